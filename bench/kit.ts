@@ -4,7 +4,6 @@ export { systemWorld } from '../src/core/world.js';
 export { assess, planFor } from '../src/learning/consolidation.js';
 export { append } from '../src/ledger/append.js';
 export { formatContainer } from '../src/ledger/container.js';
-export { ledgerOf } from '../src/ledger/memory.js';
 export { formatRecord, recordId } from '../src/ledger/record.js';
 export { verify } from '../src/ledger/verify.js';
 export { openContext } from '../src/project/project.js';

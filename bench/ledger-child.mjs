@@ -26,7 +26,7 @@ function parseAndHash() {
 }
 
 async function verify() {
-  const { findings } = await kit.verify(kit.ledgerOf(context));
+  const { findings } = await kit.verify(context);
   const [bad] = findings.filter(({ level }) => level !== 'note');
   if (bad) throw new Error(JSON.stringify(bad));
 }
@@ -38,7 +38,7 @@ const MEASURES = {
     return verify();
   },
   end: () => {
-    kit.append(kit.ledgerOf(context), [{ tier: 'note', kind: 'note', text: 'the last word of a session' }]);
+    kit.append(context, [{ tier: 'note', kind: 'note', text: 'the last word of a session' }]);
     return verify();
   },
   parse: () => {

@@ -13,7 +13,6 @@ import { describeUnsigned } from '../git/signing.js';
 import { createTag, hasTag, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified } from '../ledger/integrity.js';
-import { ledgerOf } from '../ledger/memory.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
@@ -56,7 +55,7 @@ async function commitState(context: Context, making: Making): Promise<CommittedS
       throw refused('checkpoint.moved', 'HEAD moved while the commands ran; no checkpoint was made.', {
         hint: 'forge checkpoint create',
       });
-    const held = await recordsIn(ledgerOf(context), commit);
+    const held = await recordsIn(context, commit);
     if (tiers.some(({ heads }) => heads.some((head) => !held.has(head)))) continue;
     const tree = (await git(['rev-parse', `${commit}^{tree}`])).stdout.trim();
     return {

@@ -7,7 +7,7 @@ import { findRemote } from '../git/remote.js';
 import { reachableTags } from '../git/tags.js';
 import { readTrees, treeWithout } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
-import { ledgerOf, readMemory, TIERS } from '../ledger/memory.js';
+import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import { tryFinishCheckpoints } from './finish.js';
@@ -107,7 +107,7 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
   if (evidence.some(({ exit_code }) => exit_code !== 0))
     findings.push(said('evidence', 'a command of it failed'));
   const heads = Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
-  const held = await recordsIn(ledgerOf(context), commit);
+  const held = await recordsIn(context, commit);
   const lacking = heads.filter((head) => !held.has(head));
   if (lacking.length > 0)
     findings.push(said('ledger', `its commit has not ${plural(lacking.length, 'record')} that it names`));

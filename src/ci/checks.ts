@@ -12,7 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
-import { glanceAtMemory, problemsOf } from '../ledger/integrity.js';
+import { glanceAtMemory, notesOf, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
@@ -72,15 +72,14 @@ function findingOf({ sha, subject, exempt, problems }: RangeCommit): CiFinding[]
 
 export async function lookAtMemory(context: Context): Promise<Looked> {
   const verdict = await glanceAtMemory(context);
-  const notes = verdict.findings.filter(({ level }) => level === 'note');
-  const findings = problemsOf(context, verdict).map(
+  const findings = problemsOf(verdict).map(
     ({ code, file, line, message, hint }): CiFinding => ({
       ...{ message, fix: hint, ...fromTop(context, file, line) },
       // A revert is no damage: whoever made it decides.
       ...(code === 'removed_by_commit' ? { warning: true } : {}),
     }),
   );
-  context.warnings.push(...notes.map(({ message }) => message));
+  context.warnings.push(...notesOf(verdict));
   const halt = readHalt(context.disk);
   if (halt)
     findings.push({

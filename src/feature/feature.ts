@@ -4,7 +4,7 @@ import { refused, usage } from '../core/error.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readIssues } from '../learning/investigation.js';
-import { requireDecision } from '../ledger/human.js';
+import { requireDecision } from '../ledger/audit.js';
 import { requireMemory, storeAudit } from '../ledger/memory.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';

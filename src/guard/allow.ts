@@ -1,6 +1,6 @@
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { requireDecision } from '../ledger/human.js';
+import { requireDecision } from '../ledger/audit.js';
 import { type RecordRef, readRecords, requireMemory, storeAudit } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import type { GuardClass } from './rule.js';

@@ -20,7 +20,6 @@ import { refreshViews, restoreLedgerViews } from '../knowledge/views.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
-import { ledgerOf } from '../ledger/memory.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
 import { type Context, contextAt, readConfig, refuseHalted } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
@@ -216,13 +215,13 @@ function bringLedger(context: Context, root: string, fresh: boolean, result: Ini
   const name = shown(layout, join(ledgerFolder(layout), genesisLine(id).name));
   const isBegun =
     disk.list(ledgerFolder(layout)).length > 0 ||
-    readJournal(ownJournalFile(ledgerOf(context))).lines.length > 0 ||
+    readJournal(ownJournalFile(context)).lines.length > 0 ||
     (repository !== null && indexMayKnow(repository, shown(layout, ledgerFolder(layout))));
   if (isBegun) {
     result.kept.push(shown(layout, ledgerFolder(layout)));
     return;
   }
-  initLedger(ledgerOf(context), id);
+  initLedger(context, id);
   (fresh ? result.created : result.repaired).push(name);
 }
 

@@ -1,7 +1,7 @@
 import { updateEntries } from '../core/entries.js';
 import { shown } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/rules.js';
-import { ledgerOf, readMemory, TIERS } from '../ledger/memory.js';
+import { readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
 import type { Context } from '../project/project.js';
 import { LEARNED_LIST } from './rules.js';
@@ -19,6 +19,6 @@ export function restoreLedgerViews(context: Context): string[] {
   const missing = TIERS.filter((tier) => memory.records(tier).length > 0)
     .map((tier) => viewFile(layout, tier))
     .filter((path) => !disk.exists(path));
-  if (missing.length > 0) rebuildViews(ledgerOf(context));
+  if (missing.length > 0) rebuildViews(context);
   return missing.map((path) => shown(layout, path));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readHint, writeHint } from '../core/cache.js';
 import { windowFile } from '../core/paths.js';
-import { openDamage } from '../ledger/marks.js';
+import { openDamage } from '../ledger/graph.js';
 import { currentHeads, type Memory, type RecordRef, readMemory, storeRecords } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { readSize, TOO_LARGE } from './growth.js';

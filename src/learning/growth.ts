@@ -1,4 +1,4 @@
-import { acceptedGrowth, type Growth, growthOf } from '../ledger/marks.js';
+import { acceptedGrowth, type Growth, growthOf } from '../ledger/graph.js';
 import { liveBytes, readMemory, storeAudit } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 

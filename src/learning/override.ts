@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { type Decision, requireDecision } from '../ledger/human.js';
+import { type Decision, requireDecision } from '../ledger/audit.js';
 import {
   type Body,
   type RecordRef,

@@ -1,15 +1,16 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { corrupted, ForgeError, outside, usage } from '../core/error.js';
 import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
+import type { Context } from '../project/project.js';
+import { readRunning } from '../session/running.js';
 import { type Container, formatContainer, linesOf, parseContainer } from './container.js';
 import {
   appendStateFile,
   currentBranch,
   gitStamp,
   homeOf,
-  type LedgerContext,
   ledgerFolder,
   ledgerIdFile,
   readJson,
@@ -17,9 +18,8 @@ import {
   stampOf,
   withLedgerLock,
 } from './context.js';
-import type { Graph } from './graph.js';
+import { type Graph, openHalts } from './graph.js';
 import { appendToJournal, type JournalLine, ownJournalFile, readJournal } from './journal.js';
-import { openHalts } from './marks.js';
 import { digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
@@ -67,7 +67,7 @@ interface OpenFile {
 }
 
 /** Writes the first record. Returns the ledger id. Two inits of one repository write the same line. */
-export function initLedger(context: LedgerContext, ledger: string): string {
+export function initLedger(context: Context, ledger: string): string {
   return withLedgerLock(context, () => {
     const { name, line } = genesisLine(ledger);
     const path = join(ledgerFolder(context.layout), name);
@@ -84,179 +84,104 @@ export function initLedger(context: LedgerContext, ledger: string): string {
  * damaged, exit 6 when the disk fails: after a failed fsync the outcome is unknown, and `verify` tells.
  */
 export function append(
-  context: LedgerContext,
-  drafts: readonly Draft[],
-  options: AppendOptions = {},
-): StoredRecord[] {
-  return withLedgerLock(context, () => appendLocked(context, drafts, options));
-}
-
-/** The same, for a caller that holds the lock. */
-export function appendLocked(
-  context: LedgerContext,
+  context: Context,
   drafts: readonly Draft[],
   { evenDamaged = false }: AppendOptions = {},
 ): StoredRecord[] {
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const stored = tryAppend(context, drafts, evenDamaged);
-    if (stored) return stored;
-  }
-  throw outside('ledger.moving', 'The ledger folder is removed as fast as forge writes it.');
+  return withLedgerLock(context, () => {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const stored = tryAppend(context, drafts, evenDamaged);
+      if (stored) return stored;
+    }
+    throw outside('ledger.moving', 'The ledger folder is removed as fast as forge writes it.');
+  });
 }
 
-function tryAppend(
-  context: LedgerContext,
-  drafts: readonly Draft[],
-  evenDamaged: boolean,
-): StoredRecord[] | null {
+function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: boolean): StoredRecord[] | null {
   leaveCopiedFile(context);
   const { state, listed } = loadState(context);
-  if (state.isDamaged && !evenDamaged) throw damaged();
-  const open = state.open && isStillOpen(context, state.open) ? state.open : null;
+  if (state.isDamaged && !evenDamaged)
+    throw corrupted('memory.corrupted', 'Memory is damaged; nothing was written.', {
+      hint: 'forge memory repair',
+    });
+  const session = readRunning(context)?.id ?? null;
+  const open = state.open && isStillOpen(context, state.open, session) ? state.open : null;
   const seg = open ? segmentOfOpen(open) : makeToken(8);
-  const name = open?.name ?? `${context.session ?? 'solo'}-${seg}.jsonl`;
-  const plan = planLines(context, state, { seg, last: open?.last ?? null }, drafts);
+  const name = open?.name ?? `${session ?? 'solo'}-${seg}.jsonl`;
+  const chain = { seg, last: open?.last ?? null, session };
+  const { lines, stored, next } = planLines(context, state, chain, drafts);
   const { disk, layout } = context;
   const path = join(ledgerFolder(layout), name);
-  const bytes = formatContainer(name, plan.lines);
+  const bytes = formatContainer(name, lines);
   disk.checkContent(path, bytes);
   disk.note(path);
-  if (disk.dryRun) return plan.stored;
+  if (disk.dryRun) return stored;
   if (!open) disk.makeFolder(ledgerFolder(layout));
   disk.checkHeld();
   // A writer that is killed or stopped here leaves no state, so that nobody goes on in its file.
   fs.rmSync(appendStateFile(layout), { force: true });
   // `git clean` may remove the folder or the file under this write: then the records stand nowhere.
   if (!writeLines(path, bytes, !open)) return null;
-  journalStored(context, seg, plan);
-  const last = plan.stored.at(-1)?.id ?? '';
-  const next = { name, stamp: stampOf(path), session: context.session, last };
-  const grown = { ...plan.state, bytes: state.bytes + bytes.length };
+  journalStored(context, seg, lines);
+  const stamp = stampOf(path);
   // The folder as it should be now. If somebody else changed it meanwhile, the next append reads it again.
-  const others = listed.filter((file) => file.name !== name);
-  const folder = digestOf([...others, { name, stamp: next.stamp }].sort(byName));
-  // This record may settle the damage, so the next append looks again.
-  const of = state.isDamaged ? '' : folder;
-  saveState(context, { ...grown, folder: of, open: { ...next, git: open?.git ?? gitStamp(context) } });
-  appendToViews(context, plan.lines, { before: digestOf(listed), after: folder });
-  return plan.stored;
+  const files = [...listed.filter((file) => file.name !== name), { name, stamp }];
+  const folder = digestOf(files.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  saveState(context, {
+    ...next,
+    bytes: state.bytes + bytes.length,
+    // This record may settle the damage, so the next append looks again.
+    folder: state.isDamaged ? '' : folder,
+    open: { name, stamp, session, last: stored.at(-1)?.id ?? '', git: open?.git ?? gitStamp(context) },
+  });
+  appendToViews(context, lines, { before: digestOf(listed), after: folder });
+  return stored;
 }
-
-/** The records are stored: a journal that cannot be written is only told. */
-function journalStored(context: LedgerContext, seg: string, { lines }: Plan): void {
-  try {
-    appendToJournal(context, writtenHere(context, seg, lines));
-  } catch (error) {
-    context.warnings.push(
-      `Stored, but the journal in the git dir could not be written (${(error as Error).message}): until the next commit nothing guards this record against git clean.`,
-    );
-  }
-}
-
-function writtenHere(context: LedgerContext, seg: string, lines: readonly string[]): JournalLine[] {
-  const common = { seg, branch: currentBranch(context), how: 'w' as const, published: false };
-  return lines.map((record) => ({ ...common, id: recordId(record), record }));
-}
-
-/**
- * A copied repository must not grow or commit the file that the original goes on with: git would see two versions of it.
- * Unless git knows the file, its chain moves to a file of its own. The caller holds the lock.
- */
-export function leaveCopiedFile(context: LedgerContext): void {
-  const state = readState(context);
-  if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
-  const { name } = state.open;
-  if (!indexNames(context, name)) moveChain(context, name, segmentOfOpen(state.open));
-  saveState(context, { ...state, folder: '', open: null });
-}
-
-/** Writes the whole lines of a file to a new one and removes it. Returns the lines; none when that was not possible. */
-function moveChain(context: LedgerContext, name: string, seg: string): string[] {
-  const path = join(ledgerFolder(context.layout), name);
-  const bytes = readPlain(path, Number.MAX_SAFE_INTEGER);
-  if (bytes === null) return [];
-  const whole = [...linesOf(bytes)].filter(({ isTorn }) => !isTorn);
-  const lines = whole.map((line) => line.bytes.toString('utf8'));
-  if (!writeChain(context, 'put', seg, lines)) return [];
-  removePath(path);
-  return lines;
-}
-
-const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
-
-/** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
-function indexNames({ repository }: LedgerContext, name: string): boolean {
-  const index = repository && join(repository.gitDir, 'index');
-  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
-}
-
-/** Writes a chain under a new name with an indentation of its own, so that git never pairs or merges it. */
-export function writeChain(
-  context: LedgerContext,
-  prefix: 'put' | 'red',
-  seg: string,
-  lines: readonly string[],
-): boolean {
-  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
-  const bytes = formatContainer(name, lines);
-  if (parseContainer(name, bytes).problems.length > 0) return false;
-  makeFolder(ledgerFolder(context.layout));
-  return createFile(join(ledgerFolder(context.layout), name), bytes);
-}
-
-const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);
-
-const damaged = (): Error =>
-  corrupted('memory.corrupted', 'Memory is damaged; nothing was written.', { hint: 'forge memory repair' });
 
 /** A file is closed for good when git may know it, or anything around it changed. */
-function isStillOpen(context: LedgerContext, open: OpenFile): boolean {
+function isStillOpen(context: Context, open: OpenFile, session: string | null): boolean {
   const path = join(ledgerFolder(context.layout), open.name);
-  if (open.session !== context.session || sizeOf(path) >= MAX_OPEN_BYTES) return false;
+  if (open.session !== session || sizeOf(path) >= MAX_OPEN_BYTES) return false;
   return open.stamp === stampOf(path) && open.git === gitStamp(context);
 }
 
 /** A file that changed is read whole. */
 const MAX_OPEN_BYTES = 1024 * 1024;
 
-interface Plan {
-  lines: string[];
-  stored: StoredRecord[];
-  state: AppendState;
-}
+const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);
 
 /** The lines that continue a chain. The first names the other heads, the rest of a batch only follows. */
 function planLines(
-  context: LedgerContext,
+  context: Context,
   state: AppendState,
-  chain: { seg: string; last: string | null },
+  { seg, last, session }: { seg: string; last: string | null; session: string | null },
   drafts: readonly Draft[],
-): Plan {
-  const plan: Plan = { lines: [], stored: [], state: { ...state } };
-  const stamp = { at: context.now().toISOString(), session: context.session, actor: context.actor };
-  const ids: string[] = [];
-  let prev = chain.last;
+): { lines: string[]; stored: StoredRecord[]; next: AppendState } {
+  const stamp = { at: context.world.now().toISOString(), session, actor: 'supervisor' };
+  const next = { ...state };
+  const lines: string[] = [];
+  const stored: StoredRecord[] = [];
+  let prev = last;
   for (const draft of drafts) {
-    const n = plan.state.maxN + 1;
-    const cycle = plan.state.maxCycle + 1;
-    const body = typeof draft === 'function' ? draft({ n, cycle, ids }) : draft;
-    const { tier, ...fields } = body;
-    const seen = plan.state.heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
-    const links: Links = { v: 1, tier, n, seg: chain.seg, prev, seen };
+    const n = next.maxN + 1;
+    const cycle = next.maxCycle + 1;
+    const ids = stored.map(({ id }) => id);
+    const { tier, ...fields } = typeof draft === 'function' ? draft({ n, cycle, ids }) : draft;
+    const seen = next.heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
+    const links: Links = { v: 1, tier, n, seg, prev, seen };
     if (prev === null) links.ledger = state.ledger;
     const line = formatRecord(links, { ...stamp, ...fields });
     const id = recordId(line);
     const named = new Set([prev, ...seen]);
-    plan.state.heads = [...plan.state.heads.filter((head) => !named.has(head)), id].sort();
-    plan.state.maxN = n;
-    if (fields['halts'] === true) plan.state.isDamaged = true;
-    if (tier === 'execution' && fields['cycle'] === cycle) plan.state.maxCycle = cycle;
-    plan.lines.push(line);
-    plan.stored.push({ id, n });
-    ids.push(id);
+    next.heads = [...next.heads.filter((head) => !named.has(head)), id].sort();
+    next.maxN = n;
+    if (fields['halts'] === true) next.isDamaged = true;
+    if (tier === 'execution' && fields['cycle'] === cycle) next.maxCycle = cycle;
+    lines.push(line);
+    stored.push({ id, n });
     prev = id;
   }
-  return plan;
+  return { lines, stored, next };
 }
 
 /**
@@ -275,10 +200,7 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
   try {
     const { size, ino } = fs.fstatSync(fd);
     writeWhole(fd, bytes, size);
-    sync(path, () => {
-      fs.fsyncSync(fd);
-      if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
-    });
+    syncOnce(fd, path, isNew);
     return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
   } catch (error) {
     if (error instanceof ForgeError) throw error;
@@ -290,10 +212,21 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
   }
 }
 
-/** Never tried again: the system may have dropped what it could not write. */
-function sync(path: string, work: () => void): void {
+function writeWhole(fd: number, bytes: Buffer, size: number): void {
   try {
-    work();
+    if (fs.writeSync(fd, bytes) === bytes.length) return;
+    throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
+  } catch (error) {
+    fs.ftruncateSync(fd, size);
+    throw error;
+  }
+}
+
+/** Never tried again: the system may have dropped what it could not write. */
+function syncOnce(fd: number, path: string, isNew: boolean): void {
+  try {
+    fs.fsyncSync(fd);
+    if (isNew && fs.existsSync(dirname(path))) syncFolder(dirname(path));
   } catch (error) {
     const { code, message } = error instanceof ForgeError ? error : diskError(error, path);
     throw outside(code, `${message.replace(/\.$/, '')}; whether it was written is unknown.`, {
@@ -304,39 +237,69 @@ function sync(path: string, work: () => void): void {
   }
 }
 
-function writeWhole(fd: number, bytes: Buffer, size: number): void {
-  const cut = (): void => fs.ftruncateSync(fd, size);
-  let count: number;
+/** The records are stored: a journal that cannot be written is only told. */
+function journalStored(context: Context, seg: string, lines: readonly string[]): void {
   try {
-    count = fs.writeSync(fd, bytes);
+    appendToJournal(context, writtenHere(context, seg, lines));
   } catch (error) {
-    cut();
-    throw error;
+    context.warnings.push(
+      `Stored, but the journal in the git dir could not be written (${(error as Error).message}): until the next commit nothing guards this record against git clean.`,
+    );
   }
-  if (count === bytes.length) return;
-  cut();
-  throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
 }
 
-/** While this process holds the lock nobody else appends, so its own state holds. */
-let own: { hold: object; state: AppendState } | null = null;
+function writtenHere(context: Context, seg: string, lines: readonly string[]): JournalLine[] {
+  const common = { seg, branch: currentBranch(context), how: 'w' as const, published: false };
+  return lines.map((record) => ({ ...common, id: recordId(record), record }));
+}
+
+/** Writes a chain under a new name with an indentation of its own, so that git never pairs or merges it. */
+export function writeChain(
+  context: Context,
+  prefix: 'put' | 'red',
+  seg: string,
+  lines: readonly string[],
+): boolean {
+  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
+  const bytes = formatContainer(name, lines);
+  if (parseContainer(name, bytes).problems.length > 0) return false;
+  makeFolder(ledgerFolder(context.layout));
+  return createFile(join(ledgerFolder(context.layout), name), bytes);
+}
+
+/**
+ * A copied repository must not grow or commit the file that the original goes on with: git would see two versions of it.
+ * Unless git knows the file, its chain moves to a file of its own. The caller holds the lock.
+ */
+export function leaveCopiedFile(context: Context): void {
+  const state = readState(context);
+  if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
+  const { name } = state.open;
+  if (!indexNames(context, name)) moveChain(context, name, segmentOfOpen(state.open));
+  saveState(context, { ...state, folder: '', open: null });
+}
+
+/** Writes the whole lines of a file to a new one and removes it. Returns the lines; none when that was not possible. */
+function moveChain(context: Context, name: string, seg: string): string[] {
+  const path = join(ledgerFolder(context.layout), name);
+  const whole = [...linesOf(readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0))];
+  const lines = whole.filter(({ isTorn }) => !isTorn).map(({ bytes }) => bytes.toString('utf8'));
+  if (lines.length === 0 || !writeChain(context, 'put', seg, lines)) return [];
+  removePath(path);
+  return lines;
+}
+
+/** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
+function indexNames({ repository }: Context, name: string): boolean {
+  const index = repository && join(repository.gitDir, 'index');
+  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
+}
 
 /** What the next append would go on from. */
-export function currentState(context: LedgerContext): Readonly<AppendState> {
-  const { hold } = context.disk;
-  if (hold !== null && own?.hold === hold) return own.state;
-  const { state } = loadState(context);
-  own = hold === null ? null : { hold, state };
-  return state;
-}
-
-interface Loaded {
-  state: AppendState;
-  listed: readonly Listed[];
-}
+export const currentState = (context: Context): Readonly<AppendState> => loadState(context).state;
 
 /** The state of the last append while the folder is unchanged; else heads are computed from the containers. */
-function loadState(context: LedgerContext): Loaded {
+function loadState(context: Context): { state: AppendState; listed: readonly Listed[] } {
   const known = readState(context);
   const listed = listContainers(context);
   const folder = digestOf(listed);
@@ -354,19 +317,16 @@ function loadState(context: LedgerContext): Loaded {
 /** What a repair vouched for is none. */
 function hasDamage(graph: Graph): boolean {
   const settled = graph.subjects('repaired');
-  const isOpen = ({ sha256 }: { sha256: string }): boolean => !settled.has(sha256);
   return (
-    graph.containers.some(({ problems }) => problems.some(isOpen)) ||
+    graph.containers.some(({ problems }) => problems.some(({ sha256 }) => !settled.has(sha256))) ||
     graph.checkLinks().some(({ id }) => !settled.has(id))
   );
 }
 
-const readState = ({ layout }: LedgerContext): AppendState | null => readJson(appendStateFile(layout));
+const readState = ({ layout }: Context): AppendState | null => readJson(appendStateFile(layout));
 
 /** Neither synced nor required: without it the next append reads the containers. */
-function saveState(context: LedgerContext, state: AppendState): void {
-  const { hold } = context.disk;
-  own = hold === null || state.folder === '' ? null : { hold, state };
+function saveState(context: Context, state: AppendState): void {
   try {
     fs.writeFileSync(appendStateFile(context.layout), JSON.stringify(state));
   } catch {
@@ -375,19 +335,58 @@ function saveState(context: LedgerContext, state: AppendState): void {
 }
 
 /** For a checkout without a container. */
-export function keepLedgerId(context: LedgerContext, ledger: string | null): void {
+export function keepLedgerId(context: Context, ledger: string | null): void {
   if (ledger !== null && readLedgerId(context) === null)
     fs.writeFileSync(ledgerIdFile(context.layout), ledger);
 }
 
-const readLedgerId = ({ layout }: LedgerContext): string | null =>
+const readLedgerId = ({ layout }: Context): string | null =>
   readPlain(ledgerIdFile(layout), 1024)?.toString('utf8') ?? null;
+
+export interface Keyed {
+  records: StoredRecord[];
+  /** Its content was taken out: it is not recorded again. */
+  redacted: boolean;
+}
+
+/** Records of earlier tries by their idempotency key: in the tree, or on another branch as the journal knows. */
+export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<string, Keyed> {
+  if (wanted.size === 0) return new Map();
+  const { graph } = readSnapshot(context, listContainers(context));
+  const journal = readJournal(ownJournalFile(context)).lines;
+  const journaled = new Set(journal.map(({ id }) => id));
+  const found = new Map<string, Map<string, StoredRecord>>();
+  const add = (key: string, id: string, n: number): void => {
+    found.set(key, (found.get(key) ?? new Map()).set(id, { id, n }));
+  };
+  for (const container of graph.containers) {
+    const held = container.keys.filter(([, key]) => wanted.has(key));
+    const isSure = held.every(([index]) => journaled.has(container.ids[index] as string));
+    if (!isSure && !indexNames(context, container.name)) storeAgain(context, container, journaled);
+    for (const [index, key] of held) add(key, container.ids[index] as string, container.ns[index] as number);
+  }
+  for (const { how, id, record } of journal)
+    for (const [, text = ''] of how === 'w' ? record.matchAll(KEY) : []) {
+      const { key, n } = JSON.parse(wanted.has(JSON.parse(text)) ? record : '{}') as Links & { key?: string };
+      if (key !== undefined && wanted.has(key)) add(key, id, n);
+    }
+  const gone = new Set(graph.marks('redacted').flatMap(({ keys }) => keys ?? []));
+  const answer = new Map<string, Keyed>();
+  for (const key of wanted) {
+    const records = [...(found.get(key)?.values() ?? [])].sort(byNumber);
+    const redacted = gone.has(recordId(key));
+    if (redacted || records.length > 0) answer.set(key, { records, redacted });
+  }
+  return answer;
+}
+
+const KEY = /"key":("(?:[^"\\]|\\.)*")/g;
 
 /**
  * A writer that was interrupted, or whose fsync failed, acknowledged nothing, and the disk may not have its record. It is
  * written again before it counts.
  */
-function storeAgain(context: LedgerContext, { name, seg }: Container, journaled: ReadonlySet<string>): void {
+function storeAgain(context: Context, { name, seg }: Container, journaled: ReadonlySet<string>): void {
   if (context.disk.dryRun) return;
   withLedgerLock(context, () => {
     const moved = writtenHere(context, seg, moveChain(context, name, seg));
@@ -396,49 +395,4 @@ function storeAgain(context: LedgerContext, { name, seg }: Container, journaled:
       moved.filter(({ id }) => !journaled.has(id)),
     );
   });
-}
-
-export interface Keyed {
-  records: StoredRecord[];
-  /** Its content was taken out: it is not recorded again. */
-  redacted: boolean;
-}
-
-/** So many keys are sought as text. */
-const FEW = 16;
-
-/** Records of earlier tries by their idempotency key: in the tree, or on another branch as the journal knows. */
-export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): Map<string, Keyed> {
-  const found = new Map<string, Map<string, StoredRecord>>();
-  const add = (key: string, id: string, n: number): void => {
-    if (wanted.has(key)) found.set(key, (found.get(key) ?? new Map()).set(id, { id, n }));
-  };
-  if (wanted.size === 0) return new Map();
-  const { graph } = readSnapshot(context, listContainers(context));
-  const journal = readJournal(ownJournalFile(context)).lines;
-  const journaled = new Set(journal.map(({ id }) => id));
-  for (const container of graph.containers) {
-    const held = container.keys.filter(([, key]) => wanted.has(key));
-    const isSure = held.every(([index]) => journaled.has(container.ids[index] as string));
-    if (!isSure && !indexNames(context, container.name)) storeAgain(context, container, journaled);
-    for (const [index, key] of held) add(key, container.ids[index] as string, container.ns[index] as number);
-  }
-  const few = wanted.size > FEW ? ['"key":'] : [...wanted].map((key) => `"key":${JSON.stringify(key)}`);
-  for (const { how, record } of journal) {
-    if (how !== 'w' || !few.some((text) => record.includes(text))) continue;
-    const { key, n } = JSON.parse(record) as Links & { key?: unknown };
-    if (typeof key === 'string') add(key, recordId(record), n);
-  }
-  const gone = new Set(graph.marks('redacted').flatMap(({ keys }) => keys ?? []));
-  const digests = [...wanted].filter((key) => gone.has(recordId(key)));
-  const keys = new Set([...found.keys(), ...digests]);
-  return new Map(
-    [...keys].map((key) => [
-      key,
-      {
-        records: [...(found.get(key)?.values() ?? [])].sort(byNumber),
-        redacted: digests.includes(key),
-      },
-    ]),
-  );
 }

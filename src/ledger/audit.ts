@@ -1,24 +1,52 @@
 import { type ForgeError, refused, usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { agentMark, type Reserved } from '../core/role.js';
+import { checkText, oneLine } from '../core/text.js';
 import { type GuardFinding, halts } from '../guard/guard.js';
 import { writeHalt } from '../project/halt.js';
-import { type Context, timestamp } from '../project/project.js';
-import { requireDecision } from './human.js';
-import { type Open, openDamage } from './marks.js';
+import { type Context, humanRequired, requireSupervisor, timestamp } from '../project/project.js';
+import { type AuditMark, openDamage } from './graph.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
+/** Who decided, and why: kept for good in the audit ledger. */
+export interface Decision {
+  by: 'terminal';
+  reason: string;
+}
+
+/** LTM-14: a human decides, at a terminal, and gives a reason. Exit 3 `human.required`; exit 2 `reason.missing`. */
+export function requireDecision(
+  context: Context,
+  what: string,
+  reason: string | undefined,
+  reserved: Reserved = 'memory',
+): Decision {
+  requireSupervisor(context, reserved);
+  const { terminal, env } = context.world;
+  const mark = agentMark(env);
+  if (!terminal)
+    throw humanRequired(
+      what,
+      mark ? `${mark} is set, so an agent runs this command` : 'there is no terminal',
+    );
+  if (reason === undefined)
+    throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, {
+      hint: 'add: --reason "…"',
+    });
+  return { by: 'terminal', reason: checkText(reason, { what: 'The reason', maxBytes: 4096 }) };
+}
+
 /** Damage that is gone and that no human has looked at. */
-export const readWaiting = (context: Context): Open[] => openDamage(readMemory(context).graph);
+export const readWaiting = (context: Context): AuditMark[] => openDamage(readMemory(context).graph);
 
 /** In one line. */
-export const describeWaiting = ({ reasons }: Open): string =>
+export const describeWaiting = ({ reasons }: AuditMark): string =>
   `memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait until a human has looked`;
 
 const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "…"';
 
 /** What the person should know who begins to work all the same. */
-export function warnWaiting(context: Context, [first]: readonly Open[]): void {
+export function warnWaiting(context: Context, [first]: readonly AuditMark[]): void {
   if (first) context.warnings.push(`${capital(describeWaiting(first))}; ${ACKNOWLEDGE}`);
 }
 
@@ -32,36 +60,13 @@ export function refuseWaiting(context: Context): void {
 }
 
 /** LTM-13: what was refused is recorded, without its value, and halts where a human has to look. */
-export async function recordBreach(context: Context, error: ForgeError): Promise<void> {
-  if (context.disk.dryRun) return;
+export function recordBreach(context: Context, error: ForgeError): void {
   const findings = (error.details.data?.findings ?? []) as GuardFinding[];
   const critical = findings.some((finding) => halts(context, finding));
-  const reason = describeBreach(error.message);
+  const reason = describeBreach(error);
   const named = { findings: findings.slice(0, MAX_NAMED), count: findings.length };
-  tryStore(context, { kind: 'breach', critical, ...(critical ? { halts: true } : {}), reason, ...named });
-  if (critical) halt(context, reason);
-}
-
-/** LTM-12: what a builder tried. Critical for its cycle; memory is as it was, so nothing halts. */
-export async function recordDenied(context: Context, error: ForgeError, operation: string): Promise<void> {
-  if (context.disk.dryRun) return;
-  const { what } = error.details.data as { what: string };
-  const reason = describeBreach(error.message);
-  tryStore(context, { kind: 'breach', critical: true, code: error.code, what, operation, reason });
-}
-
-const MAX_NAMED = 20;
-
-/** Failing to record it changes nothing about the refusal. */
-function tryStore(context: Context, body: { kind: string; [field: string]: unknown }): void {
-  try {
-    storeAudit(context, body);
-  } catch (cause) {
-    context.warnings.push(`The refusal could not be recorded: ${(cause as Error).message}`);
-  }
-}
-
-function halt(context: Context, reason: string): void {
+  storeBreach(context, { critical, ...(critical ? { halts: true } : {}), reason, ...named });
+  if (!critical || context.disk.dryRun) return;
   try {
     writeHalt(context.disk, { at: timestamp(context), reasons: [reason], isDamage: false });
   } catch {
@@ -69,7 +74,25 @@ function halt(context: Context, reason: string): void {
   }
 }
 
-const describeBreach = (message: string): string =>
+/** LTM-12: what a builder tried. Critical for its cycle; memory is as it was, so nothing halts. */
+export function recordDenied(context: Context, error: ForgeError, operation: string): void {
+  const { what } = error.details.data as { what: string };
+  storeBreach(context, { critical: true, code: error.code, what, operation, reason: describeBreach(error) });
+}
+
+const MAX_NAMED = 20;
+
+/** Failing to record it changes nothing about the refusal. */
+function storeBreach(context: Context, facts: object): void {
+  if (context.disk.dryRun) return;
+  try {
+    storeAudit(context, { kind: 'breach', ...facts });
+  } catch (cause) {
+    context.warnings.push(`The refusal could not be recorded: ${(cause as Error).message}`);
+  }
+}
+
+const describeBreach = ({ message }: ForgeError): string =>
   message.replace(/; nothing was written\.$/, ' was refused');
 
 export interface Reset {

@@ -48,7 +48,7 @@ function describeHistory(
 }
 
 const describeStep = ({ finding, action }: RepairStep, style: Style): string =>
-  `${finding.message}\n  → ${style.command(action)}`;
+  `${finding}\n  → ${style.command(action)}`;
 
 async function repair(call: Call): Promise<Repaired> {
   const { memory } = call.forge();

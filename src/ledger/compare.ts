@@ -1,4 +1,5 @@
 import { plural } from '../core/text.js';
+import type { GuardFinding } from '../guard/guard.js';
 import type { Container } from './container.js';
 import { type Graph, groupBy } from './graph.js';
 
@@ -32,44 +33,69 @@ const KINDS = {
   rewound: { level: 'note' },
   elsewhere: { level: 'note' },
   file: { level: 'note' },
-  journal: { level: 'note', repair: 'drop the unreadable lines' },
+  journal: { level: 'note', isNews: true },
   incomplete: { level: 'note' },
+  // Of a closer look: `verify --scan` and `--signatures`.
+  secret: { level: 'returned' },
+  signature_bad: { level: 'finding' },
+  signed_missing: { level: 'finding' },
 } satisfies Record<string, Meaning>;
 
-export type FindingKind = keyof typeof KINDS;
+export type FindingCode = keyof typeof KINDS;
 
-export const meaningOf = (kind: FindingKind): Meaning => KINDS[kind];
+export const meaningOf = (code: FindingCode): Meaning => KINDS[code];
 
+/** What a check found, with its exact place. Commands show it as it is. */
 export interface Finding {
-  kind: FindingKind;
+  code: FindingCode;
   level: Level;
+  /** '' where it is not one file. */
+  file: string;
+  /** 1-based; 0 where it is not one line. */
+  line: number;
+  /** In bytes. */
+  offset: number;
   message: string;
+  last_good: { line: number; n: number; id: string } | null;
+  /** A command that settles it; '' of a note that waits for nobody. */
+  hint: string;
   /** The records concerned. */
   ids: string[];
-  file?: string;
-  line?: number;
-  offset?: number;
   commit?: string;
-  /** A command that settles it. */
-  hint?: string;
-  last_good?: { line: number; n: number; id: string } | null;
+  /** What the guard found in a stored record. */
+  guard?: GuardFinding[];
 }
 
-export function makeFinding(kind: FindingKind, message: string, rest: Partial<Finding> = {}): Finding {
-  const { level, repair } = meaningOf(kind);
-  return { kind, level, message, ids: [], ...(repair ? { hint: 'forge memory repair' } : {}), ...rest };
+/** Where the files of the ledger are. */
+const LEDGER = '.forge/memory/ledger';
+
+/** `file`: the name of a container. */
+export function makeFinding(code: FindingCode, message: string, rest: Partial<Finding> = {}): Finding {
+  const place = { file: '', line: 0, offset: 0 };
+  const { level, repair } = meaningOf(code);
+  const common = { last_good: null, hint: repair ? 'forge memory repair' : '', ids: [] };
+  const finding = { code, level, ...place, message, ...common, ...rest };
+  return { ...finding, file: finding.file && `${LEDGER}/${finding.file}` };
 }
 
-/** One finding for all these records, each with an id; none without records. */
+/** In one line, with its place. */
+export const describeFinding = ({
+  file,
+  line,
+  message,
+}: Pick<Finding, 'file' | 'line' | 'message'>): string =>
+  file === '' ? message : line > 0 ? `${file}:${line}: ${message}` : `${file}: ${message}`;
+
+/** One finding for all these records; none without records. */
 export function describeRecords(
-  kind: FindingKind,
+  code: FindingCode,
   records: readonly { id: string }[],
   text: string,
   rest: Partial<Finding> = {},
 ): Finding[] {
   if (records.length === 0) return [];
   const message = `${plural(records.length, 'record')} ${text}`;
-  return [makeFinding(kind, message, { ids: records.map(({ id }) => id), ...rest })];
+  return [makeFinding(code, message, { ids: records.map(({ id }) => id), ...rest })];
 }
 
 export const wasOrWere = ({ length }: readonly unknown[]): string => (length === 1 ? 'was' : 'were');
@@ -173,13 +199,13 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
     problems
       .filter(({ sha256 }) => isOpen(sha256))
       .map(({ line, offset, reason, last_good }) =>
-        makeFinding('unreadable', `${file}:${line}: ${reason}`, { file, line, offset, last_good }),
+        makeFinding('unreadable', reason, { file, line, offset, last_good }),
       ),
   );
   const links = graph
     .checkLinks()
     .filter(({ id }) => isOpen(id))
-    .map(({ file, id, reason }) => makeFinding('link', `${file}: ${reason}`, { ids: [id], file }));
+    .map(({ file, id, reason }) => makeFinding('link', reason, { ids: [id], file }));
   const unexplained = [...graph.tombstones()].filter(isOpen).map((id) => {
     const message = `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`;
     return makeFinding('unexplained', message, { ids: [id] });
@@ -190,10 +216,8 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
 }
 
 /** What was changed comes before the lines that follow it, which are damaged in their links only. */
-function byPlace(a: Finding, b: Finding): number {
-  const [one = '', two = ''] = [a.file, b.file];
-  return one < two ? -1 : one > two ? 1 : (a.line ?? 0) - (b.line ?? 0);
-}
+const byPlace = (a: Finding, b: Finding): number =>
+  a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line;
 
 /** Records of another ledger: two people ran `init` where no common commit was. */
 function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
@@ -201,7 +225,7 @@ function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
   const foreign = graph.containers.filter(({ ledger }) => ledger !== null && ledger !== home);
   const open = foreign.filter(({ ledger }) => !settled.has(ledger ?? ''));
   return open.map(({ name: file, ids, ledger }) =>
-    makeFinding('foreign', `${file} belongs to another ledger (${ledger?.slice(0, 8)})`, { ids, file }),
+    makeFinding('foreign', `it belongs to another ledger (${ledger?.slice(0, 8)})`, { ids, file }),
   );
 }
 
@@ -212,7 +236,7 @@ function findReturned(graph: Graph): Finding[] {
     const cut = new Set(tombstones);
     const back = ids.filter((id, index) => gone.has(id) && !cut.has(index));
     if (back.length === 0) return [];
-    const message = `${name} has the content of ${plural(back.length, 'redacted record')} again`;
+    const message = `it has the content of ${plural(back.length, 'redacted record')} again`;
     const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "…"`;
     return [makeFinding('returned', message, { ids: back, file: name, hint })];
   });
@@ -227,15 +251,13 @@ function describeEdit(graph: Graph, { id, seg, prev, file, commit }: AbsentRecor
   } = graph.bySegment.get(seg)?.find((c) => c.ids.includes(holder)) ?? {};
   const index = ids.indexOf(holder);
   const before = ids[index - 1];
-  const message = `${name}:${index + 1}: the record was changed (${id.slice(0, 12)} before, ${holder.slice(0, 12)} now)`;
+  const message = `the record was changed (${id.slice(0, 12)} before, ${holder.slice(0, 12)} now)`;
   return makeFinding('edited', message, {
     ...{ ids: [id], file: name, line: index + 1 },
     last_good: before === undefined ? null : { line: index, n: ns[index - 1] ?? 0, id: before },
     ...(commit === undefined ? {} : { commit }),
   });
 }
-
-const LEDGER = '.forge/memory/ledger';
 
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
   const files = [...new Set(records.map(({ file }) => file))].sort();
@@ -258,16 +280,21 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
   const count = graph.containers.length;
   return [
     ...[...groupBy(unknown, ({ file }) => file)].map(([file, records]) =>
-      makeFinding('unknown', `${file} has records that forge did not write here and no commit has`, {
+      makeFinding('unknown', 'it has records that forge did not write here and no commit has', {
         ids: records.map(({ id }) => id),
         file,
       }),
     ),
     ...describeRecords('elsewhere', elsewhere, `written here are in ${place}, not in this tree`),
     ...graph.containers.flatMap(describeFile),
-    ...others.map((file) => makeFinding('file', `${file} is not a file of the ledger`, { file })),
+    ...others.map((file) => makeFinding('file', 'not a file of the ledger', { file })),
     ...(damagedJournalLines > 0
-      ? [makeFinding('journal', `${plural(damagedJournalLines, 'line')} of the journal cannot be read`)]
+      ? [
+          makeFinding(
+            'journal',
+            `${plural(damagedJournalLines, 'line')} of the journal in the git dir could not be read`,
+          ),
+        ]
       : []),
     ...incomplete.map((message) => makeFinding('incomplete', message)),
     ...(count > MANY_CONTAINERS ? [makeFinding('file', `${count} files make git slow`)] : []),
@@ -276,12 +303,11 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
 
 /** A file that forge did not leave so, with records that are whole. */
 function describeFile({ name: file, torn, isRenamed, hasCr }: Container): Finding[] {
-  const messages = [
-    ...(torn ? [`${file}:${torn.line}: an unfinished line; its writer was interrupted`] : []),
-    ...(isRenamed ? [`${file} does not have the name and indentation that forge gave it`] : []),
-    ...(hasCr
-      ? [`${file} has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`]
-      : []),
+  const note = (isSo: boolean, message: string, line = 0): Finding[] =>
+    isSo ? [makeFinding('file', message, { file, line })] : [];
+  return [
+    ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn?.line),
+    ...note(isRenamed, 'it does not have the name and indentation that forge gave it'),
+    ...note(hasCr, `it has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`),
   ];
-  return messages.map((message) => makeFinding('file', message, { file }));
 }

@@ -1,32 +1,8 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import type { Disk } from '../core/disk.js';
 import { makeFolder, readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
-import type { Git, ObjectReader } from '../git/client.js';
-
-/** What the ledger needs of its surroundings. */
-export interface LedgerContext {
-  layout: Layout;
-  /** Its lock, its guard, and what a dry run must not write. */
-  disk: Disk;
-  /** Null without git. */
-  repository: { root: string; gitDir: string; commonDir: string } | null;
-  /** Runs in the worktree's top folder. Null without git. */
-  git: Git | null;
-  /** Opens one `git cat-file --batch-command`. */
-  objects: () => ObjectReader;
-  now: () => Date;
-  session: string | null;
-  actor: string;
-  /** What the person should know. */
-  warnings: string[];
-  /** Told how many bytes were read, of how many. */
-  onProgress?: (read: number, total: number) => void;
-  signal?: AbortSignal;
-  /** Only looks: what it reads of history is not remembered. */
-  isReadOnly?: boolean;
-}
+import type { Context } from '../project/project.js';
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
 /** May be deleted at any time. */
@@ -40,13 +16,13 @@ export const ledgerIdFile = ({ shared }: Layout): string => join(shared, 'ledger
 export const journalFolder = ({ shared }: Layout): string => join(shared, 'journal');
 
 /** The ledger folder as git names it. */
-export const gitFolder = ({ layout, repository }: LedgerContext): string =>
+export const gitFolder = ({ layout, repository }: Context): string =>
   relative(repository?.root ?? layout.root, ledgerFolder(layout))
     .split(sep)
     .join('/');
 
 /** `main`, or the name of the linked worktree. */
-export const worktreeName = ({ repository }: LedgerContext): string =>
+export const worktreeName = ({ repository }: Context): string =>
   repository && repository.gitDir !== repository.commonDir ? `wt-${basename(repository.gitDir)}` : 'main';
 
 /** A cache that cannot be written costs time, not correctness. */
@@ -61,7 +37,7 @@ export function writeCache(path: string, text: string): void {
 }
 
 /** Writers hold this lock. `clean -fdx` may remove it, so writers check before they change something. */
-export function withLedgerLock<T>(context: LedgerContext, work: () => T, waitMs?: number): T {
+export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: number): T {
   const { state, shared } = context.layout;
   if (!context.disk.dryRun) for (const folder of [state, shared]) if (!existsSync(folder)) makeFolder(folder);
   return context.disk.withLock(work, waitMs);
@@ -95,7 +71,7 @@ export const readText = (path: string): string => {
 };
 
 /** The current branch, or the commit of a detached HEAD. Read from git's file: appends start no git process. */
-export function currentBranch({ repository }: LedgerContext): string {
+export function currentBranch({ repository }: Context): string {
   const head = repository ? readText(join(repository.gitDir, 'HEAD')) : '';
   return head.trim().replace(/^ref: (refs\/heads\/)?/, '');
 }
@@ -104,7 +80,7 @@ export function currentBranch({ repository }: LedgerContext): string {
  * What must not have changed since a file was opened, or git may know the file. The log of HEAD grows with each move,
  * also with one that comes back. The git dir's path and inode tell a copied repository from the original.
  */
-export function gitStamp(context: LedgerContext): string {
+export function gitStamp(context: Context): string {
   const { repository } = context;
   const home = homeOf(context);
   if (!repository) return `${home} `;
@@ -114,7 +90,7 @@ export function gitStamp(context: LedgerContext): string {
 }
 
 /** Which git dir this is. A copy has another inode. */
-export function homeOf({ repository, layout }: LedgerContext): string {
+export function homeOf({ repository, layout }: Context): string {
   const folder = repository?.gitDir ?? layout.dir;
   return `${folder}:${lstatSync(folder).ino}`;
 }

@@ -1,9 +1,11 @@
+import type { Repository } from '../git/repository.js';
+import type { Context } from '../project/project.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { readPlain } from '../core/files.js';
-import { must, type ObjectReader } from '../git/client.js';
+import { type GitObject, must, type ObjectReader, openObjects } from '../git/client.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
-import { gitFolder, type LedgerContext, ledgerFolder, readText } from './context.js';
+import { gitFolder, ledgerFolder, readText } from './context.js';
 import { groupBy } from './graph.js';
 import { linkedWorktrees } from './journal.js';
 
@@ -23,22 +25,12 @@ export interface Refs {
   remoteDefault: string | null;
 }
 
-/** Commits that an unfinished operation keeps, with the file that names them. */
-const UNFINISHED = [
-  'MERGE_HEAD',
-  'CHERRY_PICK_HEAD',
-  'REVERT_HEAD',
-  'MERGE_AUTOSTASH',
-  'rebase-merge/autostash',
-  'rebase-apply/autostash',
-  'rebase-merge/orig-head',
-  'rebase-apply/orig-head',
-];
+/** Where an unfinished operation keeps the changes that it put away. */
+const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash'];
 
-/** Everything that keeps a commit: refs, each stash with its index and untracked files, worktrees, unfinished operations. */
-export async function readRefs(context: LedgerContext): Promise<Refs> {
+/** Everything that keeps a commit: refs, each stash with its index and untracked files, worktrees. */
+export async function readRefs(context: Context): Promise<Refs> {
   if (!context.git || !context.repository) return { all: [], localDefault: null, remoteDefault: null };
-  const { commonDir, gitDir } = context.repository;
   const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)';
   const lines = (await must(context.git, ['for-each-ref', format])).split('\n').filter(Boolean);
   const rows = lines.map((line) => line.split('\0'));
@@ -49,40 +41,33 @@ export async function readRefs(context: LedgerContext): Promise<Refs> {
   const local = ['main', 'master', 'trunk'].map((name) => `refs/heads/${name}`).find(isKnown);
   const remote = head || ['main', 'master'].map((name) => `refs/remotes/origin/${name}`).find(isKnown);
   return {
-    all: [...all, ...stashes(commonDir), ...worktreeHeads(commonDir), ...unfinished(gitDir)],
+    all: [...all, ...stashes(context.repository), ...worktreeHeads(context.repository)],
     localDefault: local ?? null,
     remoteDefault: remote || null,
   };
 }
 
 /** Git's log of the stash has all entries, the ref only the newest. Parents 2 and 3 hold the index and untracked files. */
-function stashes(commonDir: string): Ref[] {
-  const lines = readText(join(commonDir, 'logs', 'refs', 'stash'))
-    .split('\n')
-    .filter(Boolean);
-  return lines.flatMap((line) => stashParts(line.split(' ')[1] ?? ''));
+function stashes({ gitDir, commonDir }: Repository): Ref[] {
+  const log = readText(join(commonDir, 'logs', 'refs', 'stash')).split('\n');
+  const logged = log.map((line) => line.split(' ')[1] ?? '');
+  const automatic = AUTOSTASHES.map((file) => readText(join(gitDir, file)).trim());
+  const commits = [...logged, ...automatic].filter((commit) => commit !== '');
+  return commits.flatMap((commit) =>
+    ['', '^2', '^3'].map((part) => ({ name: 'stash', commit: `${commit}${part}` })),
+  );
 }
 
-const stashParts = (commit: string): Ref[] =>
-  ['', '^2', '^3'].map((part) => ({ name: 'stash', commit: `${commit}${part}` }));
-
-/** A detached HEAD of a worktree is the only name of its commit. */
-function worktreeHeads(commonDir: string): Ref[] {
-  const folders = [
-    commonDir,
-    ...linkedWorktrees(commonDir).map((name) => join(commonDir, 'worktrees', name)),
-  ];
-  const heads = folders.map((folder) => readText(join(folder, 'HEAD')).trim());
+/** A detached HEAD of a worktree, or the other side of its merge, may be the only name of a commit. */
+function worktreeHeads({ commonDir }: Repository): Ref[] {
+  const linked = linkedWorktrees(commonDir).map((name) => join(commonDir, 'worktrees', name));
+  const files = [commonDir, ...linked].flatMap((folder) => [
+    join(folder, 'HEAD'),
+    join(folder, 'MERGE_HEAD'),
+  ]);
+  const heads = files.flatMap((file) => readText(file).trim().split('\n'));
   return heads.filter((head) => /^[0-9a-f]{40,64}$/.test(head)).map((commit) => ({ name: 'HEAD', commit }));
 }
-
-const unfinished = (gitDir: string): Ref[] =>
-  UNFINISHED.flatMap((file) => {
-    const commits = readText(join(gitDir, file)).split('\n').filter(Boolean);
-    return commits.flatMap((commit) =>
-      file.toLowerCase().endsWith('autostash') ? stashParts(commit) : [{ name: file, commit }],
-    );
-  });
 
 /** Reads trees and blobs of the ledger through one git process, each once. */
 export class LedgerObjects {
@@ -90,25 +75,23 @@ export class LedgerObjects {
   private readonly blobs = new Map<string, Promise<{ facts: Container; bytes: Buffer } | null>>();
 
   constructor(
-    private readonly reader: ObjectReader,
+    private readonly reader: ObjectReader | null,
     private readonly folder: string,
   ) {}
 
   /** The commit that a name leads to; null for an unborn branch. */
   async commit(name: string): Promise<string | null> {
-    const found = await this.reader.info(`${name}^{commit}`);
+    const found = await this.reader?.info(`${name}^{commit}`);
     return found?.oid ?? null;
   }
 
   /** The containers of a commit; empty where it has none. Null when git does not have the commit. */
   async tree(commit: string): Promise<LedgerTree> {
-    const found = await this.reader.info(`${commit}:${this.folder}`);
+    const found = await this.reader?.info(`${commit}:${this.folder}`);
     if (found?.type !== 'tree') return new Map();
     let tree = this.trees.get(found.oid);
     if (!tree) {
-      tree = this.reader
-        .read(found.oid)
-        .then((object) => parseTree(object?.bytes ?? Buffer.alloc(0), found.oid));
+      tree = this.read(found.oid).then((object) => parseTree(object?.bytes ?? Buffer.alloc(0), found.oid));
       this.trees.set(found.oid, tree);
     }
     return tree;
@@ -118,27 +101,32 @@ export class LedgerObjects {
   blob(oid: string, name: string): Promise<{ facts: Container; bytes: Buffer } | null> {
     let blob = this.blobs.get(oid);
     if (!blob) {
-      blob = this.reader
-        .read(oid)
-        .then(
-          (object) => object && { facts: parseContainer(name, object.bytes, '', oid), bytes: object.bytes },
-        );
+      blob = this.read(oid).then(
+        (object) => object && { facts: parseContainer(name, object.bytes, '', oid), bytes: object.bytes },
+      );
       this.blobs.set(oid, blob);
     }
     return blob;
   }
 
-  async hasObject(oid: string): Promise<boolean> {
-    return (await this.reader.info(oid)) !== null;
+  private async read(oid: string): Promise<GitObject | null> {
+    return (await this.reader?.read(oid)) ?? null;
   }
 
-  close(): Promise<void> {
-    return this.reader.close();
+  async hasObject(oid: string): Promise<boolean> {
+    return Boolean(await this.reader?.info(oid));
+  }
+
+  async close(): Promise<void> {
+    await this.reader?.close();
   }
 }
 
-export const openLedgerObjects = (context: LedgerContext): LedgerObjects =>
-  new LedgerObjects(context.objects(), gitFolder(context));
+export const openLedgerObjects = (context: Context): LedgerObjects =>
+  new LedgerObjects(
+    context.repository && openObjects(context.repository.root, context.world.env),
+    gitFolder(context),
+  );
 
 /** A tree object: `<mode> <name>\0<oid>` for each entry. */
 function parseTree(bytes: Buffer, oid: string): LedgerTree {
@@ -169,7 +157,7 @@ export interface Located {
 
 /** Finds records in refs, stashes and other worktrees. Containers announce their chain by name, so few blobs are read. */
 export async function locate(
-  context: LedgerContext,
+  context: Context,
   objects: LedgerObjects,
   refs: readonly Ref[],
   wanted: readonly Wanted[],
@@ -200,7 +188,7 @@ export async function locate(
 
 /** Containers of these chains in the clone's other working trees. */
 function otherWorktreeFiles(
-  context: LedgerContext,
+  context: Context,
   segments: ReadonlySet<string>,
 ): { name: string; bytes: Buffer }[] {
   if (!context.repository) return [];
@@ -221,7 +209,7 @@ function otherWorktreeFiles(
 }
 
 /** Files that a sparse checkout leaves out. */
-export async function sparseFiles(context: LedgerContext): Promise<Set<string>> {
+export async function sparseFiles(context: Context): Promise<Set<string>> {
   if (!context.git) return new Set();
   const folder = gitFolder(context);
   const list = await must(context.git, ['ls-files', '-t', '-z', '--full-name', '--', `${folder}/`]);
@@ -230,7 +218,7 @@ export async function sparseFiles(context: LedgerContext): Promise<Set<string>> 
 }
 
 /** Ids of all records that a commit has. */
-export async function recordsIn(context: LedgerContext, commit: string): Promise<Set<string>> {
+export async function recordsIn(context: Context, commit: string): Promise<Set<string>> {
   const objects = openLedgerObjects(context);
   try {
     const tree = await objects.tree(commit);

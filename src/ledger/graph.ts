@@ -1,11 +1,14 @@
 import type { Container, Mark } from './container.js';
 
 /** Damage that shows only between containers. */
-export interface LinkProblem {
+interface LinkProblem {
   file: string;
   id: string;
   reason: string;
 }
+
+/** An audit record that says something of other records, or stops work. */
+export type AuditMark = Mark & { id: string };
 
 /** All records of one place (a working tree, a commit) as one hash graph. */
 export class Graph {
@@ -76,8 +79,8 @@ export class Graph {
   }
 
   /** Audit records of these kinds; all without any. Each with its id. */
-  marks(...kinds: readonly string[]): (Mark & { id: string })[] {
-    const found = new Map<string, Mark & { id: string }>();
+  marks(...kinds: readonly string[]): AuditMark[] {
+    const found = new Map<string, AuditMark>();
     for (const { ids, marks } of this.containers)
       for (const mark of marks) {
         const id = ids[mark.index] as string;
@@ -139,24 +142,17 @@ export class Graph {
   }
 
   private checkNumbers(): LinkProblem[] {
+    const numbers = this.allNumbers();
     return this.containers.flatMap(({ name, ids, ns, seen }) =>
       seen.flatMap(([index, parents]) => {
         const n = ns[index] as number;
-        const late = parents.find((parent) => (this.numberOf(parent) ?? 0) >= n);
+        const late = parents.find((parent) => (numbers.get(parent) ?? 0) >= n);
         if (late === undefined) return [];
         return [
           { file: name, id: ids[index] as string, reason: `"n" is ${n}, not greater than that of ${late}` },
         ];
       }),
     );
-  }
-
-  /** Null for a record that is not here. Most parents are the last of their chain, so that is tried first. */
-  private numberOf(id: string): number | null {
-    this.tails ??= new Map(this.containers.map(({ last, ns }) => [last ?? '', ns.at(-1) ?? 0]));
-    const known = this.tails.get(id);
-    if (known !== undefined) return known;
-    return this.allNumbers().get(id) ?? null;
   }
 
   private allNumbers(): ReadonlyMap<string, number> {
@@ -166,8 +162,6 @@ export class Graph {
       for (const [i, id] of ids.entries()) this.numbers.set(id, ns[i] as number);
     return this.numbers;
   }
-
-  private tails: Map<string, number> | null = null;
 }
 
 /** The longest container of a chain has its last record. */
@@ -188,3 +182,31 @@ export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<
   }
   return groups;
 }
+
+/** Of these kinds and without an answer: acknowledged, or settled by a repair. */
+function openMarks(graph: Graph, isWanted: (mark: Mark) => boolean): AuditMark[] {
+  const answered = graph.subjects('acknowledged', 'repaired');
+  return graph.marks().filter((mark) => isWanted(mark) && !answered.has(mark.id));
+}
+
+/** Every writing command waits for these (LTM-13). */
+export const openHalts = (graph: Graph): AuditMark[] =>
+  openMarks(graph, ({ halts: stops }) => stops === true);
+
+/** Damage that is gone: `cycle`, `loop` and `promote` wait until a human has looked. */
+export const openDamage = (graph: Graph): AuditMark[] => openMarks(graph, ({ kind }) => kind === 'damage');
+
+/** `large` from 80 MB, `paused` from 100 MB: consolidation waits for a human (LTM-11). */
+export type Growth = 'normal' | 'large' | 'paused';
+const WARN_BYTES = 80_000_000;
+const PAUSE_BYTES = 100_000_000;
+
+/** `accepted`: how large memory was when a human accepted its size; it may double from there. */
+export function growthOf(bytes: number, accepted = 0): Growth {
+  if (bytes >= Math.max(PAUSE_BYTES, 2 * accepted)) return 'paused';
+  return bytes >= WARN_BYTES ? 'large' : 'normal';
+}
+
+/** The size of memory that a human accepted last; 0 when nobody has. */
+export const acceptedGrowth = (graph: Graph): number =>
+  graph.marks('acknowledged').reduce((max, { growth = 0 }) => Math.max(max, growth), 0);

@@ -1,8 +1,9 @@
+import type { Context } from '../project/project.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../git/client.js';
 import { segmentOf } from './container.js';
-import { gitFolder, historyFile, type LedgerContext, readJson, writeCache } from './context.js';
+import { gitFolder, historyFile, readJson, writeCache } from './context.js';
 import type { LedgerObjects } from './git.js';
 import { Graph, groupBy } from './graph.js';
 
@@ -40,7 +41,7 @@ interface Change {
  * git lists few changes.
  */
 export async function readRemovals(
-  context: LedgerContext,
+  context: Context,
   objects: LedgerObjects,
   head: string | null,
   incomplete: string[],
@@ -68,7 +69,7 @@ export async function readRemovals(
 }
 
 /** With `--sparse`, or git leaves out a merge that took nothing from a side that was read earlier. */
-async function listChanges(context: LedgerContext, head: string, tips: readonly string[]): Promise<Change[]> {
+async function listChanges(context: Context, head: string, tips: readonly string[]): Promise<Change[]> {
   const args = ['log', '--full-history', '--sparse', '-m', '--raw', '--no-abbrev', '--no-renames', '-z'];
   args.push('--diff-filter=MD', '--format=%x01%H %s', '--ignore-missing', head, '--not', ...tips);
   args.push('--', gitFolder(context));
@@ -116,7 +117,7 @@ async function removalsOf(
 
 /** Those whose commit HEAD leads to. */
 export async function onlyReachable(
-  context: LedgerContext,
+  context: Context,
   objects: LedgerObjects,
   head: string | null,
   removals: readonly Removal[],
@@ -132,10 +133,10 @@ export async function onlyReachable(
   return removals.filter(({ commit }) => inside.has(commit));
 }
 
-export const isShallow = ({ repository }: LedgerContext): boolean =>
+export const isShallow = ({ repository }: Context): boolean =>
   repository !== null && existsSync(join(repository.commonDir, 'shallow'));
 
-function writeHistory({ layout, disk, isReadOnly = false }: LedgerContext, history: History): void {
-  if (isReadOnly || disk.dryRun) return;
+function writeHistory({ layout, disk }: Context, history: History): void {
+  if (disk.dryRun) return;
   writeCache(historyFile(layout), JSON.stringify(history));
 }

@@ -1,49 +1,28 @@
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { isBuilder } from '../core/role.js';
-import type { GuardFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
-import { type Finding, type Level, meaningOf } from './compare.js';
+import { requireDecision } from './audit.js';
+import { describeFinding, type Finding, type Level, meaningOf } from './compare.js';
 import { ledgerFolder } from './context.js';
-import type { Graph } from './graph.js';
-import { requireDecision } from './human.js';
-import { acceptedGrowth, growthOf, openDamage, openHalts } from './marks.js';
-import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
+import { acceptedGrowth, type Graph, growthOf, openDamage, openHalts } from './graph.js';
+import { type RecordRef, readMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
 /** A finding as commands show it. */
-export interface Problem {
-  code: Finding['kind'] | 'secret' | 'signature_bad' | 'signed_missing' | 'halted';
-  file: string;
-  /** 1-based; 0 where it is not one line. */
-  line: number;
-  /** In bytes. */
-  offset: number;
-  message: string;
-  last_good: { line: number; n: number; id: string } | null;
-  hint: string;
-  /** The records concerned. */
-  ids: string[];
-  commit?: string;
-  /** What the guard found in a stored record. */
-  guard?: GuardFinding[];
-}
+export type Problem = Omit<Finding, 'level'>;
 
 /** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
 export type Status = 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
 
-/** `problems`: those of the verdict and others. */
-export function statusOf(
-  context: Context,
-  verdict: Verdict,
-  problems: readonly Problem[] = problemsOf(context, verdict),
-): Status {
+/** `more`: what a closer look found. */
+export function statusOf(context: Context, verdict: Verdict, more: readonly Finding[] = []): Status {
   if (verdict.state === 'corrupted') return 'corrupted';
   if (readHalt(context.disk)) return 'halted';
-  if (verdict.state === 'returned' || problems.some(({ code }) => code === 'secret')) return 'secret';
-  return problems.length > 0 ? 'removed' : 'intact';
+  if (verdict.state === 'returned' || more.some(({ code }) => code === 'secret')) return 'secret';
+  return verdict.state === 'intact' && more.length === 0 ? 'intact' : 'removed';
 }
 
 export interface TierReport {
@@ -54,27 +33,17 @@ export interface TierReport {
   containers: string[];
 }
 
-export const messagesOf = ({ findings }: Verdict, level: Level): string[] =>
-  findings.filter((finding) => finding.level === level).map(({ message }) => message);
+const ofLevel = ({ findings }: Verdict, isWanted: (level: Level) => boolean): Problem[] =>
+  findings.filter(({ level }) => isWanted(level)).map(({ level: _, ...problem }) => problem);
 
 /** All but the notes. */
-export const problemsOf = (context: Context, { findings }: Verdict): Problem[] =>
-  findings.filter(({ level }) => level !== 'note').map((finding) => toProblem(context, finding));
+export const problemsOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level !== 'note');
 
-/** In one line, with its place. */
-export const describeProblem = ({ file, line, message }: Problem): string =>
-  file === '' ? message : line > 0 ? `${file}:${line}: ${message}` : `${file}: ${message}`;
+export const notesOf = (verdict: Verdict): string[] =>
+  ofLevel(verdict, (level) => level === 'note').map(describeFinding);
 
-function toProblem({ layout }: Context, finding: Finding): Problem {
-  const { kind, file, line = 0, offset = 0, ids, commit, last_good = null, hint } = finding;
-  const place = [`${file}:${line}: `, `${file}: `].find((start) => finding.message.startsWith(start)) ?? '';
-  const message = finding.message.slice(place.length);
-  return {
-    ...{ code: kind, file: file ? `${shown(layout, ledgerFolder(layout))}/${file}` : '', line, offset },
-    ...{ message, last_good, hint: hint ?? 'forge memory repair', ids },
-    ...(commit === undefined ? {} : { commit }),
-  };
-}
+/** What halts writing. */
+export const damageOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level === 'damage');
 
 export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict): TierReport[] {
   const heads = new Set(graph.heads());
@@ -94,9 +63,10 @@ export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdic
 function sumOf({ bySegment }: Graph, tier: Tier): { records: number; bytes: number } {
   const sum = { records: 0, bytes: 0 };
   for (const containers of bySegment.values()) {
-    const most = Math.max(...containers.map(({ tiers }) => tiers[tier]?.records ?? 0));
-    sum.records += most;
-    sum.bytes += containers.find(({ tiers }) => tiers[tier]?.records === most)?.tiers[tier]?.bytes ?? 0;
+    const sums = containers.flatMap(({ tiers }) => tiers[tier] ?? []);
+    const most = sums.sort((a, b) => b.records - a.records)[0];
+    sum.records += most?.records ?? 0;
+    sum.bytes += most?.bytes ?? 0;
   }
   return sum;
 }
@@ -108,7 +78,7 @@ function sumOf({ bySegment }: Graph, tier: Tier): { records: number; bytes: numb
 export async function settleMemory(context: Context): Promise<Verdict> {
   // A builder writes no memory (LTM-12), also none that is put back.
   const isReadOnly = context.disk.dryRun || isBuilder(context.world.env);
-  const verdict = await verify(ledgerOf(context), { isReadOnly });
+  const verdict = await verify(context, { isReadOnly });
   const isNew = !context.disk.dryRun && updateHalt(context, verdict);
   return isNew ? { ...verdict, waiting: openDamage(readMemory(context).graph) } : verdict;
 }
@@ -116,57 +86,51 @@ export async function settleMemory(context: Context): Promise<Verdict> {
 /** The same, and exit 4 unless memory is intact. */
 export async function requireVerified(context: Context): Promise<Verdict> {
   const verdict = await settleMemory(context);
-  refuseDamage(context, verdict);
-  for (const { level, kind, message, hint } of verdict.findings)
-    if (level !== 'note' || meaningOf(kind).isNews)
-      context.warnings.push(hint ? `${message}: ${hint}` : message);
+  refuseDamage(verdict);
+  for (const finding of verdict.findings)
+    if (finding.level !== 'note' || meaningOf(finding.code).isNews)
+      context.warnings.push([describeFinding(finding), finding.hint].filter(Boolean).join(': '));
   const halt = readHalt(context.disk);
   if (halt) throw halted(halt.reasons);
   return verdict;
 }
 
-const halted = ([reason]: readonly string[]): Error =>
-  corrupted('memory.corrupted', `Memory is halted: ${reason}.`, { hint: ACKNOWLEDGE });
-
-const ACKNOWLEDGE = 'forge memory override acknowledge --reason "…"  (a human, at a terminal)';
-
 /** Exit 4 with the first damage. */
-export function refuseDamage(context: Context, verdict: Verdict): void {
-  const [first] = damageOf(context, verdict);
+export function refuseDamage(verdict: Verdict): void {
+  const [first] = damageOf(verdict);
   if (!first) return;
   const { file, line, offset, hint } = first;
-  throw corrupted('memory.corrupted', `${describeProblem(first)}.`, {
+  throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
     ...(file ? { file, offset } : {}),
     ...(line > 0 ? { line } : {}),
     hint,
-    data: { problems: problemsOf(context, verdict) },
+    data: { problems: problemsOf(verdict) },
   });
 }
 
-/** For readers: nothing is put back, halted or remembered. */
-export const glanceAtMemory = (context: Context): Promise<Verdict> =>
-  verify({ ...ledgerOf(context), isReadOnly: true }, { isReadOnly: true });
+const halted = ([reason]: readonly string[]): Error =>
+  corrupted('memory.corrupted', `Memory is halted: ${reason}.`, {
+    hint: 'forge memory override acknowledge --reason "…"  (a human, at a terminal)',
+  });
+
+/** For readers: nothing is put back, halted or journaled. */
+export const glanceAtMemory = (context: Context): Promise<Verdict> => verify(context, { isReadOnly: true });
 
 /** Exit 4 when memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {
   refuseHalted(context.disk);
   const verdict = await glanceAtMemory(context);
-  refuseDamage(context, verdict);
+  refuseDamage(verdict);
   const [open] = verdict.halts;
   if (open) throw halted(open.reasons);
 }
 
-/** What halts writing. */
-export const damageOf = (context: Context, { findings }: Verdict): Problem[] =>
-  findings.filter(({ level }) => level === 'damage').map((finding) => toProblem(context, finding));
-
 /** True if it recorded that damage is gone. */
 function updateHalt(context: Context, verdict: Verdict): boolean {
   const { disk } = context;
-  const damage = damageOf(context, verdict).map(describeProblem);
-  const open = verdict.halts.flatMap(({ reasons }) => reasons);
+  const open = verdict.halts.flatMap((mark) => mark.reasons);
+  const reasons = [...damageOf(verdict).map(describeFinding), ...open].slice(0, MAX_REASONS);
   const halt = readHalt(disk);
-  const reasons = [...damage, ...open].slice(0, MAX_REASONS);
   try {
     if (reasons.length > 0 && !halt) writeHalt(disk, { at: timestamp(context), reasons });
     if (reasons.length > 0 || !halt) return false;
@@ -190,7 +154,7 @@ export async function acknowledge(
 ): Promise<{ audit: RecordRef; reasons: string[] }> {
   const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
   const verdict = await settleMemory(context);
-  refuseDamage(context, verdict);
+  refuseDamage(verdict);
   // What settling has written counts as well.
   const { graph } = readMemory(context);
   const open = [...openHalts(graph), ...openDamage(graph)];

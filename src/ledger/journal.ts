@@ -1,8 +1,9 @@
+import type { Context } from '../project/project.js';
 import * as fs from 'node:fs';
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
-import { journalFolder, type LedgerContext, stampOf, worktreeName } from './context.js';
+import { journalFolder, stampOf, worktreeName } from './context.js';
 import { recordId } from './record.js';
 
 /** How a record came: `w` was written here; `s` stood here uncommitted and was written elsewhere. */
@@ -20,11 +21,10 @@ export interface JournalLine {
 }
 
 /** A line whose bytes do not give its id. */
-export interface DamagedLine {
-  raw: string;
-  /** The record it may have been: the id that it names, or the one that its bytes give. */
+interface DamagedLine {
+  how: Origin;
+  /** The records it may have been: those that it names, and the one that its bytes give. */
   ids: string[];
-  seg: string;
 }
 
 export interface Journal {
@@ -40,37 +40,38 @@ function formatJournalLine({ id, seg, how, branch, published, record }: JournalL
   return `{"id":"${id}","seg":"${seg}","how":"${how}","branch":${JSON.stringify(branch)}${mark},"record":${record}}\n`;
 }
 
-/** Checks each line by its hash. A line that does not give its id is kept apart: it may be repaired later. */
+/** Checks each line by its hash. */
 export function parseJournal(text: string): Journal {
   const journal: Journal = { lines: [], damaged: [] };
-  for (const raw of text.split('\n')) if (raw !== '') takeLine(journal, raw);
+  for (const raw of text.split('\n')) {
+    if (raw === '') continue;
+    const whole = parseLine(raw);
+    // A lost line end glues two lines together. The second one may be whole.
+    const at = raw.lastIndexOf('{"id":"');
+    const tail = whole || at <= 0 ? null : parseLine(raw.slice(at));
+    for (const line of [whole, tail]) if (line) journal.lines.push(line);
+    if (!whole) journal.damaged.push(describeDamaged(tail ? raw.slice(0, at) : raw));
+  }
   return journal;
 }
 
-function takeLine(journal: Journal, raw: string): void {
+function parseLine(raw: string): JournalLine | null {
   const match = HEADER.exec(raw);
-  const record = match ? raw.slice(match[0].length, -1) : '';
-  const [, id = '', seg = '', how, branch = '""', published] = match ?? [];
-  if (match && raw.endsWith('}') && record.includes(`"seg":"${seg}"`) && recordId(record) === id) {
-    const line = { id, seg, how: how as Origin, published: published !== undefined, record };
-    journal.lines.push({ ...line, branch: JSON.parse(branch) as string });
-    return;
-  }
-  // A lost line end glues two lines together. The second one may be whole.
-  const next = raw.indexOf('{"id":"', 1);
-  const isGlued = next > 0 && HEADER.test(raw.slice(next));
-  journal.damaged.push(describeDamaged(isGlued ? raw.slice(0, next - 1) : raw));
-  if (isGlued) takeLine(journal, raw.slice(next));
+  if (!match || !raw.endsWith('}')) return null;
+  const record = raw.slice(match[0].length, -1);
+  const [, id = '', seg = '', how, branch = '""', published] = match;
+  if (!record.includes(`"seg":"${seg}"`) || recordId(record) !== id) return null;
+  const mark = published !== undefined;
+  return { id, seg, how: how as Origin, branch: JSON.parse(branch) as string, published: mark, record };
 }
 
 function describeDamaged(raw: string): DamagedLine {
   const content = /"record":(.*)\}$/.exec(raw)?.[1] ?? '';
-  const named = /^.{0,3}"?id":"([0-9a-f]{64})"/.exec(raw)?.[1];
-  const seg = /"seg":"([0-9a-f]{8})"/.exec(content || raw)?.[1] ?? '';
-  return { raw, ids: [recordId(content), ...(named === undefined ? [] : [named])], seg };
+  const named = [...raw.matchAll(/"?id":"([0-9a-f]{64})"/g)].map(([, id = '']) => id);
+  return { how: /"how":"s"/.test(raw) ? 's' : 'w', ids: [recordId(content), ...named] };
 }
 
-export const ownJournalFile = (context: LedgerContext): string =>
+export const ownJournalFile = (context: Context): string =>
   join(journalFolder(context.layout), `${worktreeName(context)}.jsonl`);
 
 /** '' when there is no journal. */
@@ -80,17 +81,17 @@ export const readJournalText = (path: string): string =>
 export const readJournal = (path: string): Journal => parseJournal(readJournalText(path));
 
 /** Of this clone's journals, by name. */
-export const stampsOfJournals = ({ layout }: LedgerContext): string[] =>
+export const stampsOfJournals = ({ layout }: Context): string[] =>
   listFolder(journalFolder(layout)).map((name) => `${name} ${stampOf(join(journalFolder(layout), name))}`);
 
 /** Of all worktrees of this clone. */
-export const journalFiles = ({ layout }: LedgerContext): string[] =>
+export const journalFiles = ({ layout }: Context): string[] =>
   listFolder(journalFolder(layout))
     .filter((name) => name.endsWith('.jsonl'))
     .map((name) => join(journalFolder(layout), name));
 
 /** Not synced: the record itself is, and the journal only helps to find it again. */
-export function appendToJournal(context: LedgerContext, lines: readonly JournalLine[]): void {
+export function appendToJournal(context: Context, lines: readonly JournalLine[]): void {
   if (lines.length === 0) return;
   const path = ownJournalFile(context);
   try {
@@ -102,10 +103,9 @@ export function appendToJournal(context: LedgerContext, lines: readonly JournalL
 }
 
 /** The caller holds the lock, so that no append is lost. */
-export function rewriteJournal(path: string, { lines, damaged }: Journal): void {
-  const text = lines.map(formatJournalLine).join('') + damaged.map(({ raw }) => `${raw}\n`).join('');
+export function rewriteJournal(path: string, lines: readonly JournalLine[]): void {
   makeFolder(dirname(path));
-  replaceFiles([{ path, bytes: Buffer.from(text, 'utf8') }]);
+  replaceFiles([{ path, bytes: Buffer.from(lines.map(formatJournalLine).join(''), 'utf8') }]);
 }
 
 /** Names of the linked worktrees, as git keeps them. */
@@ -116,7 +116,7 @@ export function linkedWorktrees(commonDir: string): string[] {
 }
 
 /** The main worktree takes over the journals of worktrees that were removed. */
-export function adoptJournals(context: LedgerContext): void {
+export function adoptJournals(context: Context): void {
   if (!context.repository || worktreeName(context) !== 'main') return;
   const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
   for (const path of journalFiles(context)) {

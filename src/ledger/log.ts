@@ -5,8 +5,8 @@ import { eachRecord, type Line } from './container.js';
 import { sizeOf } from './context.js';
 import { glanceAtMemory, reportTiers, type Status, statusOf } from './integrity.js';
 import { ownJournalFile } from './journal.js';
-import { acceptedGrowth, type Growth, growthOf } from './marks.js';
-import { type Identified, ledgerOf, type Memory, readMemory } from './memory.js';
+import { acceptedGrowth, type Growth, growthOf } from './graph.js';
+import { type Identified, type Memory, readMemory } from './memory.js';
 import { containerBytes } from './read.js';
 import { type LedgerRecord, TIERS, type Tier, type Tombstone } from './record.js';
 
@@ -85,7 +85,7 @@ export function copiesOf(
 ): { record: LedgerRecord | Tombstone; line: Line }[] {
   const copies: { record: LedgerRecord | Tombstone; line: Line }[] = [];
   for (const { name } of graph.containers.filter(({ ids }) => ids.includes(id)))
-    eachRecord(containerBytes(ledgerOf(context), name), (at, record, line) => {
+    eachRecord(containerBytes(context, name), (at, record, line) => {
       if (at === id) copies.push({ record, line });
     });
   return copies;
@@ -144,7 +144,7 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
   const status = statusOf(context, verdict);
   return {
     ...{ status, tiers, bytes, files: snapshot.graph.containers.length, growth },
-    journal_bytes: sizeOf(ownJournalFile(ledgerOf(context))),
+    journal_bytes: sizeOf(ownJournalFile(context)),
     pending: context.disk.list(pendingFolder(context.layout)).filter((name) => name.endsWith('.json')).length,
     color:
       status === 'intact' && growth === 'normal'

@@ -1,8 +1,6 @@
 import { corrupted } from '../core/error.js';
-import { type ObjectReader, openObjects } from '../git/client.js';
 import { refuseHalted } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { readRunning } from '../session/running.js';
 import {
   append,
   type Body,
@@ -13,7 +11,7 @@ import {
   type StoredRecord,
 } from './append.js';
 import { type Container, eachRecord } from './container.js';
-import { cacheFile, type LedgerContext, readJson, writeCache } from './context.js';
+import { cacheFile, readJson, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { ownJournalFile, readJournal } from './journal.js';
 import {
@@ -47,33 +45,9 @@ export interface Memory {
   readonly graph: Graph;
 }
 
-const NO_OBJECTS: ObjectReader = {
-  info: () => Promise.resolve(null),
-  read: () => Promise.resolve(null),
-  close: () => Promise.resolve(),
-};
-
-/** The ledger of an opened `.forge/`. */
-export function ledgerOf(context: Context): LedgerContext {
-  const { layout, disk, world, git, repository, warnings } = context;
-  return {
-    ...{ layout, disk, repository, git, warnings },
-    objects: () => (repository ? openObjects(repository.root, world.env) : NO_OBJECTS),
-    now: () => world.now(),
-    // Only writers need it, and its file may be damaged.
-    get session() {
-      return readRunning(context)?.id ?? null;
-    },
-    actor: 'supervisor',
-    ...(context.onProgress ? { onProgress: context.onProgress } : {}),
-    ...(context.signal ? { signal: context.signal } : {}),
-  };
-}
-
 /** Reads the containers. Lines are parsed when a tier is first asked for. */
 export function readMemory(context: Context): Memory {
-  const ledger = ledgerOf(context);
-  const { graph } = readSnapshot(ledger, listContainers(ledger));
+  const { graph } = readSnapshot(context, listContainers(context));
   const tiers = new Map<Tier, readonly Identified[]>();
   const memory: Memory = {
     graph,
@@ -86,7 +60,7 @@ export function readMemory(context: Context): Memory {
       const known = tiers.get(tier);
       if (known && !isWanted) return known;
       const files = isWanted ? graph.containers.filter(isWanted) : graph.containers;
-      const read = readTier(ledger, graph, files, tier, graph.ancestorsOf(memory.resets(tier)));
+      const read = readTier(context, graph, files, tier, graph.ancestorsOf(memory.resets(tier)));
       if (!isWanted) tiers.set(tier, read);
       return read;
     },
@@ -106,7 +80,7 @@ export function derive<T>(
   context: Context,
   name: string,
   make: () => T,
-  listed: readonly Listed[] = listContainers(ledgerOf(context)),
+  listed: readonly Listed[] = listContainers(context),
 ): T {
   const path = cacheFile(context.layout, `${name}.json`);
   const of = digestOf(listed);
@@ -119,7 +93,7 @@ export function derive<T>(
 }
 
 function readTier(
-  ledger: LedgerContext,
+  context: Context,
   graph: Graph,
   files: readonly Container[],
   tier: Tier,
@@ -132,18 +106,18 @@ function readTier(
     const take = (id: string, record: LedgerRecord): void => {
       if (!gone.has(id) && !before.has(id) && record.kind !== 'genesis') found.set(id, { id, record });
     };
-    eachRecord(containerBytes(ledger, name), (id, record) => take(id, record as LedgerRecord), tier);
+    eachRecord(containerBytes(context, name), (id, record) => take(id, record as LedgerRecord), tier);
   }
   return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));
 }
 
 /** Stores records, all or none, in one write. Takes the lock, starts no git process. Exit 4 while memory is damaged. */
 export const storeRecords = (context: Context, drafts: readonly Draft[]): RecordRef[] =>
-  append(ledgerOf(context), drafts);
+  append(context, drafts);
 
 /** One audit record: what was done to memory, by whom and why. It can be written while memory is damaged. */
 export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: string }): RecordRef {
-  const [stored] = append(ledgerOf(context), [{ ...body, tier: 'audit' }], { evenDamaged: true });
+  const [stored] = append(context, [{ ...body, tier: 'audit' }], { evenDamaged: true });
   return stored as RecordRef;
 }
 
@@ -151,24 +125,24 @@ export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: 
 export const requireMemory = (context: Context): void => refuseHalted(context.disk);
 
 export const findKeyed = (context: Context, keys: ReadonlySet<string>): Map<string, Keyed> =>
-  keyedIn(ledgerOf(context), keys);
+  keyedIn(context, keys);
 
 /** As the last append left them; nothing is read while the folder is as it was. */
-export const currentHeads = (context: Context): readonly string[] => currentState(ledgerOf(context)).heads;
+export const currentHeads = (context: Context): readonly string[] => currentState(context).heads;
 
 /** For a commit that has all records: the largest number and the heads, as `12 <id> <id>`. Null before the first record. */
 export function ledgerTrailer(context: Context): string | null {
-  const { maxN, heads } = currentState(ledgerOf(context));
+  const { maxN, heads } = currentState(context);
   return maxN > 1 ? [maxN, ...heads.slice(0, MAX_HEADS)].join(' ') : null;
 }
 
 const MAX_HEADS = 8;
 
-export const liveBytes = (context: Context): number => currentState(ledgerOf(context)).bytes;
+export const liveBytes = (context: Context): number => currentState(context).bytes;
 
 /** Lines that went through forge here, so the guard has seen them. */
 export const journaledLines = (context: Context): Set<string> =>
-  new Set(readJournal(ownJournalFile(ledgerOf(context))).lines.map(({ record }) => record));
+  new Set(readJournal(ownJournalFile(context)).lines.map(({ record }) => record));
 
 /** Exit 4 with the first finding. */
 export const damaged = (message: string, place: object = {}): Error =>

@@ -1,16 +1,9 @@
 import { ForgeError } from '../core/error.js';
+import type { Context } from '../project/project.js';
 import { leaveCopiedFile } from './append.js';
 import type { AbsentRecord, Evidence, UnknownRecord } from './compare.js';
 import { linesById, segmentOf } from './container.js';
-import {
-  anchorsFile,
-  currentBranch,
-  homeOf,
-  type LedgerContext,
-  readJson,
-  stampOf,
-  withLedgerLock,
-} from './context.js';
+import { anchorsFile, currentBranch, homeOf, readJson, stampOf, withLedgerLock } from './context.js';
 import {
   type LedgerObjects,
   type LedgerTree,
@@ -24,7 +17,6 @@ import { type Graph, groupBy } from './graph.js';
 import { isShallow, onlyReachable, readRemovals } from './history.js';
 import {
   adoptJournals,
-  type Journal,
   type JournalLine,
   journalFiles,
   ownJournalFile,
@@ -43,6 +35,17 @@ import {
 } from './read.js';
 import { genesisLine, type Links, recordId } from './record.js';
 
+/** What a verification begins with: the files here and the commits that git names. */
+export interface Place {
+  listed: Listed[];
+  /** When it was listed. */
+  at: number;
+  /** The journal at that moment. */
+  journal: string;
+  refs: Refs;
+  head: string | null;
+}
+
 /** Everything that a verification read. */
 export interface Observation {
   snapshot: Snapshot;
@@ -56,11 +59,14 @@ export interface Observation {
   standing: JournalLine[];
 }
 
-export interface OwnJournal extends Journal {
+export interface OwnJournal {
+  lines: JournalLine[];
   /** The file, as it was read. */
   text: string;
   /** It has to be written anew. */
   isStale: boolean;
+  /** Lines that give no record, here or anywhere. */
+  damaged: number;
 }
 
 /** A journal keeps so many lines that the default branch has too. */
@@ -68,89 +74,18 @@ const KEPT_LINES = 5000;
 /** Readers do not wait longer for a writer. */
 export const READER_WAIT_MS = 200;
 
-/** What a verification begins with: the files here and the commits that git names. */
-export interface Place {
-  listed: Listed[];
-  /** When it was listed. */
-  at: number;
-  /** The journal before the listing. A record is written to its file first, then journaled. */
-  journal: string;
-  refs: Refs;
-  head: string | null;
-}
-
-export async function lookAround(context: LedgerContext, objects: LedgerObjects): Promise<Place> {
+export async function lookAround(context: Context, objects: LedgerObjects): Promise<Place> {
   const here = listForReading(context);
   const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
   return { ...here, refs, head };
 }
 
-/** Covers everything that a verification reads, except for the backups, which forge made of this working tree. */
-export function digestOfPlace(context: LedgerContext, { listed, refs, head }: Place): string {
-  const others = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
-  const here = [digestOf(listed), head, currentBranch(context), homeOf(context)];
-  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
-  return recordId(JSON.stringify([here, { ...refs, all: others }, known]));
-}
-
-/** Reads the working tree, then asks git only what the working tree leaves open. */
-export async function observe(
-  context: LedgerContext,
-  objects: LedgerObjects,
-  { listed, journal: before, refs, head }: Place,
-): Promise<Observation> {
-  const snapshot = readSnapshot(context, listed);
-  const { graph } = snapshot;
-  const own = readOwnJournal(context, snapshot);
-  const paths = journalFiles(context).filter((path) => path !== ownJournalFile(context));
-  const others = paths.flatMap((path) => readJournal(path).lines);
-  const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
-  const incomplete: string[] = isShallow(context)
-    ? ['this clone is shallow: history ends at its boundary']
-    : [];
-  const absent = new Map<string, AbsentRecord>();
-  const add = (records: readonly AbsentRecord[]): void => {
-    for (const record of records) if (!absent.has(record.id)) absent.set(record.id, record);
-  };
-  // Records that were appended after the listing are not missing from it.
-  const known = before === own.text ? own : parseJournal(before);
-  const ids = new Set([...idsOf(known.lines), ...known.damaged.flatMap((line) => line.ids)]);
-  const lines = own.lines.filter(({ id }) => ids.has(id));
-  const journaled = absentInJournal(lines, graph);
-  const byId = new Map(journaled.map((record) => [record.id, record]));
-  const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
-  add((await absentFromTree(objects, headTree, snapshot, 'head', incomplete)).map(mark));
-  add((await absentByHistory(context, objects, head, snapshot, incomplete)).map(mark));
-  add(journaled);
-  add(await absentFromAnchor(context, objects, snapshot, head));
-  const uncommitted = await findUncommitted(objects, snapshot, headTree, own, others);
-  const away = [...absent.values()].filter(({ source }) => source === 'journal' || source === 'anchor');
-  const located = await locate(context, objects, refs.all, [...away, ...uncommitted]);
-  const { unknown, standing } = await judgeUncommitted(context, objects, snapshot, uncommitted, located);
-  const needsSparse = [...absent.values()].some(({ source }) => source === 'head');
-  const evidence: Evidence = {
-    ...{ graph, others: snapshot.others, absent: [...absent.values()], places: located.places, unknown },
-    settled: await readSettled(objects, {
-      graph,
-      refs,
-      own,
-      others,
-      isNeeded: absent.size > 0 || graph.tombstones().size > 0,
-    }),
-    sparse: needsSparse ? await sparseFiles(context) : new Set(),
-    ...{ damagedJournalLines: own.damaged.length, incomplete },
-  };
-  await markPublished(objects, refs, own, snapshot);
-  await dropStored(objects, refs, own, snapshot);
-  return { snapshot, own, others, head, located, evidence, standing };
-}
-
 /** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
-function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | 'journal'> {
-  const look = (): Pick<Place, 'listed' | 'at' | 'journal'> => {
-    const journal = readJournalText(ownJournalFile(context));
-    return { journal, listed: listContainers(context), at: Date.now() };
-  };
+function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journal'> {
+  const look = () => ({
+    ...{ listed: listContainers(context), at: Date.now() },
+    journal: readJournalText(ownJournalFile(context)),
+  });
   try {
     return withLedgerLock(
       context,
@@ -162,45 +97,121 @@ function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | '
       READER_WAIT_MS,
     );
   } catch (error) {
-    if (isUnwritable(error)) return look();
-    throw error;
+    if (!isUnwritable(error)) throw error;
+    // A record is written to its file first: between two equal lists the journal has none that the files lack.
+    let found = look();
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const next = look();
+      if (digestOf(next.listed) === digestOf(found.listed)) return found;
+      found = next;
+    }
+    return found;
   }
 }
 
 export const isUnwritable = (error: unknown): boolean =>
   error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
 
-const idsOf = (lines: readonly JournalLine[]): Set<string> => new Set(lines.map(({ id }) => id));
+/** Covers everything that a verification reads, except for the backups, which forge made of this working tree. */
+export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {
+  const others = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
+  const here = [digestOf(listed), head, currentBranch(context), homeOf(context)];
+  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
+  return recordId(JSON.stringify([here, { ...refs, all: others }, known]));
+}
+
+/** What all steps of one observation read. */
+interface Sources {
+  context: Context;
+  objects: LedgerObjects;
+  snapshot: Snapshot;
+  graph: Graph;
+  own: OwnJournal;
+  others: readonly JournalLine[];
+  refs: Refs;
+  head: string | null;
+  headTree: LedgerTree;
+  /** What git could not tell, and why. */
+  incomplete: string[];
+}
+
+/** Reads the working tree, then asks git only what the working tree leaves open. */
+export async function observe(
+  context: Context,
+  objects: LedgerObjects,
+  { listed, journal, refs, head }: Place,
+): Promise<Observation> {
+  const snapshot = readSnapshot(context, listed);
+  const { graph } = snapshot;
+  const own = readOwnJournal(context, graph, journal);
+  const paths = journalFiles(context).filter((path) => path !== ownJournalFile(context));
+  const others = paths.flatMap((path) => readJournal(path).lines);
+  const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
+  const incomplete = isShallow(context) ? ['this clone is shallow: history ends at its boundary'] : [];
+  const sources = { context, objects, snapshot, graph, own, others, refs, head, headTree, incomplete };
+  const absent = await findAbsent(sources);
+  const uncommitted = await findUncommitted(sources);
+  const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
+  const located = await locate(context, objects, refs.all, [...away, ...uncommitted]);
+  const { unknown, standing } = await judgeUncommitted(sources, uncommitted, located);
+  const needsSparse = absent.some(({ source }) => source === 'head');
+  const evidence: Evidence = {
+    ...{ graph, others: snapshot.others, absent, places: located.places, unknown },
+    settled: await readSettled(sources, absent.length > 0 || graph.tombstones().size > 0),
+    sparse: needsSparse ? await sparseFiles(context) : new Set(),
+    ...{ damagedJournalLines: own.damaged, incomplete },
+  };
+  await shortenJournal(sources);
+  return { snapshot, own, others, head, located, evidence, standing };
+}
 
 /** A line with a flipped byte is read from the record itself, where it stands. */
-function readOwnJournal(context: LedgerContext, { graph }: Snapshot): OwnJournal {
-  const text = readJournalText(ownJournalFile(context));
+function readOwnJournal(context: Context, graph: Graph, text: string): OwnJournal {
   const { lines, damaged } = parseJournal(text);
-  const left = damaged.filter(({ ids, raw }) => {
+  const left = damaged.filter(({ ids, how }) => {
     const here = graph.containers.find((container) => container.ids.some((id) => ids.includes(id)));
     const found = here && [...linesById(containerBytes(context, here.name))].find(([id]) => ids.includes(id));
     if (!found) return true;
-    const how = /"how":"s"/.test(raw) ? ('s' as const) : ('w' as const);
     lines.push({ id: found[0], seg: here.seg, how, branch: '', published: false, record: found[1] });
     return false;
   });
-  return { lines, damaged: left, text, isStale: left.length < damaged.length };
+  return { lines, text, isStale: damaged.length > 0, damaged: left.length };
 }
 
-function absentInJournal(lines: readonly JournalLine[], graph: Graph): AbsentRecord[] {
-  return lines
+const idsOf = (lines: readonly { id: string }[]): Set<string> => new Set(lines.map(({ id }) => id));
+
+/** Each record once, as the strongest source knows it. The journal adds whose it is. */
+async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
+  const { context, objects, graph, own, head, headTree, incomplete } = sources;
+  const journaled = new Map(absentInJournal(own.lines, graph).map((record) => [record.id, record]));
+  const anchor = readAnchors(context)[currentBranch(context)];
+  const isRewound = anchor !== undefined && anchor !== head;
+  const known = [
+    ...(await absentFromTree(objects, headTree, graph, 'head', incomplete)),
+    ...(await absentByHistory(sources)),
+    ...journaled.values(),
+    // Records that this branch had when it was last verified.
+    ...(isRewound ? await absentFromTree(objects, await objects.tree(anchor), graph, 'anchor', []) : []),
+  ];
+  const absent = new Map<string, AbsentRecord>();
+  for (const record of known)
+    if (!absent.has(record.id)) absent.set(record.id, { ...journaled.get(record.id), ...record });
+  return [...absent.values()];
+}
+
+const absentInJournal = (lines: readonly JournalLine[], graph: Graph): AbsentRecord[] =>
+  lines
     .filter(({ id, seg }) => !graph.has(id, seg))
     .map(({ id, seg, how, published, record }) => {
       const { prev } = JSON.parse(record) as Links;
       return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published };
     });
-}
 
 /** Records of a commit's containers that the working tree does not have. Equal files are not read. */
 async function absentFromTree(
   objects: LedgerObjects,
   tree: LedgerTree,
-  { graph }: Snapshot,
+  graph: Graph,
   source: 'head' | 'anchor',
   incomplete: string[],
 ): Promise<AbsentRecord[]> {
@@ -220,13 +231,8 @@ async function absentFromTree(
   return found.flat();
 }
 
-async function absentByHistory(
-  context: LedgerContext,
-  objects: LedgerObjects,
-  head: string | null,
-  { graph }: Snapshot,
-  incomplete: string[],
-): Promise<AbsentRecord[]> {
+async function absentByHistory(sources: Sources): Promise<AbsentRecord[]> {
+  const { context, objects, head, graph, incomplete } = sources;
   const removals = await readRemovals(context, objects, head, incomplete);
   const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
   const reachable = await onlyReachable(context, objects, head, absent);
@@ -236,39 +242,17 @@ async function absentByHistory(
   }));
 }
 
-export type Anchors = Record<string, string>;
-
-export const readAnchors = ({ layout }: LedgerContext): Anchors => readJson(anchorsFile(layout)) ?? {};
-
-/** Records that this branch had when it was last verified. A rewound branch shows here. */
-async function absentFromAnchor(
-  context: LedgerContext,
-  objects: LedgerObjects,
-  snapshot: Snapshot,
-  head: string | null,
-): Promise<AbsentRecord[]> {
-  const anchor = readAnchors(context)[currentBranch(context)];
-  if (anchor === undefined || anchor === head) return [];
-  return absentFromTree(objects, await objects.tree(anchor), snapshot, 'anchor', []);
-}
+export const readAnchors = ({ layout }: Context): Record<string, string> =>
+  readJson(anchorsFile(layout)) ?? {};
 
 interface Uncommitted extends UnknownRecord {
   seg: string;
   blob: string;
-  isKnown: boolean;
-  isJournaled: boolean;
 }
 
-/** Records that stand in the working tree and not in HEAD. */
-async function findUncommitted(
-  objects: LedgerObjects,
-  { graph }: Snapshot,
-  headTree: LedgerTree,
-  own: Journal,
-  others: readonly JournalLine[],
-): Promise<Uncommitted[]> {
-  const ownIds = idsOf(own.lines);
-  const otherIds = idsOf(others);
+/** Records that stand in the working tree, and neither in HEAD nor in the own journal. */
+async function findUncommitted({ objects, graph, headTree, own }: Sources): Promise<Uncommitted[]> {
+  const journaled = idsOf(own.lines);
   const changed = graph.containers.filter(({ name, blob }) => headTree.get(name) !== blob);
   const found = await Promise.all(
     changed.map(async ({ name, blob, seg, ids, ledger }) => {
@@ -276,42 +260,35 @@ async function findUncommitted(
       const committed = new Set(before ? (await objects.blob(before, name))?.facts.ids : []);
       const genesis = ledger === null ? null : recordId(genesisLine(ledger).line);
       return ids
-        .filter((id) => !committed.has(id) && id !== genesis)
-        .map((id) => ({
-          ...{ id, file: name, seg, blob, isJournaled: ownIds.has(id) },
-          isKnown: ownIds.has(id) || otherIds.has(id),
-        }));
+        .filter((id) => !committed.has(id) && !journaled.has(id) && id !== genesis)
+        .map((id) => ({ id, file: name, seg, blob }));
     }),
   );
-  return found.flat().filter(({ isJournaled }) => !isJournaled);
+  return found.flat();
 }
 
 /** What neither a journal nor git knows was not written by forge here. The rest is journaled as standing here. */
 async function judgeUncommitted(
-  context: LedgerContext,
-  objects: LedgerObjects,
-  { graph }: Snapshot,
+  { context, objects, graph, others }: Sources,
   uncommitted: readonly Uncommitted[],
-  located: Located,
+  { places }: Located,
 ): Promise<{ unknown: UnknownRecord[]; standing: JournalLine[] }> {
   const tombstones = graph.tombstones();
-  const stored = new Map<string, boolean>();
-  for (const { blob } of uncommitted) if (!stored.has(blob)) stored.set(blob, await objects.hasObject(blob));
+  const known = idsOf(others);
   const unknown: UnknownRecord[] = [];
   const standing: JournalLine[] = [];
-  const lines = new Map<string, Map<string, string>>();
-  for (const { id, file, seg, blob, isKnown } of uncommitted) {
-    if (tombstones.has(id)) continue;
-    if (!isKnown && !located.places.has(id) && !stored.get(blob)) {
-      unknown.push({ id, file });
-      continue;
+  for (const [file, group] of groupBy(uncommitted, (record) => record.file)) {
+    const isStored = await objects.hasObject(group[0]?.blob ?? '');
+    const lines = linesById(containerBytes(context, file));
+    for (const { id, seg } of group) {
+      const record = lines.get(id);
+      if (tombstones.has(id)) continue;
+      if (!known.has(id) && !places.has(id) && !isStored) unknown.push({ id, file });
+      else if (record !== undefined)
+        standing.push({ id, seg, how: 's', branch: currentBranch(context), published: false, record });
     }
-    const known = lines.get(file) ?? linesById(containerBytes(context, file));
-    lines.set(file, known);
-    const branch = currentBranch(context);
-    standing.push({ id, seg, how: 's', branch, published: false, record: known.get(id) ?? '' });
   }
-  return { unknown, standing: standing.filter(({ record }) => record !== '') };
+  return { unknown, standing };
 }
 
 /** Audit records that explain why a record, or a line, is not what it was. */
@@ -319,18 +296,19 @@ const SETTLING = ['discarded', 'repaired', 'redacted'];
 
 /** Discards count from the tree, the default branch and all journals of this clone, never from an unmerged ref. */
 async function readSettled(
-  objects: LedgerObjects,
-  known: Pick<Observation, 'own' | 'others'> & { graph: Graph; refs: Refs; isNeeded: boolean },
+  { objects, graph, refs, own, others }: Sources,
+  isNeeded: boolean,
 ): Promise<Set<string>> {
-  const { graph, refs, own, others, isNeeded } = known;
-  const settled = new Set(SETTLING.flatMap((kind) => [...graph.subjects(kind)]));
-  for (const { record } of [...own.lines, ...others])
-    if (/"kind":"(discarded|repaired|redacted)"/.test(record)) addSubjects(settled, record);
-  if (!isNeeded) return settled;
+  const settled = graph.subjects(...SETTLING);
+  for (const { record } of [...own.lines, ...others]) {
+    if (!/"kind":"(discarded|repaired|redacted)"/.test(record)) continue;
+    const { subjects } = JSON.parse(record) as { subjects?: unknown };
+    if (Array.isArray(subjects)) for (const id of subjects) settled.add(String(id));
+  }
   const here = new Set(graph.containers.map(({ name }) => name));
-  for (const name of [refs.localDefault, refs.remoteDefault]) {
-    if (name === null) continue;
-    const files = [...(await objects.tree(name))].filter(([file]) => !here.has(file));
+  for (const branch of isNeeded ? [refs.localDefault, refs.remoteDefault] : []) {
+    const tree = branch === null ? [] : [...(await objects.tree(branch))];
+    const files = tree.filter(([file]) => !here.has(file));
     const found = await Promise.all(files.map(([file, blob]) => objects.blob(blob, file)));
     for (const mark of found.flatMap((blob) => blob?.facts.marks ?? []))
       if (SETTLING.includes(mark.kind)) for (const id of mark.subjects) settled.add(id);
@@ -338,38 +316,25 @@ async function readSettled(
   return settled;
 }
 
-function addSubjects(settled: Set<string>, record: string): void {
-  const { subjects } = JSON.parse(record) as { subjects?: unknown };
-  if (Array.isArray(subjects)) for (const id of subjects) settled.add(String(id));
-}
-
-/** A journal that is long forgets the oldest records that the default branch has: they cannot be lost any more. */
-async function dropStored(
-  objects: LedgerObjects,
-  { remoteDefault, localDefault }: Refs,
-  own: OwnJournal,
-  snapshot: Snapshot,
-): Promise<void> {
-  const branch = remoteDefault ?? localDefault;
-  if (own.lines.length <= KEPT_LINES || branch === null) return;
-  const old = own.lines.slice(0, -KEPT_LINES);
-  const stored = await journaledAt(objects, [branch], old, snapshot);
-  own.lines = [...old.filter(({ id }) => !stored.has(id)), ...own.lines.slice(-KEPT_LINES)];
-  if (stored.size > 0) own.isStale = true;
-}
-
-/** A record that somebody could fetch is not put back by itself when its branch goes. */
-async function markPublished(
-  objects: LedgerObjects,
-  { all }: Refs,
-  own: OwnJournal,
-  snapshot: Snapshot,
-): Promise<void> {
+/**
+ * Marks what somebody could fetch: it is not put back by itself when its branch goes. A long journal forgets the oldest
+ * records that the default branch has: they cannot be lost any more.
+ */
+async function shortenJournal({ objects, refs, own, graph }: Sources): Promise<void> {
   const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
-  const remotes = all.filter(({ name }) => name.startsWith('refs/remotes/')).map(({ commit }) => commit);
-  const seen = await journaledAt(objects, remotes, waiting, snapshot);
+  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/'));
+  const seen = await journaledAt(
+    objects,
+    remotes.map(({ commit }) => commit),
+    waiting,
+    graph,
+  );
   for (const line of waiting) if (seen.has(line.id)) line.published = true;
-  if (seen.size > 0) own.isStale = true;
+  const branch = refs.remoteDefault ?? refs.localDefault;
+  const old = own.lines.slice(0, -KEPT_LINES);
+  const stored = await journaledAt(objects, branch === null ? [] : [branch], old, graph);
+  own.lines = [...old.filter(({ id }) => !stored.has(id)), ...own.lines.slice(-KEPT_LINES)];
+  if (seen.size + stored.size > 0) own.isStale = true;
 }
 
 /** Ids of the lines that one of these commits has. */
@@ -377,8 +342,9 @@ async function journaledAt(
   objects: LedgerObjects,
   commits: readonly string[],
   lines: readonly JournalLine[],
-  { graph }: Snapshot,
+  graph: Graph,
 ): Promise<Set<string>> {
+  if (lines.length === 0) return new Set();
   const wanted = new Map([...groupBy(lines, ({ seg }) => seg)].map(([seg, group]) => [seg, idsOf(group)]));
   const here = new Map(graph.containers.map((container) => [container.blob, container]));
   const found = new Set<string>();

@@ -1,3 +1,4 @@
+import type { Context } from '../project/project.js';
 import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
@@ -12,7 +13,7 @@ import {
   parseFacts,
   segmentOf,
 } from './container.js';
-import { cacheFile, type LedgerContext, ledgerFolder, writeCache } from './context.js';
+import { cacheFile, ledgerFolder, writeCache } from './context.js';
 import { Graph } from './graph.js';
 import { recordId } from './record.js';
 
@@ -37,7 +38,7 @@ export interface Snapshot {
 }
 
 /** Names and stamps. The caller holds the lock, so that no append is under way. */
-export function listContainers({ layout, disk }: LedgerContext): Listed[] {
+export function listContainers({ layout, disk }: Context): Listed[] {
   const folder = ledgerFolder(layout);
   disk.requireOwn(folder);
   // One more than allowed, so that the check sees it.
@@ -68,7 +69,7 @@ export const isSameList = (a: readonly Listed[], b: readonly Listed[]): boolean 
 let latest: (Snapshot & { folder: string }) | null = null;
 
 /** Reads what the cache does not know. Needs no lock: containers only grow, and are read up to the listed size. */
-export function readSnapshot(context: LedgerContext, listed: readonly Listed[]): Snapshot {
+export function readSnapshot(context: Context, listed: readonly Listed[]): Snapshot {
   const folder = ledgerFolder(context.layout);
   if (latest?.folder === folder && isSameList(latest.listed, listed)) return latest;
   const cache = readCache(context.layout);
@@ -95,13 +96,13 @@ export function readSnapshot(context: LedgerContext, listed: readonly Listed[]):
     if (isSettled && !found) fresh.push(container);
     return container;
   });
-  if (!context.disk.dryRun && !context.isReadOnly) updateCache(context.layout, cache, { kept, fresh });
+  if (!context.disk.dryRun) updateCache(context.layout, cache, { kept, fresh });
   const others = listed.filter((file) => !isOwn(file)).map(({ name }) => name);
   latest = { folder, graph: new Graph(containers), listed: [...listed], others };
   return latest;
 }
 
-function readContainer({ layout }: LedgerContext, { name, stamp, size, isFile }: Listed): Container {
+function readContainer({ layout }: Context, { name, stamp, size, isFile }: Listed): Container {
   const damaged = (reason: string): Container => {
     const empty = parseContainer(name, Buffer.alloc(0), stamp);
     // Its bytes are not read. A person who vouches for it vouches for this file at this size.
@@ -164,7 +165,7 @@ function appendCache(path: string, text: string): void {
 const SPARE_LINES = 100;
 
 /** The bytes of a container, for those who need its lines. None of a file that is not read: too large, or a link. */
-export function containerBytes({ layout }: LedgerContext, name: string): Buffer {
+export function containerBytes({ layout }: Context, name: string): Buffer {
   try {
     return readPlain(join(ledgerFolder(layout), name), MAX_CONTAINER_BYTES) ?? Buffer.alloc(0);
   } catch (error) {

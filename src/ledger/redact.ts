@@ -4,14 +4,14 @@ import { removePath } from '../core/files.js';
 import { shown } from '../core/paths.js';
 import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
-import { appendLocked, writeChain } from './append.js';
+import { append, writeChain } from './append.js';
 import { type Container, eachRecord, linesById } from './container.js';
-import { type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
-import { type Decision, requireDecision } from './human.js';
+import { ledgerFolder, withLedgerLock } from './context.js';
+import { type Decision, requireDecision } from './audit.js';
 import { settleMemory } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { copiesOf, findId } from './log.js';
-import { ledgerOf, type Memory, type RecordRef, readMemory } from './memory.js';
+import { type Memory, type RecordRef, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
 import { formatTombstone, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
 import { rebuildViews } from './view.js';
@@ -105,20 +105,19 @@ function redact(
   decision: Decision,
   files: Set<string>,
 ): RecordRef | null {
-  const ledger = ledgerOf(context);
-  return withLedgerLock(ledger, () => {
-    const snapshot = readSnapshot(ledger, listContainers(ledger));
+  return withLedgerLock(context, () => {
+    const snapshot = readSnapshot(context, listContainers(context));
     const isSaid = snapshot.graph.subjects('redacted').has(id);
     const { key } = JSON.parse(line ?? '{}') as Partial<LedgerRecord>;
     const keys = typeof key === 'string' ? { keys: [recordId(key)] } : {};
     const body = { tier: 'audit' as const, kind: 'redacted', subjects: [id], of: tier, ...keys, ...decision };
-    const [audit = null] = isSaid || line === null ? [] : appendLocked(ledger, [body], { evenDamaged: true });
+    const [audit = null] = isSaid || line === null ? [] : append(context, [body], { evenDamaged: true });
     const holders = snapshot.graph.containers.filter((container) => hasContent(container, id));
     for (const { name } of holders) files.add(name);
     if (context.disk.dryRun) return audit;
-    for (const container of holders) replaceByTombstone(ledger, container, id);
-    scrubJournals(ledger, id);
-    rebuildViews(ledger);
+    for (const container of holders) replaceByTombstone(context, container, id);
+    scrubJournals(context, id);
+    rebuildViews(context);
     return audit;
   });
 }
@@ -129,7 +128,7 @@ function hasContent({ ids, tombstones }: Container, id: string): boolean {
 }
 
 /** The chain gets a new file, so that no commit changes a file that another branch has. */
-function replaceByTombstone(context: LedgerContext, { name, seg }: Container, id: string): void {
+function replaceByTombstone(context: Context, { name, seg }: Container, id: string): void {
   const bytes = containerBytes(context, name);
   const lines = linesById(bytes);
   eachRecord(bytes, (found, record) => {
@@ -141,11 +140,11 @@ function replaceByTombstone(context: LedgerContext, { name, seg }: Container, id
 }
 
 /** A journal without the line cannot put the content back. */
-function scrubJournals(context: LedgerContext, id: string): void {
+function scrubJournals(context: Context, id: string): void {
   for (const path of journalFiles(context)) {
     const journal = readJournal(path);
     const lines = journal.lines.filter((line) => line.id !== id);
-    if (lines.length < journal.lines.length) rewriteJournal(path, { ...journal, lines });
+    if (lines.length < journal.lines.length) rewriteJournal(path, lines);
   }
 }
 

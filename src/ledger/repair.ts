@@ -4,35 +4,34 @@ import { makeFolder, removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { appendLocked, keepLedgerId, writeChain } from './append.js';
-import { type AbsentRecord, compare, type Finding, meaningOf } from './compare.js';
+import { append, keepLedgerId, writeChain } from './append.js';
+import { type Decision, requireDecision } from './audit.js';
+import { type AbsentRecord, compare, describeFinding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
-import { type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
+import { ledgerFolder, withLedgerLock } from './context.js';
 import { type LedgerObjects, openLedgerObjects } from './git.js';
-import { type Decision, requireDecision } from './human.js';
 import { refuseDamage, settleMemory } from './integrity.js';
-import { ownJournalFile, readJournal, rewriteJournal } from './journal.js';
-import { ledgerOf, storeAudit } from './memory.js';
+import { storeAudit } from './memory.js';
 import { lookAround, type Observation, observe } from './observe.js';
-import { isSameList, listContainers } from './read.js';
+import { digestOf, listContainers } from './read.js';
 import type { Links } from './record.js';
 import { collectLines, longestChain, putBack, verify } from './verify.js';
 
 export interface RepairStep {
-  finding: Finding;
+  /** In one line, with its place. */
+  finding: string;
   /** What `repair` does, in one clause. */
   action: string;
 }
 
 /** What `forge memory repair` shows before it asks. Writes nothing. */
-export async function planRepair(context: Context): Promise<RepairStep[]> {
-  return withObservation(ledgerOf(context), async (observation) =>
-    compare(observation.evidence).findings.flatMap((finding) => {
-      const action = meaningOf(finding.kind).repair;
-      return action === undefined ? [] : [{ finding, action }];
+export const planRepair = (context: Context): Promise<RepairStep[]> =>
+  withObservation(context, async ({ evidence }) =>
+    compare(evidence).findings.flatMap((finding) => {
+      const action = meaningOf(finding.code).repair;
+      return action === undefined ? [] : [{ finding: describeFinding(finding), action }];
     }),
   );
-}
 
 export interface Repaired {
   /** What was done, in clauses. */
@@ -50,7 +49,6 @@ export async function repairMemory(
   { reason, discard = [] }: { reason?: string; discard?: readonly string[] } = {},
 ): Promise<Repaired> {
   const decision = requireDecision(context, 'Repairing memory', reason);
-  const ledger = ledgerOf(context);
   if (discard.length > 0) return discardRecords(context, discard, decision);
   const steps = await planRepair(context);
   if (steps.length === 0)
@@ -58,9 +56,8 @@ export async function repairMemory(
       hint: 'forge memory verify',
     });
   if (context.disk.dryRun) return { done: steps.map(({ action }) => action), discarded: [] };
-  const done = await repair(ledger, decision);
-  const verdict = await verify(ledger);
-  refuseDamage(context, verdict);
+  const done = await repair(context, decision);
+  refuseDamage(await verify(context));
   context.disk.withLock(() => clearHalt(context.disk));
   await settleMemory(context);
   return { done, discarded: [] };
@@ -71,15 +68,16 @@ async function discardRecords(
   names: readonly string[],
   decision: Decision,
 ): Promise<Repaired> {
-  const ids = await withObservation(ledgerOf(context), async ({ own, others, snapshot, evidence }) => {
+  const ids = await withObservation(context, async ({ own, others, snapshot, evidence }) => {
     const gone = [...own.lines, ...others].filter(({ id, seg }) => !snapshot.graph.has(id, seg));
-    const known = [...gone.map(({ id }) => ({ id, commit: '' })), ...evidence.absent];
+    const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...evidence.absent];
     return names.flatMap((name) => {
-      const ofBranch = gone.filter(({ branch }) => branch === name).map(({ id }) => id);
       const isStart = /^[0-9a-f]{6,64}$/.test(name);
-      const byId = known.filter(({ id, commit }) => id.startsWith(name) || commit?.startsWith(name));
-      const found = new Set([...ofBranch, ...(isStart ? byId.map(({ id }) => id) : [])]);
-      if (found.size > 0) return [...found];
+      const isMeant = (text = ''): boolean => isStart && text.startsWith(name);
+      const found = known.filter(
+        ({ id, branch, commit }) => branch === name || isMeant(id) || isMeant(commit),
+      );
+      if (found.length > 0) return found.map(({ id }) => id);
       throw usage(
         'discard.unknown',
         `No missing record has the id ${JSON.stringify(name)}, and none was written on a branch of that name.`,
@@ -93,27 +91,8 @@ async function discardRecords(
   return { done: [`discarded ${plural(discarded.length, 'record')}`], discarded };
 }
 
-/** Settles every finding, and writes one audit record with the reason. Returns what was done. */
-async function repair(context: LedgerContext, decision: Decision): Promise<string[]> {
-  return withObservation(context, async (observation, objects) => {
-    const absent = observation.evidence.absent.filter(({ id }) => !observation.evidence.settled.has(id));
-    const blobs = new Map<string, Buffer>();
-    for (const { blob, file } of absent) {
-      const found = blob && file ? await objects.blob(blob, file) : null;
-      if (blob && found) blobs.set(blob, found.bytes);
-    }
-    return withLedgerLock(context, () => {
-      if (!isSameList(listContainers(context), observation.snapshot.listed))
-        throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
-          hint: 'forge memory repair',
-        });
-      return applyRepair(context, observation, absent, blobs, decision);
-    });
-  });
-}
-
 async function withObservation<T>(
-  context: LedgerContext,
+  context: Context,
   work: (observation: Observation, objects: LedgerObjects) => Promise<T>,
 ): Promise<T> {
   const objects = openLedgerObjects(context);
@@ -124,89 +103,95 @@ async function withObservation<T>(
   }
 }
 
-function applyRepair(
-  context: LedgerContext,
-  observation: Observation,
-  absent: readonly AbsentRecord[],
-  blobs: ReadonlyMap<string, Buffer>,
-  decision: Decision,
-): string[] {
-  const { graph } = observation.snapshot;
-  const done: string[] = [];
-  const more = [...blobs.values()];
-  const { subjects, restored: replaced } = repairDamage(context, observation, absent, more, done);
-  const handled = new Set([...subjects, ...replaced]);
-  const restored = restoreFiles(context, observation, absent, blobs);
-  if (restored.size > 0) done.push(`restored ${plural(restored.size, 'file')} from HEAD`);
-  const isOpen = ({ id, seg, prev, source, file }: AbsentRecord): boolean =>
-    !handled.has(id) &&
-    graph.holderOf(seg, prev) === null &&
-    !(source === 'head' && restored.has(file ?? ''));
+/** What a repair works with, and what it has done so far. */
+interface Repair {
+  context: Context;
+  observation: Observation;
+  /** Records that are missing and that nobody discarded. */
+  absent: readonly AbsentRecord[];
+  /** What git has of them. */
+  blobs: ReadonlyMap<string, Buffer>;
+  done: string[];
+  /** What the person vouches for: ids of records, ledgers, and SHA-256 of lines. */
+  subjects: Set<string>;
+  restored: Set<string>;
+}
+
+/** Settles every finding, and writes one audit record with the reason. Returns what was done. */
+const repair = (context: Context, decision: Decision): Promise<string[]> =>
+  withObservation(context, async (observation, objects) => {
+    const { evidence, snapshot } = observation;
+    const absent = evidence.absent.filter(({ id }) => !evidence.settled.has(id));
+    const blobs = new Map<string, Buffer>();
+    for (const { blob, file } of absent) {
+      const found = blob && file ? await objects.blob(blob, file) : null;
+      if (blob && found) blobs.set(blob, found.bytes);
+    }
+    const work = { context, observation, absent, blobs, done: [], subjects: new Set<string>() };
+    return withLedgerLock(context, () => {
+      if (digestOf(listContainers(context)) !== digestOf(snapshot.listed))
+        throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
+          hint: 'forge memory repair',
+        });
+      return applyRepair({ ...work, restored: new Set<string>() }, decision);
+    });
+  });
+
+function applyRepair(repair: Repair, decision: Decision): string[] {
+  const { context, observation, absent, blobs, done, subjects, restored } = repair;
+  const { snapshot, located, evidence } = observation;
+  const { graph } = snapshot;
+  repairDamage(repair);
+  const handled = new Set([...subjects, ...restored]);
+  const files = restoreFiles(repair);
   const away = absent.filter(
-    (record) =>
-      isOpen(record) &&
-      (record.source === 'history' || record.isOwn) &&
-      !observation.located.places.has(record.id),
+    ({ id, seg, prev, source, file, isOwn }) =>
+      !handled.has(id) &&
+      graph.holderOf(seg, prev) === null &&
+      !(source === 'head' && files.has(file ?? '')) &&
+      (source === 'history' || isOwn) &&
+      !located.places.has(id),
   );
-  const back = putBack(context, observation, away, more);
-  if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
   // A chain that cannot be completed stays a finding until a person discards it.
-  subjects.push(...foreignLedgers(observation), ...unexplained(observation));
-  dropDamagedLines(context, observation, done);
+  const back = putBack(context, observation, away, [...blobs.values()]);
+  if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
+  for (const { ledger } of graph.containers)
+    if (ledger !== null && ledger !== graph.ledger() && !evidence.settled.has(ledger)) subjects.add(ledger);
+  for (const id of graph.tombstones()) if (!evidence.settled.has(id)) subjects.add(id);
   keepLedgerId(context, graph.ledger());
-  if (done.length === 0 && subjects.length === 0) return done;
-  const draft = {
-    tier: 'audit' as const,
-    kind: 'repaired',
-    ...decision,
-    done,
-    restored: [...replaced, ...back],
-  };
-  appendLocked(context, [{ ...draft, subjects }], { evenDamaged: true });
+  if (done.length === 0 && subjects.size === 0) return done;
+  const named = { done, restored: [...restored, ...back], subjects: [...subjects] };
+  append(context, [{ tier: 'audit', kind: 'repaired', ...decision, ...named }], { evenDamaged: true });
   return done;
 }
 
 /** Replaces each damaged file by its true chain; vouches for the bytes where no copy is known. */
-function repairDamage(
-  context: LedgerContext,
-  observation: Observation,
-  absent: readonly AbsentRecord[],
-  more: readonly Buffer[],
-  done: string[],
-): { subjects: string[]; restored: string[] } {
+function repairDamage({ context, observation, absent, blobs, done, subjects, restored }: Repair): void {
   const { graph } = observation.snapshot;
   const { settled } = observation.evidence;
-  const links = graph.checkLinks().filter(({ id }) => !settled.has(id));
-  const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
-  const edited = absent.filter(isEdited);
-  const isDamaged = (container: Container): boolean =>
-    container.problems.some(({ sha256 }) => !settled.has(sha256)) ||
-    edited.some(
-      ({ seg, prev }) => container.seg === seg && container.ids.includes(graph.holderOf(seg, prev) ?? ''),
-    );
   // Records whose place or number is wrong are whole; a person vouches for them.
-  const subjects = links.map(({ id }) => id);
+  const links = graph.checkLinks().filter(({ id }) => !settled.has(id));
+  for (const { id } of links) subjects.add(id);
   for (const file of new Set(links.map((link) => link.file))) done.push(`vouched for ${file}`);
-  const restored: string[] = [];
-  for (const container of graph.containers.filter(isDamaged)) {
-    const lost = edited.filter(({ seg }) => seg === container.seg);
-    const gone = absent.filter(({ seg }) => seg === container.seg);
-    const lines = collectLines(context, observation, container.seg, more);
+  const edited = absent.filter(({ seg, prev }) => graph.holderOf(seg, prev) !== null);
+  for (const container of graph.containers) {
+    const { name, seg, ids, problems } = container;
+    const holds = (id: string | null): boolean => id !== null && ids.includes(id);
+    const isEdited = edited.some((record) => record.seg === seg && holds(graph.holderOf(seg, record.prev)));
+    if (!isEdited && problems.every(({ sha256 }) => settled.has(sha256))) continue;
+    const lost = edited.filter((record) => record.seg === seg);
+    const gone = absent.filter((record) => record.seg === seg);
+    const lines = collectLines(context, observation, seg, [...blobs.values()]);
     const wrong = wrongIn(container, lost, lines);
-    const kept = container.ids.filter((id) => !wrong.has(id)).map((id) => ({ id }));
+    const kept = ids.filter((id) => !wrong.has(id)).map((id) => ({ id }));
     const wanted = longestChain(lines, [...gone, ...kept]) ? gone : lost;
-    const chain = longestChain(lines, [...wanted, ...kept]);
-    if (chain && chain.length > 0 && writeChain(context, 'put', container.seg, chain)) {
-      removePath(join(ledgerFolder(context.layout), container.name));
-      done.push(`replaced ${container.name} by its chain`);
-      restored.push(...wanted.map(({ id }) => id));
-    } else {
-      subjects.push(...lost.map(({ id }) => id));
-      done.push(`vouched for ${container.name}`);
-    }
-    subjects.push(...wrong, ...container.problems.map(({ sha256 }) => sha256));
+    const chain = longestChain(lines, [...wanted, ...kept]) ?? [];
+    const isReplaced = chain.length > 0 && writeChain(context, 'put', seg, chain);
+    if (isReplaced) removePath(join(ledgerFolder(context.layout), name));
+    done.push(isReplaced ? `replaced ${name} by its chain` : `vouched for ${name}`);
+    for (const { id } of isReplaced ? wanted : lost) (isReplaced ? restored : subjects).add(id);
+    for (const subject of [...wrong, ...problems.map(({ sha256 }) => sha256)]) subjects.add(subject);
   }
-  return { subjects: [...new Set(subjects)], restored: [...new Set(restored)] };
 }
 
 /** Records that stand in the place of a lost one, and those that were linked to them anew. */
@@ -225,12 +210,8 @@ function wrongIn(
 }
 
 /** Files of HEAD that are missing here get HEAD's bytes. A file that stands is not overwritten. */
-function restoreFiles(
-  context: LedgerContext,
-  { snapshot, evidence }: Observation,
-  absent: readonly AbsentRecord[],
-  blobs: ReadonlyMap<string, Buffer>,
-): Set<string> {
+function restoreFiles({ context, observation, absent, blobs, done }: Repair): Set<string> {
+  const { snapshot, evidence } = observation;
   const here = new Map(snapshot.graph.containers.map((container) => [container.name, container]));
   const restored = new Set<string>();
   for (const { source, file = '', blob = '' } of absent) {
@@ -244,20 +225,6 @@ function restoreFiles(
     replaceFiles([{ path: join(ledgerFolder(context.layout), file), bytes }]);
     restored.add(file);
   }
+  if (restored.size > 0) done.push(`restored ${plural(restored.size, 'file')} from HEAD`);
   return restored;
-}
-
-function foreignLedgers({ snapshot: { graph }, evidence }: Observation): string[] {
-  const ledgers = new Set(graph.containers.flatMap(({ ledger }) => ledger ?? []));
-  return [...ledgers].filter((ledger) => ledger !== graph.ledger() && !evidence.settled.has(ledger));
-}
-
-const unexplained = ({ snapshot: { graph }, evidence: { settled } }: Observation): string[] =>
-  [...graph.tombstones()].filter((id) => !settled.has(id));
-
-function dropDamagedLines(context: LedgerContext, { own }: Observation, done: string[]): void {
-  if (own.damaged.length === 0) return;
-  const path = ownJournalFile(context);
-  rewriteJournal(path, { lines: readJournal(path).lines, damaged: [] });
-  done.push(`dropped ${plural(own.damaged.length, 'unreadable line')} of the journal`);
 }

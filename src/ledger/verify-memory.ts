@@ -8,11 +8,12 @@ import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
 import { describeForeignEdits, findForeignEdits } from '../project/edits.js';
 import { type Context, warnFileSystem } from '../project/project.js';
+import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './context.js';
 import type { Graph } from './graph.js';
 import {
-  messagesOf,
+  notesOf,
   type Problem,
   problemsOf,
   reportTiers,
@@ -21,7 +22,6 @@ import {
   statusOf,
   type TierReport,
 } from './integrity.js';
-import { ledgerOf } from './memory.js';
 import { containerBytes } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
 
@@ -46,38 +46,36 @@ export async function verifyMemory(
   const { graph } = verdict.snapshot;
   const signed = input.signatures ? await readSignatures(context, graph) : null;
   const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
-  const problems = [...problemsOf(context, verdict), ...(signed?.problems ?? []), ...secrets];
+  const more = [...(signed?.problems ?? []), ...secrets];
   return {
-    status: statusOf(context, verdict, problems),
+    status: statusOf(context, verdict, more),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
-    notes: [...messagesOf(verdict, 'note'), ...describeForeignEdits(await findForeignEdits(context))],
-    problems,
-    restored: verdict.findings.filter(({ kind }) => kind === 'put_back').flatMap(({ ids }) => ids),
+    notes: [...notesOf(verdict), ...describeForeignEdits(await findForeignEdits(context))],
+    problems: [...problemsOf(verdict), ...more.map(({ level: _, ...problem }) => problem)],
+    restored: verdict.findings.filter(({ code }) => code === 'put_back').flatMap(({ ids }) => ids),
     ...(signed ? { signatures: signed.signatures } : {}),
   };
 }
 
 /** LTM-13: what the guard would refuse today in stored records. The place, never the value. */
-async function scanRecords(context: Context, containers: readonly Container[]): Promise<Problem[]> {
+async function scanRecords(context: Context, containers: readonly Container[]): Promise<Finding[]> {
   knowAllowed(context);
   const guard = await loadGuard(context.world.env, context);
-  const ledger = ledgerOf(context);
-  const found = new Map<string, Problem>();
+  const found = new Map<string, Finding>();
   for (const { name } of containers) {
     context.signal?.throwIfAborted();
     const file = shown(context.layout, `${ledgerFolder(context.layout)}/${name}`);
-    for (const { bytes, number, offset } of linesOf(containerBytes(ledger, name))) {
+    for (const { bytes, number, offset } of linesOf(containerBytes(context, name))) {
       const hits = guard.scanBytes('.json', bytes);
       if (hits.length === 0) continue;
       const id = recordId(bytes);
-      const named = hits.map((hit) => toFinding(context, file, { ...hit, line: number }));
-      const more = named.length > 1 ? ` and ${named.length - 1} more` : '';
-      const [first] = named;
-      found.set(id, {
-        ...{ code: 'secret', file, line: number, offset, last_good: null, ids: [id], guard: named },
-        message: `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`,
-        hint: `forge memory redact ${id.slice(0, 12)} --reason "…"  (and revoke what it was)`,
-      });
+      const guarded = hits.map((hit) => toFinding(context, file, { ...hit, line: number }));
+      const more = guarded.length > 1 ? ` and ${guarded.length - 1} more` : '';
+      const [first] = guarded;
+      const message = `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`;
+      const hint = `forge memory redact ${id.slice(0, 12)} --reason "…"  (and revoke what it was)`;
+      const place = { file: name, line: number, offset, ids: [id] };
+      found.set(id, makeFinding('secret', message, { ...place, hint, guard: guarded }));
     }
   }
   return [...found.values()];
@@ -99,7 +97,7 @@ export interface SignatureReport extends Signature {
 async function readSignatures(
   context: Context,
   graph: Graph,
-): Promise<{ signatures: SignatureReport[]; problems: Problem[] }> {
+): Promise<{ signatures: SignatureReport[]; problems: Finding[] }> {
   if (!context.git) return { signatures: [], problems: [] };
   const git = await verifyingGit(context.git);
   const signatures: SignatureReport[] = [];
@@ -107,7 +105,7 @@ async function readSignatures(
     const missing = facts.status === 'good' ? heads.filter((head) => !graph.hasAnywhere(head)) : [];
     signatures.push({ ...facts, heads: heads.length, missing });
   };
-  for (const { anchors, ...commit } of await readAnchorCommits(git, gitFolder(ledgerOf(context))))
+  for (const { anchors, ...commit } of await readAnchorCommits(git, gitFolder(context)))
     add({ kind: 'commit', ...commit }, anchors.flatMap(headsIn));
   for (const { ref, manifest } of await reachableManifests(context))
     add({ kind: 'tag', commit: manifest.commit, ref, ...(await verifyTag(git, ref)) }, headsOf(manifest));
@@ -134,16 +132,14 @@ async function reachableManifests(context: Context): Promise<{ ref: string; mani
   });
 }
 
-function describe(report: SignatureReport): Problem[] {
-  const { kind, ref, commit, status, signer, missing } = report;
+function describe({ kind, ref, commit, status, signer, missing }: SignatureReport): Finding[] {
   const name = kind === 'tag' ? `tag ${ref}` : `commit ${commit.slice(0, 12)}`;
-  const problem = { file: '', line: 0, offset: 0, last_good: null, ids: missing };
   if (status === 'bad') {
-    const message = `${name} was changed after it was signed, or its key was revoked`;
     const hint = kind === 'tag' ? `git verify-tag ${ref}` : `git verify-commit ${commit}`;
-    return [{ ...problem, code: 'signature_bad', message, hint }];
+    const message = `${name} was changed after it was signed, or its key was revoked`;
+    return [makeFinding('signature_bad', message, { hint, ids: missing })];
   }
   if (missing.length === 0) return [];
   const message = `${plural(missing.length, 'signed head')} of ${name}, signed by ${signer}, ${missing.length === 1 ? 'is' : 'are'} missing, so the ledger was rewritten`;
-  return [{ ...problem, code: 'signed_missing', message, hint: 'forge memory repair' }];
+  return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
 }

@@ -1,5 +1,6 @@
 import { removeDrafts, replaceFiles } from '../core/files.js';
-import { appendLocked, keepLedgerId, writeChain } from './append.js';
+import type { Context } from '../project/project.js';
+import { append, keepLedgerId, writeChain } from './append.js';
 import {
   type AbsentRecord,
   type Comparison,
@@ -10,17 +11,9 @@ import {
   wasOrWere,
 } from './compare.js';
 import { linesById } from './container.js';
-import {
-  anchorsFile,
-  currentBranch,
-  type LedgerContext,
-  readJson,
-  verifiedFile,
-  withLedgerLock,
-  writeCache,
-} from './context.js';
+import { anchorsFile, currentBranch, readJson, verifiedFile, withLedgerLock, writeCache } from './context.js';
 import { openLedgerObjects } from './git.js';
-import { groupBy } from './graph.js';
+import { type AuditMark, groupBy, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
   type JournalLine,
@@ -28,7 +21,6 @@ import {
   readJournalText,
   rewriteJournal,
 } from './journal.js';
-import { type Open, openDamage, openHalts } from './marks.js';
 import {
   digestOfPlace,
   isUnwritable,
@@ -42,7 +34,7 @@ import {
 import {
   CLOCK_TICK_MS,
   containerBytes,
-  isSameList,
+  digestOf,
   listContainers,
   readSnapshot,
   type Snapshot,
@@ -58,25 +50,20 @@ export interface Verdict {
   heads: string[];
   snapshot: Snapshot;
   /** Audit records that stop all writing until a human has looked. */
-  halts: Open[];
+  halts: AuditMark[];
   /** Damage that is gone and that no human has looked at. */
-  waiting: Open[];
+  waiting: AuditMark[];
   /** The commit that is checked out. */
   head: string | null;
 }
 
-export interface VerifyOptions {
-  /** Only looks: nothing is put back, journaled or remembered. */
-  isReadOnly?: boolean;
-}
-
 /**
  * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Beside a
- * lock that another process holds it only reports.
+ * lock that another process holds it only reports. `isReadOnly`: nothing is put back, journaled or remembered.
  */
 export async function verify(
-  context: LedgerContext,
-  { isReadOnly = context.disk.dryRun }: VerifyOptions = {},
+  context: Context,
+  { isReadOnly = context.disk.dryRun }: { isReadOnly?: boolean } = {},
 ): Promise<Verdict> {
   for (let attempt = 0; ; attempt++) {
     const objects = openLedgerObjects(context);
@@ -90,7 +77,7 @@ export async function verify(
         ? reportOnly(comparison)
         : settle(context, observation, comparison, attempt > 3);
       if (!findings) continue;
-      const isGrown = findings.some(({ kind }) => kind === 'put_back');
+      const isGrown = findings.some(({ code }) => code === 'put_back');
       const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
       const verdict = verdictOf({ ...observation, snapshot }, findings);
       if (!isReadOnly) keepIntact(context, place, verdict);
@@ -106,28 +93,24 @@ const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
   ...describeLost(wanted),
 ];
 
+const STATES: [Level, State][] = [
+  ['damage', 'corrupted'],
+  ['returned', 'returned'],
+  ['finding', 'findings'],
+];
+
 function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdict {
   const { graph } = snapshot;
-  const has = (level: Level): boolean => findings.some((finding) => finding.level === level);
-  const state = has('damage')
-    ? 'corrupted'
-    : has('returned')
-      ? 'returned'
-      : has('finding')
-        ? 'findings'
-        : 'intact';
+  const [, state = 'intact'] =
+    STATES.find(([level]) => findings.some((found) => found.level === level)) ?? [];
   const open = { halts: openHalts(graph), waiting: openDamage(graph) };
   return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
 }
 
 /** The last verification that found nothing at all. It holds until something that it read changes. */
-interface Intact {
-  of: string;
-  records: number;
-  heads: string[];
-}
+type Intact = Pick<Verdict, 'records' | 'heads'> & { of: string };
 
-function readIntact(context: LedgerContext, place: Place): Verdict | null {
+function readIntact(context: Context, place: Place): Verdict | null {
   const known = readJson<Intact>(verifiedFile(context.layout));
   if (known?.of !== digestOfPlace(context, place)) return null;
   const { records, heads } = known;
@@ -141,7 +124,7 @@ function readIntact(context: LedgerContext, place: Place): Verdict | null {
   return { state: 'intact', findings: [], records, heads, snapshot, halts: [], waiting: [], head };
 }
 
-function keepIntact(context: LedgerContext, place: Place, verdict: Verdict): void {
+function keepIntact(context: Context, place: Place, verdict: Verdict): void {
   const { findings, halts, waiting, records, heads } = verdict;
   const isSettled = place.listed.every(({ changedAt }) => changedAt < place.at - CLOCK_TICK_MS);
   if (findings.length + halts.length + waiting.length > 0 || !isSettled) return;
@@ -151,7 +134,7 @@ function keepIntact(context: LedgerContext, place: Place, verdict: Verdict): voi
 
 /** Writes what follows from a comparison. Null when the folder changed meanwhile: then everything is read again. */
 function settle(
-  context: LedgerContext,
+  context: Context,
   observation: Observation,
   comparison: Comparison,
   isLastTry: boolean,
@@ -163,7 +146,7 @@ function settle(
       context,
       () => {
         const isSame =
-          isSameList(listContainers(context), snapshot.listed) &&
+          digestOf(listContainers(context)) === digestOf(snapshot.listed) &&
           readJournalText(ownJournalFile(context)) === observation.own.text;
         if (!isSame) return isLastTry ? report() : null;
         updateJournal(context, observation, comparison);
@@ -186,10 +169,10 @@ function settle(
   }
 }
 
-function describePutBack(context: LedgerContext, records: readonly AbsentRecord[]): Finding[] {
+function describePutBack(context: Context, records: readonly AbsentRecord[]): Finding[] {
   const ids = records.map(({ id }) => id);
   if (ids.length > 0)
-    appendLocked(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
+    append(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
   return describeRecords('put_back', records, `written here ${wasOrWere(ids)} nowhere and put back`);
 }
 
@@ -199,17 +182,13 @@ const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
   });
 
 /** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
-function updateJournal(
-  context: LedgerContext,
-  { own, standing }: Observation,
-  { forgotten }: Comparison,
-): void {
+function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {
   const gone = new Set(forgotten);
   const kept = own.lines.filter(({ id, how }) => how === 'w' || !gone.has(id));
   const lines = dropDuplicates([...kept, ...standing]);
   const isLonger = lines.length === own.lines.length + standing.length;
   if (!own.isStale && isLonger) appendToJournal(context, standing);
-  else rewriteJournal(ownJournalFile(context), { lines, damaged: own.damaged });
+  else rewriteJournal(ownJournalFile(context), lines);
 }
 
 /** A record that was journaled as standing here may turn out to be written here. */
@@ -222,7 +201,7 @@ function dropDuplicates(lines: readonly JournalLine[]): JournalLine[] {
   return [...byId.values()];
 }
 
-function moveAnchor(context: LedgerContext, head: string | null): void {
+function moveAnchor(context: Context, head: string | null): void {
   const branch = currentBranch(context);
   const anchors = readAnchors(context);
   if (head === null || branch === '' || anchors[branch] === head) return;
@@ -233,7 +212,7 @@ function moveAnchor(context: LedgerContext, head: string | null): void {
 
 /** Writes each chain with a missing record to a file of its own; returns the ids put back. The caller holds the lock. */
 export function putBack(
-  context: LedgerContext,
+  context: Context,
   observation: Observation,
   records: readonly AbsentRecord[],
   more: readonly Buffer[] = [],
@@ -249,7 +228,7 @@ export function putBack(
 
 /** All lines of a chain that are known anywhere: in the working tree, in a journal or in git. */
 export function collectLines(
-  context: LedgerContext,
+  context: Context,
   { snapshot, own, others, located }: Observation,
   seg: string,
   more: readonly Buffer[],

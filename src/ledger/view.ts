@@ -1,9 +1,10 @@
+import type { Context } from '../project/project.js';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import { eachRecord } from './container.js';
-import { type LedgerContext, readJson, stampOf, withLedgerLock } from './context.js';
+import { readJson, stampOf, withLedgerLock } from './context.js';
 import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, TIERS, type Tier } from './record.js';
 
@@ -35,7 +36,7 @@ function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
 
 /** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
 export function appendToViews(
-  { layout, disk }: LedgerContext,
+  { layout, disk }: Context,
   lines: readonly string[],
   folder: { before: string; after: string },
 ): void {
@@ -65,7 +66,7 @@ export function appendToViews(
  * the ledger's files, for a caller that has just listed them.
  */
 export function rebuildViews(
-  context: LedgerContext,
+  context: Context,
   listed: readonly Listed[] = listContainers(context),
 ): string[] {
   const { layout, disk } = context;
@@ -98,7 +99,7 @@ export const describeEdited = (path: string): string =>
 
 /** The records of each tier by id. A tombstone wins over its record. */
 function readLines(
-  context: LedgerContext,
+  context: Context,
   listed: readonly Listed[],
 ): Map<Tier, Map<string, { n: number; id: string; line: string }>> {
   const { graph } = readSnapshot(context, listed);
@@ -113,7 +114,7 @@ function readLines(
   return lines;
 }
 
-function replaceView({ disk }: LedgerContext, path: string, text: string): boolean {
+function replaceView({ disk }: Context, path: string, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
   disk.makeFolder(dirname(path));
   // A writer that was killed may have left the content of a record that is redacted now.

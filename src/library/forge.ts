@@ -225,9 +225,9 @@ function binder(context: Context) {
         return await operation(context, ...args);
       } catch (error) {
         const breaks = error instanceof ForgeError && error.kind === 'secret' && !isReading;
-        if (breaks) await (await import('../ledger/audit.js')).recordBreach(context, error);
+        if (breaks) (await import('../ledger/audit.js')).recordBreach(context, error);
         if (error instanceof ForgeError && error.code === 'role.denied')
-          await (await import('../ledger/audit.js')).recordDenied(context, error, name);
+          (await import('../ledger/audit.js')).recordDenied(context, error, name);
         throw await (await import('../doctor/rescue.js')).withRescue(context, error);
       }
     };

@@ -15,7 +15,6 @@ import type { PatternCandidate } from '../learning/candidates.js';
 import { type Classification, CycleInput } from '../learning/evaluation.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
-import { ledgerOf } from '../ledger/memory.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { observerOf } from '../project/observe.js';
@@ -112,8 +111,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   await keepGitState(context, gitState);
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
-  if (after)
-    context.warnings.push(...rebuildViews(ledgerOf(context), after.snapshot.listed).map(describeEdited));
+  if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const archive = archiveFile(context.layout, running.id);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },

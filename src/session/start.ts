@@ -13,8 +13,7 @@ import { closeInvestigations } from '../learning/investigation.js';
 import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { requireVerified } from '../ledger/integrity.js';
-import type { Open } from '../ledger/marks.js';
-import { ledgerOf } from '../ledger/memory.js';
+import type { AuditMark } from '../ledger/graph.js';
 import type { Listed } from '../ledger/read.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -94,7 +93,7 @@ export async function startSession(
   });
   noteActivity(context);
   if (tree && state === 'started') noteTree(context, running.id, tree);
-  context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
+  context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
   warnWaiting(context, waiting);
   warnSize(context, listed);
   await lookAtCommits(context, memory);
@@ -165,7 +164,7 @@ interface Verified {
   notes: string[];
   /** The ledger's files. */
   listed: readonly Listed[];
-  waiting: readonly Open[];
+  waiting: readonly AuditMark[];
 }
 
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */

@@ -14,7 +14,8 @@ import { readFeatures } from '../feature/store.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeSize, readSize } from '../learning/growth.js';
-import { damageOf, describeProblem, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
+import { describeFinding } from '../ledger/compare.js';
+import { damageOf, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
@@ -62,10 +63,10 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
   if (halt)
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
   const verdict = await glanceAtMemory(context);
-  const damage = damageOf(context, verdict).map(describeProblem);
+  const damage = damageOf(verdict).map(describeFinding);
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const size = describeSize(readSize(context, bytes));
-  const others = problemsOf(context, verdict).map(describeProblem);
+  const others = problemsOf(verdict).map(describeFinding);
   return [
     ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
     ...damage.map((text) => red(oneLine(text, 400), VERIFY)).slice(0, TOLD),

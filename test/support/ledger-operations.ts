@@ -381,18 +381,18 @@ export const OPERATIONS: Record<string, Operation> = {
   'memory repair': async (world, desk) => {
     const before = await world.check(desk);
     const missing = before.findings
-      .filter(({ kind }) => /^(removed_by_commit|published|missing)$/.test(kind))
+      .filter(({ code: kind }) => /^(removed_by_commit|published|missing)$/.test(kind))
       .flatMap(({ ids }) => ids);
     if (missing.length > 0 && world.random(2) === 0) {
       await human(desk, 'repair', ...missing.flatMap((id) => ['--discard', id]));
       for (const id of missing) world.discarded.add(id);
     }
     if (before.findings.some(({ hint }) => hint)) await human(desk, 'repair');
-    if (before.findings.some(({ kind }) => kind === 'journal'))
+    if (before.findings.some(({ code: kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);
     const left = findings.filter(
-      ({ kind }) => !/^(elsewhere|torn|rewound|put_back|missing|returned)$/.test(kind),
+      ({ code: kind }) => !/^(elsewhere|torn|rewound|put_back|missing|returned)$/.test(kind),
     );
     if (left.length > 0)
       world.fail('alarms', `${desk.name}: repair left ${left.map(({ message }) => message)}`);
@@ -404,13 +404,13 @@ export const OPERATIONS: Record<string, Operation> = {
     );
     const id = world.pick(own);
     const { findings } = await world.check(desk);
-    const returned = findings.filter(({ kind }) => kind === 'returned').flatMap(({ ids }) => ids);
+    const returned = findings.filter(({ code: kind }) => kind === 'returned').flatMap(({ ids }) => ids);
     for (const one of new Set([...returned, ...(id && world.random(2) === 0 ? [id] : [])])) {
       world.redacted.add(one);
       await human(desk, 'redact', one);
     }
     const after = await world.check(desk);
-    if (after.findings.some(({ kind }) => kind === 'returned'))
+    if (after.findings.some(({ code: kind }) => kind === 'returned'))
       world.fail('alarms', `${desk.name}: content is still there`);
   },
   'git rm, commit': (world, desk) => {

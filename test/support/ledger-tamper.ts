@@ -130,7 +130,7 @@ export class TamperedWorld {
         append(desk.context, [{ tier: 'note', kind: 'note', text: 'later' }], { evenDamaged: true });
       world.isEdited = true;
       const verdict = await world.check(desk);
-      const isCalledIntact = verdict.findings.every(({ kind: found }) => found === 'elsewhere');
+      const isCalledIntact = verdict.findings.every(({ code: found }) => found === 'elsewhere');
       return { what: `${from.name}: ${kind} ${how} in ${name}`, verdict, isCalledIntact };
     } finally {
       world.isEdited = false;

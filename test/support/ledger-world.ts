@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Disk } from '../../src/core/disk.js';
-import { layoutOf } from '../../src/core/paths.js';
-import { liveness, self } from '../../src/core/process-identity.js';
-import { gitIn, openObjects } from '../../src/git/client.js';
+import { systemWorld } from '../../src/core/world.js';
+import { gitIn } from '../../src/git/client.js';
 import { append } from '../../src/ledger/append.js';
 import type { Finding } from '../../src/ledger/compare.js';
-import type { LedgerContext } from '../../src/ledger/context.js';
 import { type Verdict, verify } from '../../src/ledger/verify.js';
+import { type Context, contextAt } from '../../src/project/project.js';
 import { BIN } from './forge.js';
 
 export const LEDGER = '.forge/memory/ledger';
@@ -33,7 +31,7 @@ export interface GitRun {
 
 /** One working tree in which somebody works. */
 export class Desk {
-  readonly context: LedgerContext;
+  readonly context: Context;
   /** Git processes that the ledger started. */
   processes = 0;
 
@@ -49,27 +47,14 @@ export class Desk {
       '--absolute-git-dir',
       '--git-common-dir',
     ).split('\n');
-    const repository = { root, gitDir, commonDir: resolve(root, commonDir) };
+    const repository = { root, gitDir, commonDir: resolve(root, commonDir), kind: 'main' as const };
+    const world = { ...systemWorld(process.env, false), now: clock };
+    this.context = contextAt(root, repository, world, false);
+    this.context.disk.guard = () => {};
     const git = gitIn(root, process.env);
-    const layout = layoutOf(root, { ...repository, kind: 'main' });
-    const disk = new Disk(layout, { me: self, liveness }, false);
-    disk.guard = () => {};
-    this.context = {
-      layout,
-      disk,
-      repository,
-      git: (args, options) => {
-        this.processes++;
-        return git(args, options);
-      },
-      objects: () => {
-        this.processes++;
-        return openObjects(root, process.env);
-      },
-      now: clock,
-      session: null,
-      actor: 'forge',
-      warnings: [],
+    this.context.git = (args, options) => {
+      this.processes++;
+      return git(args, options);
     };
   }
 
@@ -313,7 +298,8 @@ export class World {
     this.tally.verifies++;
     this.tally.processes += desk.processes;
     this.tally.maxProcesses = Math.max(this.tally.maxProcesses, desk.processes);
-    for (const { kind } of verdict.findings) this.tally.findings[kind] = (this.tally.findings[kind] ?? 0) + 1;
+    for (const { code: kind } of verdict.findings)
+      this.tally.findings[kind] = (this.tally.findings[kind] ?? 0) + 1;
     this.judge(desk, verdict, before, refs);
     return verdict;
   }
@@ -326,7 +312,7 @@ export class World {
         .flatMap((other) => [...this.oracle.inTree(other)]),
     );
     const named = new Set(verdict.findings.flatMap(({ ids }) => ids));
-    const isJournalBad = verdict.findings.some(({ kind }) => kind === 'journal');
+    const isJournalBad = verdict.findings.some(({ code: kind }) => kind === 'journal');
     for (const id of this.acknowledged.get(desk.name) ?? []) {
       if (here.has(id) || refs.has(id) || elsewhere.has(id) || named.has(id)) continue;
       if (this.discarded.has(id) || this.redacted.has(id) || (isJournalBad && this.flipped.has(id))) continue;
@@ -336,7 +322,7 @@ export class World {
     for (const id of this.isEdited ? [] : history)
       if (!here.has(id) && !named.has(id) && !this.discarded.has(id) && !this.redacted.has(id))
         this.fail('losses', `${desk.name}: ${id} of HEAD's history is not here and not reported`);
-    for (const { kind, ids } of verdict.findings)
+    for (const { code: kind, ids } of verdict.findings)
       for (const id of kind === 'put_back' ? ids : [])
         if (history.has(id)) this.fail('alarms', `${desk.name}: ${id} was removed by a commit and put back`);
     for (const finding of verdict.findings) this.judgeFinding(desk, finding, { before, refs, elsewhere });
@@ -344,7 +330,7 @@ export class World {
 
   private judgeFinding(
     desk: Desk,
-    { kind, level, ids, message }: Finding,
+    { code: kind, level, ids, message }: Finding,
     known: Record<'before' | 'refs' | 'elsewhere', Set<string>>,
   ): void {
     const alarm = (why: string): void => this.fail('alarms', `${desk.name}: ${kind} (${message}): ${why}`);

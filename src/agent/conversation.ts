@@ -10,6 +10,7 @@ import { makeToken, oneLine } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
+import { forgetEmpty, isEmpty } from '../session/archive.js';
 import {
   type Conversation,
   forgetConversation,
@@ -17,7 +18,6 @@ import {
   readConversation,
   writeConversation,
 } from '../session/conversations.js';
-import { forgetEmpty, isEmpty } from '../session/interruption.js';
 import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';

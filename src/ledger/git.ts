@@ -1,9 +1,9 @@
-import type { Repository } from '../git/repository.js';
-import type { Context } from '../project/project.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { readPlain } from '../core/files.js';
 import { type GitObject, must, type ObjectReader, openObjects } from '../git/client.js';
+import type { Repository } from '../git/repository.js';
+import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
 import { gitFolder, ledgerFolder, readText } from './context.js';
 import { groupBy } from './graph.js';

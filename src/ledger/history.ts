@@ -1,7 +1,7 @@
-import type { Context } from '../project/project.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../git/client.js';
+import type { Context } from '../project/project.js';
 import { segmentOf } from './container.js';
 import { gitFolder, historyFile, readJson, writeCache } from './context.js';
 import type { LedgerObjects } from './git.js';

@@ -1,8 +1,8 @@
-import type { Context } from '../project/project.js';
 import * as fs from 'node:fs';
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
+import type { Context } from '../project/project.js';
 import { journalFolder, stampOf, worktreeName } from './context.js';
 import { recordId } from './record.js';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../project/project.js';
 import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
+import type { Context } from '../project/project.js';
 import { MAX_CONTAINERS } from './compare.js';
 import {
   type Container,

@@ -1,8 +1,8 @@
-import type { Context } from '../project/project.js';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
+import type { Context } from '../project/project.js';
 import { eachRecord } from './container.js';
 import { readJson, stampOf, withLedgerLock } from './context.js';
 import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';

@@ -7,7 +7,7 @@ import { CycleInput } from '../learning/evaluation.js';
 import { BriefingInput } from '../session/briefing.js';
 import { SessionEndInput } from '../session/end.js';
 import { FocusInput } from '../session/focus.js';
-import { SessionStartInput } from '../session/start.js';
+import { SessionStartInput } from '../session/rules.js';
 
 const text = z.optional(z.string());
 

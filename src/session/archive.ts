@@ -4,26 +4,31 @@ import {
   focusFile,
   kfrFile,
   leftKfrFile,
+  leftKfrFolder,
   openFile,
   progressFile,
   sessionFile,
   sessionsFolder,
 } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { KFR, Kfr, NO_KFR } from '../kfr/rules.js';
-import type { Context } from '../project/project.js';
-import { Focus, NO_FOCUS } from './focus-rules.js';
+import { readKfrFile } from '../kfr/kfr.js';
+import { KFR, Kfr, NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
+import { type Context, timestamp } from '../project/project.js';
+import { FOCUS, Focus, NO_FOCUS } from './focus-rules.js';
 import { lastGiven } from './ids.js';
-import { NO_SESSION_TEXT } from './progress-rules.js';
+import { readProgressText } from './progress.js';
+import { NO_SESSION_TEXT, parseProgress } from './progress-rules.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
   bySequence,
   isStoredId,
   matchSession,
+  type RunningSession,
   resumable,
   sessionName,
   shownId,
+  toArchive,
 } from './rules.js';
 import { ownSessions } from './running.js';
 
@@ -40,21 +45,19 @@ export const archivedIds = ({ disk, layout }: Context): string[] =>
     .map((name) => name.slice(0, -'.json'.length))
     .filter(isStoredId);
 
-/** Archived sessions by counter, oldest first; with `newest`, that many of the last. */
+/**
+ * Archived sessions by counter, oldest first; with `newest`, that many of the last: those with the latest dates, and, as
+ * the clock may have been set back, those that were given out here last.
+ */
 export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
-  return newestIds(context, newest)
+  const ids = archivedIds(context);
+  const known = new Set(ids);
+  const given = lastGiven(context.layout).filter((id) => known.has(id));
+  const wanted = new Set([...ids.slice(-newest), ...given.slice(-newest)]);
+  return [...wanted]
     .map((id) => readArchive(context, id))
     .sort(bySequence)
     .slice(-newest);
-}
-
-/** Those with the latest dates, and, as the clock may have been set back, those that were given out here last. */
-function newestIds(context: Context, count: number): string[] {
-  const ids = archivedIds(context);
-  if (ids.length <= count) return ids;
-  const known = new Set(ids);
-  const given = lastGiven(context.layout).filter((id) => known.has(id));
-  return [...new Set([...ids.slice(-count), ...given.slice(-count)])];
 }
 
 /** The latest ones, read once by a command: enough to know the last session and the counter. */
@@ -100,7 +103,10 @@ export function requireArchive(context: Context, wanted: string): ArchivedSessio
 
 /** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
 export function requireResumable(context: Context, wanted: string): ArchivedSession {
-  const session = wanted === 'latest' ? findLatest(context) : requireArchive(context, wanted);
+  const isOwn = ownSessions(context);
+  const waiting = wanted === 'latest' ? resumable(readArchives(context, RESUMABLE)) : [];
+  const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
+  const session = wanted === 'latest' ? latest : requireArchive(context, wanted);
   if (session?.status === 'interrupted') return session;
   if (!session)
     throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
@@ -110,12 +116,6 @@ export function requireResumable(context: Context, wanted: string): ArchivedSess
   throw usage('session.not_interrupted', `Session ${name} was ${session.status}, not interrupted.`, {
     hint: `forge session show ${name}`,
   });
-}
-
-function findLatest(context: Context): ArchivedSession | undefined {
-  const isOwn = ownSessions(context);
-  const found = resumable(readArchives(context, RESUMABLE));
-  return found.find(({ id }) => isOwn(id)) ?? found[0];
 }
 
 /** Rewrites an archive (its status, who resumed it). */
@@ -132,18 +132,126 @@ export function updateArchive(
 export const displayId = (context: Context, stored: string): string => shownId(stored, archivedIds(context));
 
 /** The working memory that a session had at its end. It came with the repository: data, not working memory. */
-export function kfrIn({ kfr }: ArchivedSession): Kfr {
-  const read = Kfr.safeParse(kfr);
-  return read.success ? read.data : NO_KFR;
-}
+export const kfrIn = ({ kfr }: ArchivedSession): Kfr => Kfr.safeParse(kfr).data ?? NO_KFR;
 
-export function focusIn({ focus }: ArchivedSession): Focus {
-  const read = Focus.safeParse(focus);
-  return read.success ? read.data : NO_FOCUS;
-}
+export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(focus).data ?? NO_FOCUS;
 
 export const progressIn = ({ progress = [] }: ArchivedSession): string => progress.join('\n');
 
 /** The working memory that an interrupted session left in this worktree; empty when there is none. */
 export const readLeftKfr = ({ disk, layout }: Context, id: string): Kfr =>
   disk.readDocument(KFR, leftKfrFile(layout, id), NO_KFR).value;
+
+/** What `startProgress` writes by itself; a file with no more than that holds no work. */
+const START_LINES = 2;
+
+export function holdsWork(progress: string): boolean {
+  const { date, lines, next } = parseProgress(progress);
+  return date !== null && (lines.length > START_LINES || next !== undefined);
+}
+
+/** The files of the running session, as its archive has them. */
+export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
+  const { disk, layout } = context;
+  const text = readProgressText(context);
+  const kfr = readKfrFile(context);
+  return {
+    next: parseProgress(text).next ?? null,
+    progress: text.split('\n'),
+    focus: disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value,
+    ...(isUsed(kfr) ? { kfr } : {}),
+  };
+}
+
+const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
+
+/** Whether a session leaves something that is worth an archive: a line of progress, or working memory. */
+export const isWorth = (context: Context): boolean =>
+  holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
+
+/** Nothing was noted, and nobody gave it a goal. */
+export const isEmpty = (context: Context, running: RunningSession): boolean =>
+  !running.goal && running.resumed_from === undefined && !isWorth(context);
+
+/** Ends a session in which nothing happened, without a trace (SES-12). A focus that somebody set stands. Caller holds the lock. */
+export function forgetEmpty(context: Context, running: RunningSession): void {
+  const { disk, layout } = context;
+  const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+  clearShortTerm(context);
+  if (focus.started_at !== running.started_at) disk.replace(focusFile(layout), encodeDocument(focus));
+}
+
+/** Archives a session that was left behind as `interrupted`; nothing of it is lost (SES-07). Caller holds the lock. */
+export function archiveInterrupted(context: Context, running: RunningSession): ArchivedSession {
+  const session = toArchive(running, {
+    status: 'interrupted',
+    ended_at: null,
+    learned: [],
+    ...shortTerm(context),
+  });
+  writeArchive(context, session);
+  clearShortTerm(context);
+  return session;
+}
+
+/**
+ * Progress without a session record of this clone: a start was cut before the record was written, or somebody removed it.
+ * When it holds work, it is archived under the id given; its open questions can only be taken along. Caller holds the lock.
+ */
+export function archiveLeft(
+  context: Context,
+  resume: string | undefined,
+  allocate: () => { id: string; seq: number },
+): ArchivedSession | null {
+  const kfr = readKfrFile(context);
+  if (resume !== 'latest')
+    requireResolved(
+      kfr,
+      'Working memory of a session whose record is gone cannot be left',
+      'forge session start --resume latest  (takes it along)',
+    );
+  const text = readProgressText(context);
+  if (!holdsWork(text) && kfr.entries.length === 0) return null;
+  const { date, lines } = parseProgress(text);
+  const session: ArchivedSession = {
+    schema_version: '1.0',
+    ...allocate(),
+    started_at: `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`,
+    branch: null,
+    head: null,
+    status: 'interrupted',
+    ended_at: null,
+    learned: [],
+    ...shortTerm(context),
+  };
+  writeArchive(context, session);
+  clearShortTerm(context);
+  context.warnings.push(
+    `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
+  );
+  return session;
+}
+
+/** Working memory of an interrupted session of this worktree has questions open, and no session took them along. */
+export function refuseToForget(context: Context): void {
+  const { disk, layout } = context;
+  const known = new Set(archivedIds(context));
+  const taken = new Set(recentArchives(context).map(({ resumed_from }) => resumed_from));
+  for (const file of disk.list(leftKfrFolder(layout))) {
+    const id = file.replace(/\.json$/, '');
+    const kfr = readLeftKfr(context, id);
+    if (!known.has(id) || taken.has(id) || openEntries(kfr).length === 0) continue;
+    const { status, resumed_by } = requireArchive(context, id);
+    if (status !== 'interrupted' || resumed_by !== undefined) continue;
+    const name = sessionName(id);
+    requireResolved(
+      kfr,
+      `Session ${name} was interrupted and cannot be left`,
+      `forge session start --resume ${name}  (takes them along)`,
+    );
+  }
+}
+
+/** Its working memory went on in another session, or was settled. */
+export const forgetLeftKfr = ({ disk, layout }: Context, id: string): void =>
+  disk.remove(leftKfrFile(layout, id));

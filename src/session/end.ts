@@ -19,13 +19,12 @@ import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { observerOf } from '../project/observe.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
-import { clearShortTerm, displayId, writeArchive } from './archive.js';
+import { clearShortTerm, displayId, isWorth, shortTerm, writeArchive } from './archive.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
-import { isWorth, shortTerm } from './interruption.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './running.js';
@@ -161,13 +160,8 @@ function planEnd(context: Context, running: RunningSession, input: SessionEndInp
   const at = timestamp(context);
   const { learned = [], failed = [], confirm = [], next = null } = input;
   const cycle = planCycle(context, running, focus, { learned, failed, confirm }, at);
-  return {
-    schema_version: INTENT.version,
-    op: 'session.end',
-    ...{ id: running.id, at, learned, failed, next },
-    task: focus.task,
-    ...(cycle === null ? {} : { cycle }),
-  };
+  const said = { id: running.id, at, learned, failed, next, task: focus.task };
+  return { schema_version: INTENT.version, op: 'session.end', ...said, ...(cycle === null ? {} : { cycle }) };
 }
 
 /** Completes a session end that was cut in the middle. Caller holds the lock. */
@@ -185,7 +179,12 @@ export function finishIntent(context: Context): void {
 function completeEnd(context: Context, intent: EndIntent): Pick<EndedSession, 'learned' | 'cycle'> {
   const running = readRunning(context);
   const cycle = intent.cycle && recordCycle(context, intent.cycle);
-  const learned = storeLearnings(context, intent);
+  const about = intent.task ?? 'any task';
+  const entries: NewLearning[] = [
+    ...intent.learned.map((approach) => ({ kind: 'success' as const, context: about, approach })),
+    ...intent.failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
+  ];
+  const learned = keepLearnings(context, entries, intent.at).map(({ learning }) => learning);
   if (running?.id === intent.id) archiveEnded(context, running, intent, learned);
   if (running === null || running.id === intent.id) clearShortTerm(context);
   context.disk.remove(intentFile(context.layout));
@@ -215,13 +214,4 @@ function archiveEnded(
     progress: text.split('\n'),
   });
   writeArchive(context, session);
-}
-
-function storeLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
-  const about = task ?? 'any task';
-  const entries: NewLearning[] = [
-    ...learned.map((approach) => ({ kind: 'success' as const, context: about, approach })),
-    ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
-  ];
-  return keepLearnings(context, entries, at).map(({ learning }) => learning);
 }

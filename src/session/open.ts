@@ -1,19 +1,25 @@
 import { refused } from '../core/error.js';
-import type { Write } from '../core/files.js';
-import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
+import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
 import { selectNext, taskLine } from '../feature/next.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
-import { requireResolved } from '../kfr/rules.js';
+import { NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, readConfig, timestamp } from '../project/project.js';
 import {
   archivedIds,
+  archiveInterrupted,
+  archiveLeft,
   clearShortTerm,
   focusIn,
+  forgetEmpty,
+  forgetLeftKfr,
+  holdsWork,
+  isEmpty,
   readLeftKfr,
   recentArchives,
+  refuseToForget,
   requireResumable,
   updateArchive,
 } from './archive.js';
@@ -21,42 +27,36 @@ import type { Memory } from './briefing.js';
 import { showFocus } from './focus.js';
 import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
 import { allocateSessionId } from './ids.js';
-import {
-  archiveInterrupted,
-  archiveLeft,
-  forgetEmpty,
-  forgetLeftKfr,
-  holdsWork,
-  isEmpty,
-  refuseToForget,
-} from './interruption.js';
 import { readProgressText } from './progress.js';
 import { addEntry, setNext, startProgress } from './progress-rules.js';
-import { type ArchivedSession, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
+import {
+  type ArchivedSession,
+  RUNNING_SESSION,
+  type RunningSession,
+  type SessionStartInput,
+  sessionName,
+} from './rules.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning, warnLost } from './running.js';
 
 /** What somebody who starts a session wants. */
-export interface Wanted {
-  goal?: string | undefined;
-  resume?: string | undefined;
-  join?: boolean | undefined;
-  takeOver?: boolean | undefined;
-}
+export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 
 /** `started`, or `running` when it was ours already, or `joined`. */
 export type State = 'started' | 'running' | 'joined';
 
+export interface Opened {
+  running: RunningSession;
+  state: State;
+  focus: Focus;
+}
+
 /** Settles what is recorded as running, and opens the session that is wanted. Under the lock. */
-export function openSession(
-  context: Context,
-  input: Wanted,
-  around: Around,
-): { running: RunningSession; state: State } {
+export function openSession(context: Context, input: Wanted, around: Around): Opened {
   const running = readRunning(context);
   let left: ArchivedSession | null = null;
   if (running) {
     const settled = settleRunning(context, running, input);
-    if (typeof settled === 'string') return { running: takePlace(context, running, settled), state: settled };
+    if (typeof settled === 'string') return takePlace(context, running, settled);
     left = settled;
   } else {
     warnLost(context);
@@ -65,7 +65,7 @@ export function openSession(
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);
-  return { running: createSession(context, input.goal, around, resumed), state: 'started' };
+  return createSession(context, input.goal, around, resumed);
 }
 
 /** What was left has gone to the archives just now; in a dry run it is in none. */
@@ -134,27 +134,19 @@ function makeRoom(context: Context, running: RunningSession, wanted: string): nu
 }
 
 /** As the one who joins; or back in one's own place, when the agent was gone meanwhile or goes on in another process. */
-function takePlace(context: Context, running: RunningSession, state: State): RunningSession {
+function takePlace(context: Context, running: RunningSession, state: State): Opened {
   const me = holderHere(context);
-  const place = state === 'joined' ? joinSession(running, me) : reclaim(running, me);
-  if (place !== running) context.disk.replace(sessionFile(context.layout), encodeDocument(place));
-  return place;
-}
-
-const joinSession = (running: RunningSession, me: Holder): RunningSession => ({
-  ...running,
-  joined: [...(running.joined ?? []), me],
-});
-
-function reclaim(running: RunningSession, me: Holder): RunningSession {
+  const { parked, ...rest } = running;
   const isMine = sameHolder(running.holder, me);
-  const isMoved = isMine && me.agent !== undefined && !isSameEntry(running.holder, me);
-  if (!isMoved && !(isMine && running.parked)) return running;
-  const { parked: _, ...rest } = running;
-  return { ...rest, holder: me };
+  const isMoved =
+    me.agent !== undefined && !(running.holder.agent === me.agent && sameProcess(running.holder, me));
+  const isBack = isMine && (isMoved || parked !== undefined);
+  let place = running;
+  if (state === 'joined') place = { ...running, joined: [...(running.joined ?? []), me] };
+  else if (isBack) place = { ...rest, holder: me };
+  if (place !== running) context.disk.replace(sessionFile(context.layout), encodeDocument(place));
+  return { running: place, state, focus: showFocus(context) };
 }
-
-const isSameEntry = (a: Holder, b: Holder): boolean => a.agent === b.agent && sameProcess(a, b);
 
 /** Where git stands and what is known when a session opens. */
 interface Around {
@@ -178,7 +170,7 @@ function createSession(
   goal: string | undefined,
   { branch, head, memory }: Around,
   resumed: ArchivedSession | null,
-): RunningSession {
+): Opened {
   const { disk, layout, world } = context;
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
@@ -201,10 +193,12 @@ function createSession(
     if (resumed.next !== null) progress = setNext(progress, resumed.next);
   }
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
+  const left = resumed ? readLeftKfr(context, resumed.id) : NO_KFR;
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
-    ...(resumed ? takeAlong(context, resumed, running.id) : []),
+    // The working memory of the session that is resumed goes on in this one (KFR-13).
+    ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   // In a dry run that may only be about to be one.
@@ -212,16 +206,11 @@ function createSession(
     updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
     forgetLeftKfr(context, resumed.id);
   }
-  return running;
+  return { running, state: 'started', focus };
 }
 
 /** A focus that someone set before the start stands; else the next task. */
-export function chooseFocus(
-  context: Context,
-  memory: Memory,
-  goal: string | undefined,
-  now = timestamp(context),
-): Focus {
+function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
   const standing = showFocus(context);
   if (goal !== undefined) return planFocus(standing, { task: goal }, now);
   if (standing.task !== null) return standing;
@@ -229,12 +218,6 @@ export function chooseFocus(
   return task
     ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
     : NO_FOCUS;
-}
-
-/** The working memory of the session that is resumed goes on in this one (KFR-13). */
-function takeAlong(context: Context, resumed: ArchivedSession, session: string): Write[] {
-  const kfr = readLeftKfr(context, resumed.id);
-  return kfr.entries.length === 0 ? [] : writeKfr(context, { ...kfr, session });
 }
 
 function warnAboutClock(context: Context, running: RunningSession): void {

@@ -8,7 +8,7 @@ import { recentEvaluations } from '../learning/candidates.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireResumable } from './archive.js';
-import { sessionName } from './rules.js';
+import { type SessionStartInput, sessionName } from './rules.js';
 import { judgeRunning, readRunning } from './running.js';
 
 export interface ReverifyWatch {
@@ -32,14 +32,6 @@ export interface Reverified {
 /** Of the nine seconds that a start hook has. */
 const HOOK_SECONDS = 4;
 
-/** What a session start was asked. */
-export interface Asked {
-  resume?: string | undefined;
-  join?: boolean | undefined;
-  takeOver?: boolean | undefined;
-  reverify?: number | undefined;
-}
-
 /**
  * SES-11: runs the tests of passing features again, those verified longest ago first, so that each has its turn. What
  * they show is recorded as `feature verify` does it; a test that the time limit cut off shows nothing. Null: not here.
@@ -48,7 +40,7 @@ export interface Asked {
 export async function reverify(
   context: Context,
   count: number,
-  asked: Asked,
+  asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
   const { reverify_seconds, reverify_at_once, reverify_in_hooks } = readConfig(context).session;
@@ -64,15 +56,18 @@ export async function reverify(
   }
   const seconds = watch.isHook ? Math.min(HOOK_SECONDS, reverify_seconds) : reverify_seconds;
   const limit = timeLimit(seconds * 1000, watch.signal);
-  const round = new Round(context, chosen, limit.signal, watch);
-  await Promise.all(Array.from({ length: reverify_at_once }, () => round.work())).finally(limit.release);
-  const reverified = round.end();
+  const reverified = await runAll(context, chosen, reverify_at_once, limit.signal, watch).finally(
+    limit.release,
+  );
   warn(context, reverified, seconds);
   return reverified;
 }
 
 /** What the start will come to: a wrong id is found here, and who comes second. Other refusals come later. */
-function foresee(context: Context, { resume, join, takeOver }: Asked): 'started' | 'running' | 'refused' {
+function foresee(
+  context: Context,
+  { resume, join, takeOver }: SessionStartInput,
+): 'started' | 'running' | 'refused' {
   const running = readRunning(context);
   const own = ['latest', ...(running ? [running.id, sessionName(running.id)] : [])];
   if (resume !== undefined && !own.includes(resume)) requireResumable(context, resume);
@@ -103,78 +98,61 @@ function lastRuns(context: Context): Map<string, string> {
   return last;
 }
 
-/** Features that are run by several at once, each takes the next. */
-class Round {
-  private readonly results: FeatureResult[] = [];
-  private readonly notRun: Reverified['not_run'] = [];
-  private readonly queue: Feature[];
-  private failure: unknown;
-
-  constructor(
-    private readonly context: Context,
-    private readonly chosen: readonly Feature[],
-    /** The time is up, or somebody has ended it. */
-    private readonly signal: AbortSignal,
-    private readonly watch: ReverifyWatch,
-  ) {
-    this.queue = [...chosen];
-  }
-
-  async work(): Promise<void> {
-    while (!this.signal.aborted && this.failure === undefined) {
-      const feature = this.queue.shift();
-      if (!feature) return;
-      await this.run(feature);
+/** Several at once, each takes the next. `signal`: the time is up, or somebody has ended it. Throws what is no feature's fault. */
+async function runAll(
+  context: Context,
+  chosen: readonly Feature[],
+  atOnce: number,
+  signal: AbortSignal,
+  watch: ReverifyWatch,
+): Promise<Reverified> {
+  const queue = [...chosen];
+  const results: FeatureResult[] = [];
+  const notRun: Reverified['not_run'] = [];
+  let failure: unknown;
+  const onStart = (feature: string, command: string): void =>
+    watch.onTest?.(feature, command, results.length, chosen.length);
+  const work = async (): Promise<void> => {
+    while (!signal.aborted && failure === undefined) {
+      const id = queue.shift()?.id;
+      if (id === undefined) return;
+      try {
+        results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
+      } catch (error) {
+        const { kind, code } = error instanceof ForgeError ? error : { kind: 'bug', code: '' };
+        if (kind === 'interrupted') notRun.push({ id, code: 'time' });
+        else if (kind === 'refused' || kind === 'usage') notRun.push({ id, code });
+        else failure ??= error;
+      }
     }
-  }
-
-  private async run({ id }: Feature): Promise<void> {
-    const onStart = (feature: string, command: string): void =>
-      this.watch.onTest?.(feature, command, this.results.length, this.chosen.length);
-    try {
-      const { results } = await verifyFeatures(this.context, { ids: [id] }, { onStart, signal: this.signal });
-      this.results.push(...results);
-    } catch (error) {
-      const kind = error instanceof ForgeError ? error.kind : 'bug';
-      if (kind === 'interrupted') this.notRun.push({ id, code: 'time' });
-      else if (kind === 'refused' || kind === 'usage')
-        this.notRun.push({ id, code: (error as ForgeError).code });
-      else this.failure ??= error;
-    }
-  }
-
-  /** Throws what is no feature's fault. */
-  end(): Reverified {
-    if (this.watch.signal?.aborted)
-      throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no session was started.');
-    if (this.failure !== undefined) throw this.failure;
-    const { results } = this;
-    const regressed = results.filter(({ before, status, planned }) => !planned && before !== status);
-    const late = this.queue.map(({ id }) => ({ id, code: 'time' }));
-    return { results, regressed: regressed.map(({ id }) => id), not_run: [...this.notRun, ...late] };
-  }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  if (watch.signal?.aborted)
+    throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no session was started.');
+  if (failure !== undefined) throw failure;
+  const regressed = results.filter(({ before, status, planned }) => !planned && before !== status);
+  const late = queue.map(({ id }) => ({ id, code: 'time' }));
+  return { results, regressed: regressed.map(({ id }) => id), not_run: [...notRun, ...late] };
 }
 
 /** One line for each kind of news. Ids alone: an agent reads these lines outside of what is marked as data. */
 function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds: number): void {
-  if (regressed.length > 0)
-    warnings.push(
-      `Regressed: ${named(regressed)} passed until now, and the tests fail. forge feature verify ${regressed[0]}`,
-    );
-  const left = (wanted: (code: string) => boolean): string[] =>
-    not_run.filter(({ code }) => wanted(code)).map(({ id }) => id);
-  const [untrusted, late] = [left((code) => code === 'trust.needed'), left((code) => code === 'time')];
-  const others = left((code) => code !== 'trust.needed' && code !== 'time');
-  if (untrusted.length > 0)
-    warnings.push(
-      `Not verified again, since the tests were not approved on this machine: ${named(untrusted)}. forge trust`,
-    );
-  if (late.length > 0)
-    warnings.push(
-      `Not verified again, the time was up (${seconds} s): ${named(late)}. They stay as they were.`,
-    );
-  if (others.length > 0)
-    warnings.push(`Not verified again: ${named(others)}. forge feature verify ${others[0]}`);
+  const [untrusted, late, others] = ['trust.needed', 'time', null].map((wanted) =>
+    not_run
+      .filter(({ code }) => (wanted === null ? !['trust.needed', 'time'].includes(code) : code === wanted))
+      .map(({ id }) => id),
+  ) as [string[], string[], string[]];
+  const tell = (ids: readonly string[], text: string): unknown => ids.length > 0 && warnings.push(text);
+  tell(
+    regressed,
+    `Regressed: ${named(regressed)} passed until now, and the tests fail. forge feature verify ${regressed[0]}`,
+  );
+  tell(
+    untrusted,
+    `Not verified again, since the tests were not approved on this machine: ${named(untrusted)}. forge trust`,
+  );
+  tell(late, `Not verified again, the time was up (${seconds} s): ${named(late)}. They stay as they were.`);
+  tell(others, `Not verified again: ${named(others)}. forge feature verify ${others[0]}`);
 }
 
 const SHOWN = 5;

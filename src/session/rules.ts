@@ -58,6 +58,19 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
   schema: ArchivedSession,
 };
 
+/** What somebody who starts a session wants. */
+export const SessionStartInput = z.strictObject({
+  goal: z.optional(z.string()),
+  budget: z.optional(z.int()),
+  format: z.optional(z.enum(['text', 'markdown'])),
+  resume: z.optional(z.string()),
+  join: z.optional(z.boolean()),
+  takeOver: z.optional(z.boolean()),
+  /** Passing features whose tests are run again first; 0: none, whatever the setting says. */
+  reverify: z.optional(z.int().check(z.gte(0), z.lte(1000))),
+});
+export type SessionStartInput = z.infer<typeof SessionStartInput>;
+
 export function formatSessionName(date: string, n: number): string {
   return `${date}-session-${String(n).padStart(3, '0')}`;
 }

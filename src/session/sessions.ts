@@ -1,5 +1,4 @@
 import { refused } from '../core/error.js';
-import { focusFile } from '../core/paths.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
@@ -9,16 +8,19 @@ import {
   clearShortTerm,
   displayId,
   focusIn,
+  forgetLeftKfr,
+  isWorth,
   kfrIn,
   progressIn,
   readArchives,
   readLeftKfr,
   requireArchive,
+  shortTerm,
   updateArchive,
   writeArchive,
 } from './archive.js';
-import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
-import { forgetLeftKfr, isWorth, shortTerm } from './interruption.js';
+import { showFocus } from './focus.js';
+import type { Focus } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { type Progress, parseProgress } from './progress-rules.js';
 import { type ArchivedSession, type RunningSession, sessionName, shownId, toArchive } from './rules.js';
@@ -62,33 +64,20 @@ export function listSessions(context: Context, input: { limit?: number } = {}): 
 }
 
 function row(session: ArchivedSession, all: readonly string[]): SessionRow {
-  const { id, status, started_at, ended_at, branch, next, resumed_from, resumed_by } = session;
-  const named = (stored: string): string => shownId(stored, all);
+  const { id, status, started_at, ended_at, branch, next, resumed_from: from, resumed_by: by } = session;
   return {
-    id: named(id),
-    status,
-    started_at,
-    ended_at,
-    branch,
-    next,
-    ...(resumed_from ? { resumed_from: named(resumed_from) } : {}),
-    ...(resumed_by ? { resumed_by: named(resumed_by) } : {}),
+    ...{ id: shownId(id, all), status, started_at, ended_at, branch, next },
+    ...(from ? { resumed_from: shownId(from, all) } : {}),
+    ...(by ? { resumed_by: shownId(by, all) } : {}),
   };
 }
 
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
   const verdict = judgeRunning(context, running, readConfig(context));
-  const archived = toArchive(running, {
-    status: 'running',
-    ended_at: null,
-    learned: [],
-    next: null,
-  });
   const next = parseProgress(readProgressText(context)).next ?? null;
   return {
-    ...row(archived, all),
-    next,
-    task: context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value.task,
+    ...row(toArchive(running, { status: 'running', ended_at: null, learned: [], next }), all),
+    task: showFocus(context).task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
     open_questions: openEntries(readKfr(context)).length,
   };

@@ -1,7 +1,6 @@
-import * as z from 'zod/mini';
 import { keepGitState, readGitState } from '../commit/git-state.js';
 import { lookBack, readNoted, recentCommits } from '../commit/recent.js';
-import { focusFile, shown } from '../core/paths.js';
+import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readBranch } from '../git/state.js';
@@ -12,9 +11,7 @@ import { warnSize } from '../learning/growth.js';
 import { closeInvestigations } from '../learning/investigation.js';
 import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
-import { requireVerified } from '../ledger/integrity.js';
-import type { AuditMark } from '../ledger/graph.js';
-import type { Listed } from '../ledger/read.js';
+import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import {
@@ -30,23 +27,11 @@ import { displayId } from './archive.js';
 import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { finishIntent } from './end.js';
-import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
-import { chooseFocus, openSession, type State } from './open.js';
-import { countFiles, noteTree, readTree, type Tree } from './record.js';
+import type { Focus } from './focus-rules.js';
+import { openSession, type State } from './open.js';
+import { countFiles, noteTree, readTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
-import { type RunningSession, sessionName } from './rules.js';
-
-export const SessionStartInput = z.strictObject({
-  goal: z.optional(z.string()),
-  budget: z.optional(z.int()),
-  format: z.optional(z.enum(['text', 'markdown'])),
-  resume: z.optional(z.string()),
-  join: z.optional(z.boolean()),
-  takeOver: z.optional(z.boolean()),
-  /** Passing features whose tests are run again first; 0: none, whatever the setting says. */
-  reverify: z.optional(z.int().check(z.gte(0), z.lte(1000))),
-});
-export type SessionStartInput = z.infer<typeof SessionStartInput>;
+import { SessionStartInput, sessionName } from './rules.js';
 
 export interface StartedSession {
   session: {
@@ -74,36 +59,49 @@ export async function startSession(
 ): Promise<StartedSession> {
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
-  const shownCommits = lookBack(readConfig(context).briefing.commits);
   warnFileSystem(context);
   await finishCutOff(context);
-  // Read while the guard is loaded and memory is verified.
+  // Git reads while the guard is loaded and memory is verified.
   const gitState = readGitState(context);
-  gitState.catch(() => undefined);
-  const { memory, branch, tree, ledgers, notes, listed, waiting } = await readMemory(context, shownCommits);
+  const log = recentCommits(context, lookBack(readConfig(context).briefing.commits));
+  const tree = readTree(context);
+  for (const reading of [gitState, log, tree]) reading.catch(() => undefined);
+  await installGuard(context);
+  // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
+  const verdict = await requireVerified(context);
+  const { listed } = verdict.snapshot;
+  const state = readState(context, listed);
+  const branch = await shownBranch(context);
+  const architecture = await readInvariants(context);
+  const commits = await maskSubjects(await log);
+  const work = await tree;
+  const memory: Memory = { ...state, architecture, commits, uncommitted: countFiles(work) };
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
-  const { running, state } = context.disk.withLock(() => {
+  const opened = context.disk.withLock(() => {
     finishIntent(context);
     refreshViews(context);
     closeInvestigations(context);
     return openSession(context, input, { branch, head, memory });
   });
+  const { running, focus } = opened;
   noteActivity(context);
-  if (tree && state === 'started') noteTree(context, running.id, tree);
+  if (work && opened.state === 'started') noteTree(context, running.id, work);
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
-  warnWaiting(context, waiting);
+  warnWaiting(context, verdict.waiting);
   warnSize(context, listed);
-  await lookAtCommits(context, memory);
+  // Commits that went past the hooks. Its code is loaded only where there are commits to look at.
+  if (hasHooks(context) && readNoted(context.layout) !== (head ?? undefined))
+    (await import('../commit/past.js')).notePastHooks(context, memory.commits);
   await keepGitState(context, gitState);
-  const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
   const known = { ...memory, ...news, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
+  const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
   return {
     session: {
       id: displayId(context, running.id),
@@ -111,11 +109,11 @@ export async function startSession(
       branch,
       head,
       ...(running.resumed_from ? { resumed_from: sessionName(running.resumed_from) } : {}),
-      state,
+      state: opened.state,
     },
     focus,
     briefing,
-    integrity: { status: 'intact', checked: [...memory.checked, ...ledgers], notes },
+    integrity: { status: 'intact', checked: [...memory.checked, ...ledgers], notes: notesOf(verdict) },
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };
@@ -128,51 +126,10 @@ async function finishCutOff(context: Context): Promise<void> {
     await (await import('../checkpoint/finish.js')).tryFinishCheckpoints(context);
 }
 
-interface Known extends Verified {
-  memory: Memory;
-  branch: string | null;
-  tree: Tree | null;
-}
-
-/** Verified, then read. Git works while the guard is loaded and the files are read. */
-async function readMemory(context: Context, shownCommits: number): Promise<Known> {
-  const log = recentCommits(context, shownCommits);
-  log.catch(() => undefined);
-  const tree = readTree(context);
-  tree.catch(() => undefined);
-  await installGuard(context);
-  const verified = await verifyFirst(context);
-  const known = readState(context, verified.listed);
-  const { repository, git } = context;
-  const named = repository && git ? await readBranch(repository, git) : null;
-  const branch = named === null ? null : await maskText(named);
-  const architecture = await readInvariants(context);
-  const commits = await maskSubjects(await log);
-  const work = await tree;
-  const uncommitted = countFiles(work);
-  return { memory: { ...known, architecture, commits, uncommitted }, branch, tree: work, ...verified };
-}
-
-/** Report commits that went past the hooks. Load the code for it only where there are commits to look at. */
-async function lookAtCommits(context: Context, { commits }: Memory): Promise<void> {
-  if (hasHooks(context) && readNoted(context.layout) !== commits[0]?.hash)
-    (await import('../commit/past.js')).notePastHooks(context, commits);
-}
-
-interface Verified {
-  ledgers: string[];
-  notes: string[];
-  /** The ledger's files. */
-  listed: readonly Listed[];
-  waiting: readonly AuditMark[];
-}
-
-/** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
-async function verifyFirst(context: Context): Promise<Verified> {
-  const { findings, snapshot, waiting } = await requireVerified(context);
-  const notes = findings.filter(({ level }) => level === 'note').map(({ message }) => message);
-  const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
-  return { ledgers, notes, listed: snapshot.listed, waiting };
+/** Its name may be anything, so the guard looks at it. */
+async function shownBranch({ repository, git }: Context): Promise<string | null> {
+  const branch = repository && git ? await readBranch(repository, git) : null;
+  return branch === null ? null : maskText(branch);
 }
 
 /** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */
@@ -189,14 +146,3 @@ async function reverifyFirst(
 
 const regressionsOf = ({ results, regressed }: Reverified): Memory['regressed'] =>
   results.filter(({ id }) => regressed.includes(id));
-
-/** In a dry run nothing was written, so what would stand there is worked out again. */
-function readFocus(
-  context: Context,
-  running: RunningSession,
-  memory: Memory,
-  input: SessionStartInput,
-): Focus {
-  if (!context.disk.dryRun) return context.disk.requireDocument(FOCUS, focusFile(context.layout)).value;
-  return running.resumed_from ? NO_FOCUS : chooseFocus(context, memory, input.goal);
-}

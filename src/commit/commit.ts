@@ -14,14 +14,12 @@ import { loadGuard, refuseFound } from '../guard/guard.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { rulesHere } from './check.js';
-import { checkMessage } from './check-message.js';
-import { cleanMessage, textOf } from './clean.js';
+import { operationOf, rulesHere } from './check.js';
 import { amendMessage, composeMessage, gatherMessages } from './compose.js';
-import { operationOf } from './git-messages.js';
 import { keepGitState } from './git-state.js';
-import { type CommitMessage, formatCommitMessage } from './message.js';
-import { branchMessages, knownWork, type Place } from './work.js';
+import { type CommitMessage, cleanMessage, formatCommitMessage } from './message.js';
+import { checkMessage } from './protocol.js';
+import { branchMessages, knownWork } from './work.js';
 
 const CommitInput = z.strictObject({
   title: z.optional(z.string()),
@@ -58,24 +56,21 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
   const input = checkCommitInput(raw);
   const { repository, git } = requireRepository(context);
   const { all = false, amend = false } = input;
-  const place = { root: repository.root, git, all };
-  if (amend) return draftAmended(context, input, place);
+  const { root } = repository;
+  if (amend) {
+    const last = await readHead(git);
+    if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
+    const parent = 'HEAD^1';
+    const isRoot = (await commitAt(git, parent)) === null;
+    const files = await readStagedFiles(git, all, isRoot ? 'HEAD' : parent);
+    return amendMessage(input, await knownWork(context, { root, git, all, files, parent }), last.message);
+  }
   const files = await readStagedFiles(git, all);
-  if (files.length === 0) throw nothingStaged(all);
-  return composeMessage(input, await knownWork(context, { ...place, files }));
-}
-
-async function draftAmended(
-  context: Context,
-  input: CommitInput,
-  place: Omit<Place, 'files'>,
-): Promise<CommitMessage> {
-  const last = await readHead(place.git);
-  if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
-  const parent = 'HEAD^1';
-  const isRoot = (await commitAt(place.git, parent)) === null;
-  const files = await readStagedFiles(place.git, place.all, isRoot ? 'HEAD' : parent);
-  return amendMessage(input, await knownWork(context, { ...place, files, parent }), last.message);
+  if (files.length === 0)
+    throw usage('commit.nothing', all ? 'No file that git knows has changed.' : 'Nothing is staged.', {
+      hint: all ? 'git add FILE …' : 'git add FILE …  or  forge commit -a',
+    });
+  return composeMessage(input, await knownWork(context, { root, git, all, files }));
 }
 
 export interface CommitTemplate {
@@ -91,22 +86,16 @@ export async function commitTemplate(
   const files = await readStagedFiles(git, false);
   const work = await knownWork(context, { root: repository.root, git, files, all: false });
   const draft = composeMessage({}, work);
-  if (!pullRequest) return { text: formatCommitMessage(draft) };
-  const base = await mainBranch(context);
-  const commits =
-    base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince({ repository, git }, base);
+  const base = pullRequest && work.parent ? await mainBranch(context) : null;
+  const commits = base === null ? [] : await messagesSince(repository, git, base);
   return { text: formatCommitMessage(gatherMessages(draft, commits)) };
 }
 
 /** What is on the server comes first: that is what the pull request is against. */
-async function messagesSince(
-  { repository, git }: { repository: Repository; git: Git },
-  base: string,
-): Promise<string[]> {
+async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
   const remote = (await knownRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
-    if ((await git(['rev-parse', '-q', '--verify', `${name}^{commit}`])).code === 0)
-      return branchMessages(git, name);
+    if ((await commitAt(git, name)) !== null) return branchMessages(git, name);
   return [];
 }
 
@@ -124,16 +113,18 @@ export async function makeCommit(
   requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
-  const learned = input.learned ?? [];
-  const keeps = learned.length > 0 && !isBuilding(context);
-  if (keeps) listKnowledge(context);
+  const learned = isBuilding(context) ? [] : (input.learned ?? []);
+  // What would hinder keeping it is reported before the commit is made.
+  if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
-  await guardMessage(context, message);
+  const found = (await loadGuard(context.world.env, context)).scanGrave(message);
+  if (found.length > 0) refuseFound(context, 'commit message', found);
   requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
-  const head = await commitIndex(context, { git, own, message, input, watch });
-  if (keeps) keepLearned(context, learned);
+  await commitIndex(context, own, message, input, watch);
+  const head = (await readHead(git)) as HeadCommit;
+  if (learned.length > 0) keepLearned(context, learned);
   await keepGitState(context);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
@@ -164,11 +155,6 @@ function requireNoOperation(repository: Repository, amend: boolean): void {
   });
 }
 
-const nothingStaged = (all: boolean): Error =>
-  usage('commit.nothing', all ? 'No file that git knows has changed.' : 'Nothing is staged.', {
-    hint: all ? 'git add FILE …' : 'git add FILE …  or  forge commit -a',
-  });
-
 function requireTexts(draft: CommitMessage): CommitMessage {
   if (draft.subject === '')
     throw usage('commit.title', 'There is no title: no task is in focus.', {
@@ -181,32 +167,35 @@ function requireTexts(draft: CommitMessage): CommitMessage {
   return draft;
 }
 
-interface Job {
-  git: Git;
-  own: UserGit;
-  message: string;
-  input: CommitInput;
-  watch: CommitWatch;
-}
-
-async function commitIndex(context: Context, { git, own, message, input, watch }: Job): Promise<HeadCommit> {
+/** The message is kept in a file until the commit is made: a hook of the person's may refuse it. */
+async function commitIndex(
+  context: Context,
+  own: UserGit,
+  message: string,
+  { all, amend }: CommitInput,
+  watch: CommitWatch,
+): Promise<void> {
+  const { disk, layout } = context;
   const file = saveMessage(context, message);
-  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim'];
-  const flags = [...(input.all ? ['-a'] : []), ...(input.amend ? ['--amend'] : [])];
-  const { code, stderr } = await own([...args, ...flags], { input: message, ...watch });
-  if (code !== 0) throw notMade(stderr, file, input.amend ?? false);
-  removeMessage(context);
-  return (await readHead(git)) as HeadCommit;
-}
-
-function notMade(stderr: string, file: string, amend: boolean): Error {
-  const again = ['git', 'commit', ...(amend ? ['--amend'] : []), '--cleanup=verbatim', '-F', file];
+  const flags = [...(all ? ['-a'] : []), ...(amend ? ['--amend'] : [])];
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim', ...flags];
+  const { code, stderr } = await own(args, { input: message, ...watch });
+  if (code === 0) {
+    disk.withLock(() => disk.remove(commitMessageFile(layout)));
+    return;
+  }
   const lines = stderr.trim().split('\n');
-  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
-  const lock = /'([^']+\.lock)': File exists/.exec(said)?.[1];
-  const first = lock ? `Wait for the other git, or remove ${lock} if none runs. ` : '';
-  return outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
-    hint: `${first}The message is kept; once that is settled: ${formatArgv(again)}`,
+  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
+  const again = formatArgv([
+    'git',
+    'commit',
+    ...(amend ? ['--amend'] : []),
+    '--cleanup=verbatim',
+    '-F',
+    file,
+  ]);
+  throw outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
+    hint: `The message is kept; once that is settled: ${again}`,
     data: { file },
   });
 }
@@ -235,14 +224,9 @@ async function editMessage(context: Context, own: UserGit, text: string): Promis
   const hint = `What was written is kept: ${byHand}   Another editor: git config core.editor …`;
   await openEditor(own, file, context.world.env, hint);
   const left = context.disk.read(file)?.toString('utf8') ?? '';
-  const message = cleanMessage(left, 'whitespace');
-  if (message.lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');
-  return textOf(message);
-}
-
-async function guardMessage(context: Context, message: string): Promise<void> {
-  const found = (await loadGuard(context.world.env, context)).scanGrave(message);
-  if (found.length > 0) refuseFound(context, 'commit message', found);
+  const lines = cleanMessage(left);
+  if (lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');
+  return `${lines.map(({ text: line }) => line).join('\n')}\n`;
 }
 
 function requireProtocol(context: Context, message: string): void {
@@ -262,8 +246,4 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   const file = commitMessageFile(layout);
   disk.withLock(() => disk.replaceMoved(file, Buffer.from(message)));
   return file;
-}
-
-function removeMessage({ disk, layout }: Context): void {
-  disk.withLock(() => disk.remove(commitMessageFile(layout)));
 }

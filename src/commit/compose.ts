@@ -26,7 +26,7 @@ export interface KnownWork {
   updated: readonly string[];
   files: readonly { status: string; path: string }[];
   parent: { short: string; subject: string } | null;
-  /** What the last commit says, and those of the same minute: the log has no seconds. */
+  /** What the last commits say: the log has no seconds, so its lines may be in one of them. */
   earlier: readonly CommitMessage[];
   ledger: readonly string[];
   /** The rule for subjects is off: another convention decides what they look like. */

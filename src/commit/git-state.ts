@@ -10,60 +10,50 @@ const REFS = [
   'refs/heads',
 ];
 
-interface GitState {
-  name: string;
-  text: string;
-}
+type GitState = Record<string, string>;
 
 /** GIT-04: what belongs in `git/commits.log` and `git/branches.json`. Empty where git's hooks keep them. */
-export async function readGitState(context: Context): Promise<GitState[]> {
-  const { git, disk, warnings } = context;
-  if (!git || disk.dryRun || hasHooks(context)) return [];
-  try {
+export async function readGitState(context: Context): Promise<GitState> {
+  const { git, disk } = context;
+  if (!git || disk.dryRun || hasHooks(context)) return {};
+  return reported(context, {}, async () => {
     const [log, refs] = await Promise.all([git(LOG), git(REFS)]);
-    return [
-      ...(log.code === 0 && log.stdout !== '' ? [{ name: 'commits.log', text: log.stdout }] : []),
-      ...(refs.code === 0 ? [{ name: 'branches.json', text: branchesIn(refs.stdout) }] : []),
-    ];
-  } catch (error) {
-    warnings.push(notKept(error));
-    return [];
-  }
+    return {
+      ...(log.code === 0 && log.stdout !== '' ? { 'commits.log': log.stdout } : {}),
+      ...(refs.code === 0 ? { 'branches.json': branchesIn(refs.stdout) } : {}),
+    };
+  });
 }
 
-/** Writes what has changed. Whatever prevents it is a warning. */
+/** Writes what has changed. */
 export async function keepGitState(context: Context, read = readGitState(context)): Promise<void> {
-  const { disk, layout, warnings } = context;
-  const files = (await read)
-    .map(({ name, text }) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
+  const { disk, layout } = context;
+  const files = Object.entries(await read)
+    .map(([name, text]) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
     .filter(({ path, bytes }) => !disk.read(path)?.equals(bytes));
-  if (files.length === 0) return;
-  try {
-    disk.withLock(() => disk.replaceAll(files));
-  } catch (error) {
-    warnings.push(notKept(error));
-  }
+  if (files.length > 0)
+    await reported(context, undefined, async () => disk.withLock(() => disk.replaceAll(files)));
 }
 
-function notKept(error: unknown): string {
-  if (!(error instanceof ForgeError)) throw error;
-  return `.forge/git/commits.log and branches.json are not up to date: ${error.message}`;
+/** What prevents it is a warning. */
+async function reported<T>({ warnings }: Context, otherwise: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    warnings.push(`.forge/git/commits.log and branches.json are not up to date: ${error.message}`);
+    return otherwise;
+  }
 }
 
 function branchesIn(refs: string): string {
-  const branches = refs
+  const rows = refs
     .split('\n')
     .filter(Boolean)
     .map((line) => {
       const [current, head, committed_at, upstream, name] = line.split('\t');
-      return JSON.stringify({
-        name,
-        head,
-        committed_at,
-        upstream: upstream || null,
-        current: current === '*',
-      });
+      const branch = { name, head, committed_at, upstream: upstream || null, current: current === '*' };
+      return `\n    ${JSON.stringify(branch)}`;
     });
-  const rows = branches.map((row) => `\n    ${row}`).join(',');
-  return `{\n  "schema_version": "1.0",\n  "branches": [${rows}\n  ]\n}\n`;
+  return `{\n  "schema_version": "1.0",\n  "branches": [${rows.join(',')}\n  ]\n}\n`;
 }

@@ -5,8 +5,7 @@ import { ACTIVE_ISSUES, Unit } from '../feature/issue.js';
 import { type Git, must } from '../git/client.js';
 import { changeActive } from '../learning/investigation.js';
 import type { Context } from '../project/project.js';
-import { cleanMessage } from './clean.js';
-import { fieldOf, readMessage } from './protocol.js';
+import { cleanMessage, fieldOf, readMessage } from './message.js';
 
 /** How far back commits are looked at: more are not made between two ends of a session. */
 const RECENT = 1000;
@@ -64,7 +63,7 @@ const MAX_SUBJECT = 1000;
 
 /** The known issues that a message names: as a whole word of its subject, or as `Linear` of its Backtrace. */
 function issuesNamed(message: string, known: ReadonlySet<string>): string[] {
-  const reading = readMessage(cleanMessage(message, 'verbatim'));
+  const reading = readMessage(cleanMessage(message));
   const words = reading.subject.text.slice(0, MAX_SUBJECT).match(WORD) ?? [];
   const issue = fieldOf(reading, 'Backtrace', 'Linear');
   return [...new Set([...words, ...(issue ? [issue.text] : [])])].filter((word) => known.has(word));

@@ -1,115 +1,91 @@
-import { oneLine } from '../core/text.js';
-import type { CleanMessage } from './clean.js';
+import { lineAt, oneLine } from '../core/text.js';
 import {
-  type CommitRules,
-  NO_ISSUE,
-  type Problem,
-  type RuleName,
+  cleanMessage,
+  DEFAULT_COMMENT,
+  fieldOf,
+  ITEM,
+  type Line,
+  linesOf,
+  type Reading,
+  readMessage,
   SECTIONS,
   type SectionName,
+} from './message.js';
+import {
+  type Circumstances,
+  type CommitRules,
+  type Exemption,
+  exemptionOf,
+  isRevert,
+  type Mark,
+  markOf,
+  NO_ISSUE,
+  type Problem,
+  REQUEST_NUMBER,
+  type RuleName,
 } from './rules.js';
 
-interface Line {
-  text: string;
-  /** In the raw text, 1-based. */
-  line: number;
+/** How a message is to be taken; nothing given: a file that git will read as it is. */
+export interface MessageState extends Circumstances {
+  /** What comments of a message file begin with. */
+  comment?: string | undefined;
+  /** Git drops comments. */
+  strips?: boolean;
 }
 
-/** A `## ` heading. The lines below it are those from `from` to before `to`. */
-interface Section extends Line {
-  from: number;
-  to: number;
+export interface CheckedMessage {
+  subject: string;
+  exempt?: Exemption;
+  problems: Problem[];
+  /** Whether its text shows that somebody asked for the protocol, or that an agent wrote it. */
+  mark: Mark;
+  /** Git will refuse it by itself. */
+  empty: boolean;
 }
 
-/** A message taken apart, with the places in the raw text. */
-interface Reading {
-  message: CleanMessage;
-  subject: Line;
-  sections: Section[];
-  /** Where the next line would be. */
-  end: number;
-}
+/** A message shows no more than these. */
+const MAX_PROBLEMS = 20;
 
-const HEADING = /^ {0,3}##[ \t]+(\S.*)$/;
-const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
-export const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$/;
-/** A message with more is not read by anybody. */
-const MAX_SECTIONS = 1000;
-
-const lineOf = ({ lines, numbers }: CleanMessage, i: number): Line => ({
-  text: lines[i] ?? '',
-  line: numbers?.[i] ?? i + 1,
-});
-
-export function readMessage(message: CleanMessage): Reading {
-  const { lines } = message;
-  const sections = findHeadings(lines).map((at, i, all): Section => {
-    const { text, line } = lineOf(message, at);
-    return { text: HEADING.exec(text)?.[1] ?? '', line, from: at + 1, to: all[i + 1] ?? lines.length };
-  });
-  const end = lines.length === 0 ? 1 : lineOf(message, lines.length - 1).line + 1;
-  return { message, subject: lineOf(message, 0), sections, end };
-}
-
-/** The positions of headings. Lines inside a fenced code block are code; a fence that is never closed is text. */
-function findHeadings(lines: readonly string[]): number[] {
-  const found: number[] = [];
-  let fence = '';
-  let fenced: number[] = [];
-  for (let i = 1; i < lines.length && found.length + fenced.length < MAX_SECTIONS; i++) {
-    const text = lines[i] as string;
-    if (text.includes('##')) {
-      if (HEADING.test(text)) (fence === '' ? found : fenced).push(i);
-    } else if (text.includes('```') || text.includes('~~~')) {
-      const mark = FENCE.exec(text)?.[1] ?? '';
-      if (fence === '') fence = mark;
-      else if (mark.startsWith(fence) && text.trim() === mark) [fence, fenced] = ['', []];
-    }
+/** GIT-01: what is to be written otherwise. Never throws, and reads each character a fixed number of times. */
+export function checkMessage(
+  bytes: Uint8Array,
+  rules: CommitRules,
+  state: MessageState = {},
+): CheckedMessage {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    return { subject: '', mark: null, empty: false, problems: [notUtf8(bytes)] };
   }
-  return [...found, ...fenced];
+  const lines = cleanMessage(text, state.strips ? (state.comment ?? DEFAULT_COMMENT) : undefined);
+  const texts = lines.map((line) => line.text);
+  const exempt = lines.length === 0 ? null : exemptionOf(texts, state, rules);
+  const broken = exempt ? [] : checkReading(readMessage(lines), rules, state);
+  return {
+    subject: oneLine((texts[0] ?? '').slice(0, 500), 200),
+    ...(exempt ? { exempt } : {}),
+    problems: [...unreadable(text), ...broken].slice(0, MAX_PROBLEMS),
+    mark: markOf(texts, rules, state.people?.authorEmail),
+    empty: lines.length === 0,
+  };
 }
 
-/** A squash may leave several sections with one name. They count as one. */
-export const linesOf = ({ message, sections }: Reading, name: SectionName): string[] =>
-  sections.flatMap(({ text, from, to }) => (text === name ? message.lines.slice(from, to) : []));
+/** What is told from the first line alone. */
+const OF_SUBJECT: ReadonlySet<RuleName> = new Set(['subject', 'id', 'description', 'subject-length']);
 
-/** Whether a line is a heading of the protocol. */
-export const isHeading = (line: string): boolean =>
-  (SECTIONS as readonly string[]).includes(HEADING.exec(line)?.[1]?.trimEnd() ?? '');
-
-/** The last `- Name: value` of a section; null without one. */
-export function fieldOf({ message, sections }: Reading, section: SectionName, name: string): Line | null {
-  for (const { text: heading, from, to } of sections.toReversed())
-    for (let i = to - 1; i >= from && heading === section; i--) {
-      const text = message.lines[i] as string;
-      const item = text.includes(`${name}:`) ? ITEM.exec(text)?.[1] : undefined;
-      const value = item?.startsWith(`${name}:`) ? item.slice(name.length + 1).trim() : '';
-      if (value !== '') return { ...lineOf(message, i), text: value };
-    }
-  return null;
+/** Whether a subject alone shows that its commit does not follow the protocol. Reverts are told by it. */
+export function breaksProtocol(
+  { subject, parents }: { subject: string; parents: number },
+  rules: CommitRules,
+): boolean {
+  if (isRevert(subject)) return false;
+  const { problems } = checkMessage(Buffer.from(subject), rules, { stored: true, parents });
+  return problems.some(({ rule }) => OF_SUBJECT.has(rule));
 }
 
-/** What is known about the commit beside its text. */
-export interface Surroundings {
-  /** It is a commit already. */
-  stored?: boolean | undefined;
-  /** The commit that it follows: a hash, or null for none. */
-  parent?: string | null | undefined;
-  /** A hash that the message names, and that is no commit here. */
-  unknownParent?: string | undefined;
-}
-
-/** RFC-9060 §5.1, rule by rule, in the order of the message. */
-export function checkReading(reading: Reading, rules: CommitRules, about: Surroundings): Problem[] {
-  const problems = [
-    ...checkSubject(reading, rules, about),
-    ...checkBlank(reading),
-    ...checkSections(reading, rules),
-    ...checkHeadings(reading, rules),
-    ...checkContents(reading, rules, about),
-  ];
-  return problems.filter(({ rule }) => !rules.off.has(rule));
-}
+/** A decoder costs more than a message. A byte order mark stays: git keeps it too. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const problem = (rule: RuleName, line: number, message: string, fix: string): Problem => ({
   rule,
@@ -118,15 +94,60 @@ const problem = (rule: RuleName, line: number, message: string, fix: string): Pr
   fix,
 });
 
+function notUtf8(bytes: Uint8Array): Problem {
+  const text = new TextDecoder().decode(bytes);
+  const fix = 'The same text in UTF-8; git config --unset i18n.commitEncoding';
+  return problem('encoding', lineAt(text, text.indexOf('\ufffd')), 'The message is not valid UTF-8.', fix);
+}
+
+/** What git would store as it is, or not at all. Direction overrides show a reader another text than the one stored. */
+const UNREADABLE: readonly [RuleName, RegExp, (char: string) => string][] = [
+  ['encoding', /^\ufeff/, () => 'The message begins with a byte order mark, which git stores.'],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding it is the point
+  ['nul', /\u0000/, () => 'There is a NUL character, which git refuses.'],
+  [
+    'invisible',
+    /[\u202a-\u202e\u2066-\u2069]/,
+    (char) =>
+      `U+${char.charCodeAt(0).toString(16).toUpperCase()} changes the direction of the text that follows.`,
+  ],
+];
+
+function unreadable(text: string): Problem[] {
+  return UNREADABLE.flatMap(([rule, pattern, messageOf]) => {
+    const at = text.search(pattern);
+    if (at < 0) return [];
+    const start = Math.max(text.lastIndexOf('\n', at) + 1, at - 200);
+    const line = text.slice(start, at + 200).split('\n')[0] ?? '';
+    const fix = oneLine(line.replace(new RegExp(pattern, 'g'), ''), 100);
+    return [problem(rule, lineAt(text, at), messageOf(text.charAt(at)), fix)];
+  });
+}
+
+/** RFC-9060 §5.1, rule by rule, in the order of the message. */
+function checkReading(reading: Reading, rules: CommitRules, state: MessageState): Problem[] {
+  const problems = [
+    ...checkSubject(reading, rules, state),
+    ...checkBlank(reading),
+    ...checkSections(reading, rules),
+    ...checkHeadings(reading, rules),
+    ...checkContents(reading),
+    ...checkBacktrace(reading, rules, state),
+  ];
+  return problems.filter(({ rule }) => !rules.off.has(rule));
+}
+
 const SUBJECT = /^\[([^[\] ]{1,100})\](?: +(.*))?$/;
 const BARE = /^\[?([A-Z][A-Z0-9]*-\d{1,18})[\]: ]+(\S.*)$/;
-/** What a hosting service appends to the subject of a squashed pull request. */
-export const REQUEST_NUMBER = / \([#!]\d+\)$/;
 
-function checkSubject(reading: Reading, rules: CommitRules, { stored }: Surroundings): Problem[] {
+function checkSubject(reading: Reading, rules: CommitRules, { stored }: MessageState): Problem[] {
   const { text, line } = reading.subject;
   const match = SUBJECT.exec(text);
-  if (!match) return stored && isStripped(reading, rules) ? [] : [noSubject(text, line)];
+  if (!match) {
+    // `git am` takes everything in brackets from a subject. Its Backtrace still names the issue.
+    const issue = stored && fieldOf(reading, 'Backtrace', 'Linear');
+    return issue && rules.isIssue(issue.text) ? [] : [noSubject(text, line)];
+  }
   const [, id = '', description = ''] = match;
   const problems: Problem[] = [];
   if (!rules.isId(id)) {
@@ -149,12 +170,6 @@ function noSubject(text: string, line: number): Problem {
   return problem('subject', line, 'The subject is not "[ID] description".', oneLine(fix, 100));
 }
 
-/** `git am` takes everything in brackets from a subject. Its Backtrace still names the issue. */
-function isStripped(reading: Reading, rules: CommitRules): boolean {
-  const issue = fieldOf(reading, 'Backtrace', 'Linear');
-  return issue ? rules.isIssue(issue.text) : false;
-}
-
 function checkLength(subject: string, line: number, { subjectLength }: CommitRules): Problem[] {
   const text = subject.slice(0, 10_000).replace(REQUEST_NUMBER, '') + subject.slice(10_000);
   // A text far over the limit need not be counted in characters.
@@ -165,11 +180,10 @@ function checkLength(subject: string, line: number, { subjectLength }: CommitRul
   return [problem('subject-length', line, message, words)];
 }
 
-function checkBlank({ message: text }: Reading): Problem[] {
-  const second = lineOf(text, 1);
-  if (second.text === '') return [];
-  const message = 'The line below the subject is not empty.';
-  return [problem('blank-line', second.line, message, `\n${oneLine(second.text, 100)}`)];
+function checkBlank({ lines: [, second] }: Reading): Problem[] {
+  if (!second || second.text === '') return [];
+  const fix = `\n${oneLine(second.text, 100)}`;
+  return [problem('blank-line', second.line, 'The line below the subject is not empty.', fix)];
 }
 
 /** What to write below each heading. */
@@ -180,34 +194,27 @@ const SAMPLES: Record<SectionName, string> = {
   Backtrace: '- Parent: none\n- Linear: none\n- Session: none',
 };
 
-const isMissing = ({ sections }: Reading, name: SectionName, rules: CommitRules): boolean =>
-  rules.sections.has(name) && !sections.some(({ text }) => text === name);
+/** Git drops the headings of a squash that goes through an editor, and asks no hook that may refuse it. */
+const SQUASHED =
+  ' Git dropped the headings as comments; forge commit --amend writes them anew, and git config core.commentChar ";" keeps them.';
+
+const missing = ({ sections }: Reading, rules: CommitRules): SectionName[] =>
+  SECTIONS.filter((name) => rules.sections.has(name) && !sections.some(({ text }) => text === name));
 
 function checkSections(reading: Reading, rules: CommitRules): Problem[] {
-  return SECTIONS.filter((name) => isMissing(reading, name, rules)).map((name) => {
-    const lost = reading.message.dropped.find(({ text }) => text.endsWith(` ${name}`));
-    if (lost) {
-      const message = `Git takes "## ${name}" for a comment and drops it.`;
-      return problem('sections', lost.line, message, ` ## ${name}`);
+  const isSquashed =
+    reading.sections.length === 0 &&
+    reading.lines.some(({ text }) => /^- (?:Learned|Updated|Parent): /.test(text));
+  return missing(reading, rules).map((name) => {
+    const like = reading.lines.slice(1, 1000).find(({ text }) => meantHeading(text) === name);
+    if (like) {
+      const message = `${JSON.stringify(like.text.trim())} is not the heading "## ${name}".`;
+      return problem('sections', like.line, message, `## ${name}`);
     }
-    const like = reading.message.lines
-      .slice(1, MAX_SECTIONS)
-      .findIndex((text) => meantHeading(text) === name);
-    if (like >= 0) {
-      const { text, line } = lineOf(reading.message, like + 1);
-      const message = `${JSON.stringify(text.trim())} is not the heading "## ${name}".`;
-      return problem('sections', line, message, `## ${name}`);
-    }
-    const message = `"## ${name}" is missing.${isSquashed(reading) ? ` ${SQUASHED}` : ''}`;
+    const message = `"## ${name}" is missing.${isSquashed ? SQUASHED : ''}`;
     return problem('sections', reading.end, message, `## ${name}\n${SAMPLES[name]}`);
   });
 }
-
-/** Git drops the headings of a squash that goes through an editor, and asks no hook that may refuse it. */
-const SQUASHED =
-  'Git dropped the headings as comments; forge commit --amend writes them anew, and git config core.commentChar ";" keeps them.';
-const isSquashed = ({ message, sections }: Reading): boolean =>
-  sections.length === 0 && message.lines.some((text) => /^- (?:Learned|Updated|Parent): /.test(text));
 
 const SIMILAR =
   /^[ \t]*(?:[-*+] +)?(?:#{1,6}[ \t]*)?[*_]{0,2}(what|why|memory|backtrace)[*_]{0,2}:?[*_]{0,2}[ \t#]*$/i;
@@ -218,62 +225,59 @@ function meantHeading(text: string): SectionName | undefined {
   return SECTIONS.find((name) => name.toLowerCase() === word);
 }
 
-const MAX_HEADINGS = 10;
-
 /** Headings that are not of the protocol. Four spaces in front make them text. */
 function checkHeadings(reading: Reading, rules: CommitRules): Problem[] {
-  const isKnown = (name: string): boolean => (SECTIONS as readonly string[]).includes(name);
+  const lost = missing(reading, rules);
   return reading.sections
     .flatMap(({ text, line }) => {
       const meant = meantHeading(`## ${text}`);
       // A heading that stands for a missing one was reported as that.
-      if (isKnown(text) || (meant && isMissing(reading, meant, rules))) return [];
+      if ((SECTIONS as readonly string[]).includes(text) || (meant && lost.includes(meant))) return [];
       const shown = oneLine(text.slice(0, 200), 60);
       const fix = meant ? `## ${meant}` : `    ## ${shown}`;
       return [problem('headings', line, `"## ${shown}" is not a heading of the protocol.`, fix)];
     })
-    .slice(0, MAX_HEADINGS);
+    .slice(0, 10);
 }
-
-function checkContents(reading: Reading, rules: CommitRules, about: Surroundings): Problem[] {
-  return SECTIONS.flatMap((name) => {
-    const section = reading.sections.findLast(({ text }) => text === name);
-    return section ? CONTENTS[name](reading, section.line + 1, rules, about) : [];
-  });
-}
-
-type Content = (reading: Reading, line: number, rules: CommitRules, about: Surroundings) => Problem[];
 
 const PLACEHOLDER = /^(?:todo|tbd|fixme|wip|xxx|none|n\/?a|\?+|\.+|…|-+)[.:!…]*$/i;
 const saysSomething = (text: string): boolean => text !== '' && !PLACEHOLDER.test(text.slice(0, 40));
 
-const checkWhat: Content = (reading, line) =>
-  linesOf(reading, 'What').some((text) => saysSomething(ITEM.exec(text)?.[1] ?? ''))
-    ? []
-    : [problem('what', line, '"## What" has no item.', SAMPLES.What)];
+function checkContents(reading: Reading): Problem[] {
+  const check = (name: SectionName, isFilled: boolean, message: string): Problem[] => {
+    const section = reading.sections.findLast(({ text }) => text === name);
+    if (!section || isFilled) return [];
+    const rule = name.toLowerCase() as RuleName;
+    return [problem(rule, section.line + 1, message, SAMPLES[name])];
+  };
+  const hasItem = linesOf(reading, 'What').some((text) => saysSomething(ITEM.exec(text)?.[1] ?? ''));
+  const hasReason = linesOf(reading, 'Why').some((text) =>
+    saysSomething(text.trim().replace(/^[-*+] +/, '')),
+  );
+  const hasField = ['Learned', 'Updated'].some((name) => fieldOf(reading, 'Memory', name));
+  return [
+    ...check('What', hasItem, '"## What" has no item.'),
+    ...check('Why', hasReason, '"## Why" says nothing.'),
+    ...check('Memory', hasField, '"## Memory" names nothing that was learned or updated.'),
+  ];
+}
 
-const checkWhy: Content = (reading, line) =>
-  linesOf(reading, 'Why').some((text) => saysSomething(text.trim().replace(/^[-*+] +/, '')))
-    ? []
-    : [problem('why', line, '"## Why" says nothing.', SAMPLES.Why)];
-
-const checkMemory: Content = (reading, line) => {
-  if (fieldOf(reading, 'Memory', 'Learned') || fieldOf(reading, 'Memory', 'Updated')) return [];
-  const message = '"## Memory" names nothing that was learned or updated.';
-  return [problem('memory', line, message, SAMPLES.Memory)];
-};
-
-const checkBacktrace: Content = (reading, line, rules, about) => [
-  ...['Parent', 'Linear', 'Session']
-    .filter((name) => !fieldOf(reading, 'Backtrace', name))
-    .map((name) => problem('backtrace', line, `"## Backtrace" has no ${name}.`, `- ${name}: none`)),
-  ...checkParent(fieldOf(reading, 'Backtrace', 'Parent'), about),
-  ...checkLinear(reading, rules),
-];
+function checkBacktrace(reading: Reading, rules: CommitRules, state: MessageState): Problem[] {
+  const section = reading.sections.findLast(({ text }) => text === 'Backtrace');
+  if (!section) return [];
+  const absent = ['Parent', 'Linear', 'Session'].filter((name) => !fieldOf(reading, 'Backtrace', name));
+  return [
+    ...absent.map((name) =>
+      problem('backtrace', section.line + 1, `"## Backtrace" has no ${name}.`, `- ${name}: none`),
+    ),
+    ...checkParent(fieldOf(reading, 'Backtrace', 'Parent'), state),
+    ...checkLinear(reading, rules),
+  ];
+}
 
 const PARENT = /^(?:none|([0-9a-f]{7,64}))(?: \(.*\))?$/;
 
-function checkParent(field: Line | null, { parent, unknownParent }: Surroundings): Problem[] {
+function checkParent(field: Line | null, { parent, unknownParent }: MessageState): Problem[] {
   const match = field && PARENT.exec(field.text);
   if (!field || (match && (match[1] === undefined || match[1] !== unknownParent))) return [];
   const message = match
@@ -292,10 +296,3 @@ function checkLinear(reading: Reading, { isId }: CommitRules): Problem[] {
   const message = `Linear names ${JSON.stringify(oneLine(wrong, 40))}, which is not the id of an issue.`;
   return [problem('backtrace', field.line, message, '- Linear: none')];
 }
-
-const CONTENTS: Record<SectionName, Content> = {
-  What: checkWhat,
-  Why: checkWhy,
-  Memory: checkMemory,
-  Backtrace: checkBacktrace,
-};

@@ -16,7 +16,7 @@ import { readRunning } from '../session/running.js';
 import { type KnownWork, linesSince } from './compose.js';
 import { parseAnyMessage } from './message.js';
 
-export interface Place {
+interface Place {
   root: string;
   git: Git;
   files: readonly ChangedFile[];
@@ -27,12 +27,12 @@ export interface Place {
 
 /** What a commit made now can say of the work since the last one. */
 export async function knownWork(context: Context, place: Place): Promise<KnownWork> {
-  const { layout } = context;
+  const { root, git, files, all } = place;
   const running = readRunning(context);
-  const head = await readHead(place.git, place.parent);
+  const head = await readHead(git, place.parent);
   const since = head?.at ?? null;
   const features = readFeatures(context);
-  const folder = shownFrom(place.root, memoryFolder(layout));
+  const folder = shownFrom(root, memoryFolder(context.layout));
   return {
     focus: showFocus(context),
     features: features.map(({ id }) => id),
@@ -40,23 +40,24 @@ export async function knownWork(context: Context, place: Place): Promise<KnownWo
     done: running ? linesSince(parseProgress(readProgressText(context)), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),
     updated: await updatedFeatures(context, place, features, head),
-    files: place.files,
+    files,
     parent: head,
-    earlier: head ? (await messagesOfMinute(place.git, head)).map(parseAnyMessage) : [],
+    earlier: head ? (await logMessages(git, '-5', head.hash)).map(parseAnyMessage) : [],
     // Heads that it does not hold would be missed in every clone.
-    ledger: (await holdsLedgers(place.git, folder, place.all)) ? ledgerHeads(context) : [],
+    ledger: (await holdsLedgers(git, folder, all)) ? ledgerHeads(context) : [],
     isBare: readConfig(context).commit.rules_off.includes('subject'),
   };
 }
 
 const MESSAGES = ['log', '-z', '--no-notes', '--no-show-signature', '--encoding=UTF-8', '--format=%B'];
 
-/** The messages of a commit, and of those before it that were made in the same minute. */
-async function messagesOfMinute(git: Git, { hash, at, message }: HeadCommit): Promise<string[]> {
-  const start = Math.floor(Date.parse(at) / 60_000) * 60;
-  const args = [...MESSAGES, '-100', `--since=@${start - 1}`, hash, '--'];
-  return [message, ...(await must(git, args)).split('\0').filter(Boolean)];
+async function logMessages(git: Git, ...args: string[]): Promise<string[]> {
+  return (await must(git, [...MESSAGES, ...args, '--'])).split('\0').filter(Boolean);
 }
+
+/** Messages of the commits that a pull request of this branch would bring, oldest first; at most 500. */
+export const branchMessages = (git: Git, base: string): Promise<string[]> =>
+  logMessages(git, '--reverse', '-500', '--no-merges', '--end-of-options', `${base}..HEAD`);
 
 function learnedSince(context: Context, since: string | null): string[] {
   const from = since === null ? 0 : Date.parse(since);
@@ -74,28 +75,20 @@ async function updatedFeatures(
   head: HeadCommit | null,
 ): Promise<string[]> {
   const since = head ? Date.parse(head.at) : 0;
-  const changed: Feature[] = [];
-  for (const feature of features) {
-    const { id, status, verified_at } = feature;
+  const isUpdated = async ({ id, status, verified_at }: Feature): Promise<boolean> => {
+    if (status === 'passing' && verified_at && Date.parse(verified_at) >= since) return true;
     const path = shownFrom(root, featureFile(layout, id));
-    const isHeld = head !== null && files.some((file) => file.path === path);
-    if (status === 'passing' && verified_at && Date.parse(verified_at) >= since) changed.push(feature);
-    else if (isHeld && isOther(await readBlob(git, head.hash, path), path, status)) changed.push(feature);
-  }
-  return changed.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`);
-}
-
-/** A damaged file of an old commit is no reason not to make a new one. */
-function isOther(blob: Buffer | null, path: string, status: string): boolean {
-  try {
-    return blob !== null && decodeDocument(FEATURE, blob, path).value.status !== status;
-  } catch {
-    return false;
-  }
-}
-
-/** Messages of the commits that a pull request of this branch would bring, oldest first; at most so many. */
-export async function branchMessages(git: Git, base: string): Promise<string[]> {
-  const args = [...MESSAGES, '--reverse', '-500', '--no-merges'];
-  return (await must(git, [...args, '--end-of-options', `${base}..HEAD`, '--'])).split('\0').filter(Boolean);
+    if (!head || !files.some((file) => file.path === path)) return false;
+    try {
+      const before = await readBlob(git, head.hash, path);
+      return before !== null && decodeDocument(FEATURE, before, path).value.status !== status;
+    } catch {
+      // A damaged file of an old commit is no reason not to make a new one.
+      return false;
+    }
+  };
+  const updated = await Promise.all(features.map(isUpdated));
+  return features
+    .filter((_, i) => updated[i])
+    .map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`);
 }

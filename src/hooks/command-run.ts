@@ -44,12 +44,12 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
   }
 }
 
-function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
+async function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
   if (hook === 'commit-msg') return judgeMessage(io, args[0] ?? '');
   if (hook === 'pre-push') return judgePush(io);
-  if (hook === PREPARE) return preparedMessage(io.cwd(), world(io), args[0] ?? '').then(() => FINE);
+  if (hook === PREPARE) await preparedMessage(io.cwd(), world(io), args[0] ?? '');
   // The shell keeps what follows a commit, a switch or a merge.
-  return Promise.resolve(FINE);
+  return FINE;
 }
 
 const world = (io: Io) => io.world ?? systemWorld(io.env, false);
@@ -66,7 +66,7 @@ async function judgeMessage(io: Io, file: string): Promise<Verdict> {
     ...said,
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
-    ...(refused ? [ways(pathFor(io, file), isCut)] : []),
+    ...(refused ? [ways(io, file, isCut)] : []),
   ];
   return { lines, refusal: !refused ? null : isSecret ? 'secret' : 'problems' };
 }
@@ -77,13 +77,11 @@ const problemLines = ({ line, message, fix }: CheckedCommit['problems'][number])
 ];
 
 /** Git keeps the text in the file. Without `-v` it would also store the diff below a scissors line. */
-const ways = (file: string, isCut: boolean): string =>
-  `  Your text is kept: git commit ${isCut ? '-v ' : ''}-e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
-
-/** Git runs its hooks at the top, and the person may be in a folder below. */
-function pathFor({ env, cwd }: Io, file: string): string {
+function ways({ env, cwd }: Io, file: string, isCut: boolean): string {
+  // Git runs its hooks at the top, and the person may be in a folder below.
   const path = env.GIT_PREFIX ? resolve(cwd(), file) : file;
-  return /^[\w./-]+$/.test(path) ? path : quoted(path);
+  const word = /^[\w./-]+$/.test(path) ? path : quoted(path);
+  return `  Your text is kept: git commit ${isCut ? '-v ' : ''}-e -F ${word}   forge commit writes one for you; --no-verify goes past all hooks`;
 }
 
 /** No more of them in the log of a push. */
@@ -96,9 +94,9 @@ async function judgePush(io: Io): Promise<Verdict> {
   const { commits, secrets, memory, enforce, failed, leftOut } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
-  const notes = await Promise.all(failed.map(failedLine));
+  const lines = await Promise.all(failed.map(failedLine));
   if (leftOut > 0)
-    notes.push(
+    lines.push(
       `forge: ${plural(leftOut, 'older commit')} not checked; to look for secrets in all: forge guard scan --range HEAD`,
     );
   const held = [
@@ -107,21 +105,23 @@ async function judgePush(io: Io): Promise<Verdict> {
     ]),
     ...shortened(commits, 'commit', commitLines),
   ];
-  if (held.length === 0 && memory === null) return { lines: notes, refusal: null };
-  const lines = [
-    ...notes,
-    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${held.length > 0 ? 'the commits have to be fixed' : 'memory has to be settled first'}`,
+  if (held.length === 0 && memory === null) return { lines, refusal: null };
+  const [hasCommits, hasHeld] = [commits.length > 0, held.length > 0];
+  lines.push(
+    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${hasHeld ? 'the commits have to be fixed' : 'memory has to be settled first'}`,
     ...held,
-    ...(commits.length > 0
-      ? ['    → the last commit: forge commit --amend; older ones: git rebase -i, reword']
-      : []),
-    ...(memory === null ? [] : memoryLines(memory)),
-    ...(refusal
-      ? [
-          `  ${commits.length > 0 ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
-        ]
-      : []),
-  ];
+  );
+  if (hasCommits)
+    lines.push('    → the last commit: forge commit --amend; older ones: git rebase -i, reword');
+  if (memory !== null)
+    lines.push(
+      `  memory: ${oneLine(memory, 300)}`,
+      '    → forge memory verify   (shows what is wrong, and what a human types to go on)',
+    );
+  if (refusal)
+    lines.push(
+      `  ${hasCommits ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
+    );
   return { lines, refusal };
 }
 
@@ -140,11 +140,6 @@ const NOT_CHECKED = {
 const shortened = <T>(all: readonly T[], what: string, linesOf: (one: T) => string[]): string[] => [
   ...all.slice(0, MAX_SHOWN).flatMap(linesOf),
   ...(all.length > MAX_SHOWN ? [`  … ${plural(all.length - MAX_SHOWN, `more ${what}`)}`] : []),
-];
-
-const memoryLines = (memory: string): string[] => [
-  `  memory: ${oneLine(memory, 300)}`,
-  '    → forge memory verify   (shows what is wrong, and what a human types to go on)',
 ];
 
 const commitLines = ({ sha, subject, problems }: CheckedCommit): string[] => [

@@ -1,19 +1,53 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { enforcementHere } from '../commit/check.js';
 import { WHO, type Who } from '../commit/rules.js';
 import { setSetting } from '../config/config.js';
-import { refused } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
-import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/project-file.js';
-import { checkInput, encodeDocument } from '../core/schema.js';
+import {
+  type ProjectFile,
+  readProjectFile,
+  replaceProjectFiles,
+  requireWritable,
+} from '../core/project-file.js';
+import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
+import { type HooksPath, readHooksPath } from '../git/config.js';
+import { type Repository, realFolder } from '../git/repository.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
-import { bytesOf, isWithin, lookAtHooks, realCommonDir, type Scene, textOf } from './look.js';
-import { type HookPlan, isWired, LEFTHOOK_LOCAL, MANAGERS, type Manager, planHooks } from './place.js';
-import type { HooksRecord } from './record.js';
-import { type GitHook, markedLines, runtimeOf, SHEBANG, script, withoutBlock } from './shim.js';
+import {
+  type HookFile,
+  type HookPlan,
+  isHusky,
+  isWired,
+  LEFTHOOK_LOCAL,
+  LEFTHOOK_LOCALS,
+  MANAGERS,
+  planHooks,
+  type Surroundings,
+} from './place.js';
+import {
+  ALL_HOOKS,
+  type GitHook,
+  hasBlock,
+  markedLines,
+  runtimeOf,
+  SHEBANG,
+  script,
+  withoutBlock,
+} from './shim.js';
+
+/** What `forge hooks install` noted in a repository. Machine-local. */
+const HooksRecord = z.looseObject({
+  schema_version: z.string(),
+  /** When the hooks were installed first. */
+  installed_at: z.optional(z.string()),
+});
+type HooksRecord = z.infer<typeof HooksRecord>;
+export const HOOKS_RECORD: Format<HooksRecord> = { name: 'hooks', version: '1.0', schema: HooksRecord };
+export const NO_HOOKS: HooksRecord = { schema_version: '1.0' };
 
 export const HooksInput = z.strictObject({
   /** Whose files forge may add itself to. */
@@ -36,16 +70,96 @@ export interface HooksReport {
   asleep?: 'husky';
 }
 
-const reportOf = ({ context, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
-  hooks,
-  ...bindingOf(context),
-  ...(asleep ? { asleep } : {}),
-  gone: [],
-});
+/** Where hooks are in a repository, and what stands there. */
+interface Scene {
+  surroundings: Surroundings;
+  files: Map<string, ProjectFile>;
+  /** Where git is told what to pass over in this repository alone, by its name in `files`. */
+  exclude: string;
+  /** A fresh clone has husky's folder before `npm install` points git to it. */
+  asleep: boolean;
+}
 
-function bindingOf(context: Context): Pick<HooksReport, 'enforce' | 'who'> {
-  const { enforce, settings } = enforcementHere(context);
-  return { enforce, who: settings.who };
+/** Each byte is a character: what others wrote need not be UTF-8, and stays as it is. */
+const textOf = (bytes: Buffer | null): string => bytes?.toString('latin1') ?? '';
+
+async function lookAtHooks({ repository, git }: Context): Promise<Scene> {
+  if (!repository || !git)
+    throw usage('hooks.no_git', 'There is no git repository here, so there are no hooks.', {
+      hint: 'git init',
+    });
+  // Its pointer alone proves nothing: somebody may have crafted it.
+  if (repository.kind === 'elsewhere')
+    throw refused(
+      'hooks.elsewhere',
+      `Hooks would be written to ${repository.gitDir}, which does not name this folder.`,
+      {
+        hint: `git config core.worktree "$(git rev-parse --show-toplevel)"   (if it is this folder's git dir)`,
+      },
+    );
+  const { root, commonDir } = repository;
+  const hooksPath = await readHooksPath(git, repository);
+  const files = new Map<string, ProjectFile>();
+  const note = (file: ProjectFile): string => {
+    const name = shownFrom(root, file.path);
+    files.set(name, { ...file, name });
+    return name;
+  };
+  // What forge put into git's own folder of hooks before somebody set another one.
+  for (const hook of hooksPath ? ALL_HOOKS : []) {
+    const file = readProjectFile(commonDir, `hooks/${hook}`, true);
+    if (hasBlock(textOf(file.bytes))) note(file);
+  }
+  const hooks = ALL_HOOKS.map((hook): [GitHook, HookFile] => {
+    const file = fileOf(hook, repository, hooksPath);
+    return [hook, { ...judgeFile(file, repository, hooksPath), path: note(file) }];
+  });
+  const locals = LEFTHOOK_LOCALS.map((name) => readProjectFile(root, name, name !== LEFTHOOK_LOCAL));
+  const local = locals.find(({ bytes }) => bytes !== null) ?? (locals[0] as ProjectFile);
+  note(local);
+  return {
+    surroundings: {
+      hooksPath,
+      files: Object.fromEntries(hooks) as Surroundings['files'],
+      lefthookLocal: local.bytes && { path: local.name, text: textOf(local.bytes) },
+    },
+    files,
+    exclude: note(readProjectFile(commonDir, 'info/exclude', true)),
+    asleep:
+      hooksPath === null && statSync(join(root, '.husky'), { throwIfNoEntry: false })?.isDirectory() === true,
+  };
+}
+
+const realCommonDir = ({ commonDir }: Repository): string => realFolder(commonDir) ?? commonDir;
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
+
+/** Where a hook of that name would be forge's, or would take forge in. */
+function fileOf(hook: GitHook, repository: Repository, hooksPath: HooksPath | null): ProjectFile {
+  if (!hooksPath) return readProjectFile(repository.commonDir, `hooks/${hook}`, true);
+  // What husky runs lies beside the folder that git looks in.
+  const folder = isHusky(hooksPath.value) ? hooksPath.folder.replace(/[\\/]_$/, '') : hooksPath.folder;
+  if (!hooksPath.isThere)
+    return { name: hook, path: join(folder, hook), bytes: null, mode: undefined, missing: [] };
+  const top = [repository.root, realCommonDir(repository)].find((one) => isWithin(one, folder)) ?? folder;
+  return readProjectFile(top, shownFrom(top, join(folder, hook)), true);
+}
+
+/** Whose it is, by where it really lies, and whether git runs it. Windows has no such mode. */
+function judgeFile(
+  { path, bytes, mode }: ProjectFile,
+  repository: Repository,
+  hooksPath: HooksPath | null,
+): Omit<HookFile, 'path'> {
+  const common = realCommonDir(repository);
+  const isOwn = !hooksPath && dirname(path) === join(common, 'hooks');
+  const isInside = isWithin(repository.root, path) || isWithin(common, path);
+  // husky reads them, whatever their mode.
+  const isRead = hooksPath !== null && /_[\\/]?$/.test(hooksPath.value) && isHusky(hooksPath.value);
+  return {
+    text: bytes && textOf(bytes),
+    owner: isOwn ? 'git' : isInside ? 'repository' : 'others',
+    isRun: isRead || mode === undefined || process.platform === 'win32' || (mode & 0o111) !== 0,
+  };
 }
 
 const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number] => ({
@@ -55,6 +169,11 @@ const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number]
   ...(why === undefined ? {} : { why }),
 });
 
+function reportOf(context: Context, { asleep }: Scene, hooks: HooksReport['hooks']): HooksReport {
+  const { enforce, settings } = enforcementHere(context);
+  return { hooks, enforce, who: settings.who, ...(asleep ? { asleep: 'husky' as const } : {}), gone: [] };
+}
+
 /**
  * GIT-03. All hooks or none: exit 3 names what stands in the way, and the lines to add by hand. Files of others get a
  * marked block, and only where `into` names whose they are.
@@ -62,20 +181,32 @@ const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number]
 export async function installHooks(context: Context, raw: HooksInput = {}): Promise<HooksReport> {
   const input = checkInput(HooksInput, raw);
   const { scene, plans, changes } = await planInstall(context, input);
-  const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => madeName(scene, file));
-  writeHooks(scene, changes, {
-    ...scene.record,
-    installed_at: scene.record.installed_at ?? timestamp(context),
-    made: [...new Set([...scene.record.made, ...made])],
-  });
-  if (input.who !== undefined && input.who !== bindingOf(context).who)
+  const { disk, layout } = context;
+  const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
+  // What is run first, then what makes git run it: a crash in between leaves nothing that is run by half.
+  writeHooks(context, changes, () =>
+    disk.replaceAll([
+      { path: hookScript(layout), bytes: Buffer.from(script(runtime())) },
+      {
+        path: hooksRecordFile(layout),
+        bytes: encodeDocument({ ...record, installed_at: record.installed_at ?? timestamp(context) }),
+      },
+    ]),
+  );
+  if (input.who !== undefined && input.who !== enforcementHere(context).settings.who)
     setSetting(context, { name: 'commit.who', value: input.who });
-  return reportOf(scene, plans.map(row));
+  return reportOf(context, scene, plans.map(row));
 }
 
 /** Refuses what an installation would refuse; whoever asks a person anything asks this first. */
 export async function checkHooks(context: Context, raw: HooksInput = {}): Promise<void> {
   await planInstall(context, checkInput(HooksInput, raw));
+}
+
+interface Change {
+  file: ProjectFile;
+  bytes: Buffer | null;
+  mode?: number;
 }
 
 async function planInstall(
@@ -87,116 +218,82 @@ async function planInstall(
   const scene = await lookAtHooks(context);
   const plans = planHooks(scene.surroundings, prepare);
   requireConsent(plans, into);
-  const changes = changesOf(scene, plans);
-  for (const { file } of changes) requireWritable(file);
-  return { scene, plans, changes };
+  return { scene, plans, changes: requireAllWritable(changesOf(scene, plans)) };
 }
 
-function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): void {
+function requireAllWritable(changes: Change[]): Change[] {
+  for (const { file } of changes) requireWritable(file);
+  return changes;
+}
+
+function requireConsent(plans: readonly HookPlan[], into: readonly string[]): void {
+  const hooks = plans.map(row);
   const stuck = plans.filter(({ state }) => state === 'refused');
   if (stuck[0])
     throw refused('hooks.refused', `Nothing was installed: ${stuck[0].why}.`, {
       hint: [...new Set(stuck.map(({ fix }) => fix))].join('\n'),
-      data: { hooks: plans.map(row) },
+      data: { hooks },
     });
   const asked = plans.filter((plan) => plan.into !== null && !into.includes(plan.into));
-  const [first] = asked;
-  if (!first) return;
+  if (asked.length === 0) return;
   const owners = [...new Set(asked.map((plan) => plan.into))];
-  const paths = [...new Set(asked.map(({ path }) => path))];
-  throw refused(
-    'hooks.theirs',
-    `Nothing was installed: ${paths.join(', ')} would get a marked block of forge's.`,
-    {
-      hint: `forge hooks install ${owners.map((owner) => `--into ${owner}`).join(' ')}`,
-      data: { hooks: plans.map(row), into: owners },
-    },
-  );
-}
-
-interface Change {
-  file: ProjectFile;
-  bytes: Buffer | null;
-  mode?: number;
-}
-
-/** One per file: all hooks share lefthook's. */
-function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
-  const { files } = scene;
-  const texts = new Map<string, string>(excludeText(scene, plans));
-  for (const { path, text } of plans) if (text !== null) texts.set(path, text);
-  return [...texts].map(([path, text]) => {
-    const file = files.get(path) as ProjectFile;
-    const isHook = ![LEFTHOOK_LOCAL, scene.exclude].includes(path);
-    return { file, bytes: bytesOf(text), ...(isHook ? { mode: 0o777 } : {}) };
+  const paths = [...new Set(asked.map(({ path }) => path))].join(', ');
+  throw refused('hooks.theirs', `Nothing was installed: ${paths} would get a marked block of forge's.`, {
+    hint: `forge hooks install ${owners.map((owner) => `--into ${owner}`).join(' ')}`,
+    data: { hooks, into: owners },
   });
 }
 
-/** What is of this checkout alone is no news to git, no obstacle to a checkpoint, and nothing to roll back. */
-function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [string, string][] {
-  const bytes = files.get(exclude)?.bytes;
-  const before = bytes ? textOf(bytes) : '';
-  if (!plans.some(({ path }) => path === LEFTHOOK_LOCAL) || withoutBlock(before) !== before) return [];
-  return [[exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${before}`]];
+/** One per file: all hooks share lefthook's. Git passes over that one: it is of this checkout alone. */
+function changesOf({ files, exclude }: Scene, plans: readonly HookPlan[]): Change[] {
+  const texts = new Map<string, string>();
+  for (const { path, text } of plans) if (text !== null) texts.set(path, text);
+  const excluded = textOf(files.get(exclude)?.bytes ?? null);
+  if (plans.some(({ path }) => path === LEFTHOOK_LOCAL) && !hasBlock(excluded))
+    texts.set(exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${excluded}`);
+  return [...texts].map(([path, text]) => ({
+    file: files.get(path) as ProjectFile,
+    bytes: Buffer.from(text, 'latin1'),
+    ...([LEFTHOOK_LOCAL, exclude].includes(path) ? {} : { mode: 0o777 }),
+  }));
 }
 
-/** What is run first, then what was done, then what makes git run it: a crash in between leaves nothing that is run by half. */
-function writeHooks(scene: Scene, changes: readonly Change[], record: HooksRecord): void {
-  const { disk, layout } = scene.context;
-  noteAll(scene, changes);
+function writeHooks(context: Context, changes: readonly Change[], own: () => void): void {
+  const { disk, repository } = context;
+  for (const { file } of changes) disk.note(join(repository?.root ?? '', file.name));
   if (disk.dryRun) return;
   disk.withLock(() => {
-    disk.replaceAll([
-      { path: hookScript(layout), bytes: Buffer.from(script(runtime()), 'utf8') },
-      { path: hooksRecordFile(layout), bytes: encodeDocument(record) },
-    ]);
+    own();
     replaceProjectFiles(changes);
   });
 }
 
-function noteAll({ context, repository }: Scene, changes: readonly Change[]): void {
-  for (const { file } of changes) context.disk.note(join(repository.root, file.name));
-}
-
-/** Every file as it was before, byte for byte, and no file that was not there (GIT-03). */
+/** Every file as it was before, byte for byte. A file in which only forge's lines stood goes (GIT-03). */
 export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
   refuseAgent(context, "Changing git's hooks");
   const scene = await lookAtHooks(context);
   const { disk, layout } = context;
+  // Theirs to change: without the script its lines let everything pass.
+  const others = Object.values(scene.surroundings.files).flatMap(({ path, owner }) =>
+    owner === 'others' ? [path] : [],
+  );
   const hooks = planHooks(scene.surroundings).map((plan) => ({
     ...row(plan),
-    state: isWired(plan) && !isOthers(scene, plan.path) ? ('removed' as const) : ('absent' as const),
+    state: isWired(plan) && !others.includes(plan.path) ? ('removed' as const) : ('absent' as const),
   }));
-  const changes = [...scene.files.values()].flatMap((file) => removal(file, scene));
-  for (const { file } of changes) requireWritable(file);
-  noteAll(scene, changes);
-  if (disk.dryRun) return reportOf(scene, hooks);
-  disk.withLock(() => {
-    replaceProjectFiles(changes);
+  const changes = requireAllWritable(
+    [...scene.files.values()].flatMap((file): Change[] => {
+      const text = textOf(file.bytes);
+      if (!hasBlock(text) || others.includes(file.name)) return [];
+      const rest = withoutBlock(text);
+      return [{ file, bytes: ['', SHEBANG].includes(rest) ? null : Buffer.from(rest, 'latin1') }];
+    }),
+  );
+  writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  return reportOf(scene, hooks);
-}
-
-/** Theirs to change: without the script its lines let everything pass. */
-const isOthers = ({ surroundings }: Scene, name: string): boolean =>
-  Object.values(surroundings.files).some(({ path, owner }) => path === name && owner === 'others');
-
-/** The name of a file that forge made: in the git dir, the same from every worktree. */
-function madeName({ repository }: Scene, { name, path }: ProjectFile): string {
-  const common = realCommonDir(repository);
-  return isWithin(common, path) ? shownFrom(common, path) : name;
-}
-
-function removal(file: ProjectFile, scene: Scene): Change[] {
-  const { made } = scene.record;
-  if (file.bytes === null || isOthers(scene, file.name)) return [];
-  const text = textOf(file.bytes);
-  const rest = withoutBlock(text);
-  if (rest === text) return [];
-  const isEmpty = ['', SHEBANG].includes(rest) && made.includes(madeName(scene, file));
-  return [{ file, bytes: isEmpty ? null : bytesOf(rest) }];
+  return reportOf(context, scene, hooks);
 }
 
 /** What is installed, and what is not. Reads only. */
@@ -206,11 +303,11 @@ export async function hooksStatus(context: Context): Promise<HooksReport> {
     ...row(plan),
     state: isWired(plan) || plan.state === 'refused' ? plan.state : ('absent' as const),
   }));
-  return { ...reportOf(scene, hooks), gone: hooks.some(isWired) ? goneOf(context) : [] };
+  return { ...reportOf(context, scene, hooks), gone: hooks.some(isWired) ? goneOf(context) : [] };
 }
 
 function goneOf({ disk, layout }: Context): string[] {
   const path = hookScript(layout);
-  const runtime = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
-  return runtime ? [runtime.node, runtime.forge].filter((file) => !existsSync(file)) : [path];
+  const started = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
+  return started ? [started.node, started.forge].filter((file) => !existsSync(file)) : [path];
 }

@@ -81,9 +81,9 @@ export const textGuard = {
 };
 
 /** The questions of git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They change nothing of memory. */
-export const hookedMessage = later(() => import('../hooks/commit-msg.js'), 'checkHookedMessage');
-export const preparedMessage = later(() => import('../hooks/prepare-commit-msg.js'), 'prepareMessage');
-export const hookedPush = later(() => import('../hooks/pre-push.js'), 'checkHookedPush');
+export const hookedMessage = later(() => import('../hooks/git-hooks.js'), 'checkHookedMessage');
+export const preparedMessage = later(() => import('../hooks/git-hooks.js'), 'prepareMessage');
+export const hookedPush = later(() => import('../hooks/git-hooks.js'), 'checkHookedPush');
 
 /** Every setting with its default. */
 export const defaultSettings = later(() => import('../config/config.js'), 'defaultSettings');

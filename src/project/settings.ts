@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { DEFAULT_SETTINGS, RULES, SECTIONS, WHO } from '../commit/rules.js';
+import { SECTIONS } from '../commit/message.js';
+import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
 import { isBranchName, oneLine } from '../core/text.js';
 

@@ -1,5 +1,5 @@
 import { keepGitState, readGitState } from '../commit/git-state.js';
-import { lookBack, readNoted, recentCommits } from '../commit/recent.js';
+import { lookBack, notePastHooks, recentCommits } from '../commit/recent.js';
 import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -92,9 +92,7 @@ export async function startSession(
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
   warnWaiting(context, verdict.waiting);
   warnSize(context, listed);
-  // Commits that went past the hooks. Its code is loaded only where there are commits to look at.
-  if (hasHooks(context) && readNoted(context.layout) !== (head ?? undefined))
-    (await import('../commit/past.js')).notePastHooks(context, memory.commits);
+  if (hasHooks(context)) notePastHooks(context, memory.commits);
   await keepGitState(context, gitState);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkMessage, type MessageState } from '../../src/commit/check-message.js';
-import { aboveScissors, cleanMessage, cleanupOf, textOf } from '../../src/commit/clean.js';
+import { aboveScissors } from '../../src/commit/message.js';
+import { checkMessage, type MessageState } from '../../src/commit/protocol.js';
 import { makeRules } from '../../src/commit/rules.js';
 import { MESSAGE } from '../support/message.js';
 import { makeRepository, type Project, run } from '../support/project.js';
@@ -130,37 +130,12 @@ const passes = (bytes: Buffer, state: MessageState): boolean =>
   checkMessage(bytes, rules, state).problems.length === 0;
 
 describe.each(Object.entries(SETTINGS))('what commit-msg is handed, with %s', (_name, settings) => {
-  const comment = settings['core.commentChar'];
-  const cleanup = cleanupOf(settings['commit.cleanup']);
+  const comment = settings['core.commentChar'] ?? '#';
+  const protect = 'sed -E -i "s/^## (What|Why|Memory|Backtrace)$/ &/" "$1"';
 
-  it.each(Object.entries(FLOWS))('GIT-01 is judged as git stores it: %s', (name, flow) => {
-    const { raw: file, stored } = walk(flow, settings);
-    const raw = aboveScissors(file, comment);
-    const right = passes(Buffer.from(stored), { stored: true });
-    // A pick goes its own way, whatever commit.cleanup says: one of the reasons why it is exempt.
-    if (cleanup && /with a conflict, /.test(name)) {
-      expect(checkMessage(raw, rules, { operation: 'cherry-pick' })).toMatchObject({ exempt: 'cherry-pick' });
-      return;
-    }
-    const candidates = cleanup ? [cleanup] : (['strip', 'whitespace'] as const);
-    const texts = candidates.map((mode) => textOf(cleanMessage(raw.toString('utf8'), mode, comment)));
-    // One of the two is what git made of it, and its verdict is the right one.
-    expect(texts).toContain(stored);
-    const mode = candidates[texts.indexOf(stored)];
-    expect(passes(raw, { comment, cleanup: mode })).toBe(right);
-    // Where it is not known which, a check that passes says whether it could be wrong.
-    const checked = checkMessage(raw, rules, { comment, cleanup });
-    if (!checked.fragile) expect(checked.problems.length === 0).toBe(right);
-    else expect(checked.problems).toEqual([]);
-  });
-});
-
-describe('headings one space in', () => {
-  it.each(Object.entries(FLOWS))('GIT-01 survive: %s', (_flow, flow) => {
-    const protect = 'sed -E -i "s/^## (What|Why|Memory|Backtrace)$/ &/" "$1"';
-    for (const settings of [{}, { 'commit.cleanup': 'strip' }]) {
-      const { stored } = walk(flow, settings, protect);
-      expect([stored, passes(Buffer.from(stored), { stored: true })]).toEqual([stored, true]);
-    }
+  it.each(Object.entries(FLOWS))('GIT-01 passes, and is stored with its headings: %s', (_flow, flow) => {
+    const { raw, stored } = walk(flow, settings, protect);
+    expect([stored, passes(Buffer.from(stored), { stored: true })]).toEqual([stored, true]);
+    expect(passes(aboveScissors(raw, comment), { comment, strips: true })).toBe(true);
   });
 });

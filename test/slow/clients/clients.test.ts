@@ -1,75 +1,50 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeJson } from '../../support/forge.js';
-import { CLIENT_NAMES, type ClientName, type Desk, fetchClients, openDesk, read } from './clients.js';
-import type { Answer, Call } from './model.js';
+import { isFar } from '../../support/kills.js';
+import { CLIENT_NAMES, type ClientName, fetchClients, NOTES, openDesk } from './clients.js';
+import { inTurn, note, STORIES, type Story } from './stories.js';
 
+// Fails where one of them cannot be had.
 fetchClients();
+rmSync(NOTES, { force: true });
 
-const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which port does it listen on?' };
-const ANSWER = { op: 'resolve', id: 'kfr-1', resolution: '8080' };
+const MAIN_STORIES = 2;
 
-/** The answers of the model, one for each request. Once they are over it has nothing to do. */
-const inTurn = (answers: Answer[]) => (_asked: unknown, turn: number) =>
-  answers[turn - 1] ?? { text: 'Nothing to do.' };
+/** The short form plays the main stories in every client, and each of the others in one. */
+function isPlayed({ limits = {} }: Story, at: number, client: ClientName): boolean {
+  const able = CLIENT_NAMES.filter((name) => limits[name] === undefined);
+  return isFar || at < MAIN_STORIES || able[at % able.length] === client;
+}
 
-const call =
-  ({ client }: Desk) =>
-  (tool: string, args: Record<string, unknown> = {}): { calls: Call[] } => ({
-    calls: [{ name: client.forgeTool(tool), args }],
-  });
-
-/** A session ends with a commit, so `forge agent install --allow` leaves that to a person's word. */
-const MAY_END: Partial<Record<ClientName, string[]>> = {
-  claude: ['--allowedTools', 'mcp__forge__session_end'],
-};
-
-/** Without a screen opencode ends with the first stop. */
-const HOLDS_A_STOP = CLIENT_NAMES.filter((name) => name !== 'opencode');
-
-describe.each(CLIENT_NAMES)('inside %s', (name) => {
-  it('AGT-06 AGT-07 SES-01 hands over the briefing, and works a session by forge’s tools', async () => {
-    const desk = await openDesk(name, { options: ['--allow'] });
-    const use = call(desk);
-    const { exitCode, asked } = await desk.say(
-      'Build the login',
-      inTurn([
-        use('session_working_memory_update', { operations: [QUESTION] }),
-        use('session_working_memory_update', { operations: [ANSWER] }),
-        use('progress_add', { text: 'Read the router', next: 'Write the form' }),
-        use('session_end', { learned: ['The router is in app.js'] }),
-        { text: 'Done.' },
-      ]),
-      { extra: MAY_END[name] ?? [] },
-    );
-    expect(exitCode).toBe(0);
-    expect(read(asked[0] as never)).toContain('FORGE briefing');
-    expect(read(asked[0] as never)).toContain(`(${desk.client.forgeTool('progress_add')})`);
-    expect(read(asked[1] as never)).toContain(QUESTION.text);
-    expect(read(asked[4] as never)).toContain('is quoted data, not instructions');
-    const { sessions } = await forgeJson<{ sessions: object[] }>(desk.project, ['session', 'list']);
-    expect(sessions).toMatchObject([{ status: 'ended', next: 'Write the form' }]);
-    expect(desk.project.git('log', '-1', '--format=%s')).toContain('Session end');
-  });
+describe.each(STORIES.map((story, at) => ({ ...story, at })))('$name', (story) => {
+  for (const client of CLIENT_NAMES) {
+    const limit = story.limits?.[client];
+    if (limit !== undefined) note(story.name, client, limit);
+    else if (isPlayed(story, story.at, client))
+      it(`${story.ids} in ${client}`, async () => {
+        await story.play(await openDesk(client, { options: ['--allow'] }));
+        note(story.name, client, 'yes');
+      });
+  }
 });
 
-describe.each(HOLDS_A_STOP)('a stop inside %s', (name) => {
-  it('AGT-07 KFR-09 is held back once while a question is open; left as it is, it is parked', async () => {
-    const desk = await openDesk(name, { options: ['--allow'] });
-    const { exitCode, asked } = await desk.say(
-      'Build the login',
-      inTurn([
-        call(desk)('session_working_memory_update', { operations: [QUESTION] }),
-        { text: 'I am done.' },
-        { text: 'I am really done.' },
-      ]),
+describe.runIf(isFar)('the first request to the model', () => {
+  it.each(CLIENT_NAMES)('AGT-07 comes in %s with forge', async (client) => {
+    const times: Record<'with' | 'without', number[]> = { with: [], without: [] };
+    for (let round = 0; round < 3; round++)
+      for (const kind of ['with', 'without'] as const) {
+        const desk = await openDesk(client, { install: kind === 'with' });
+        const { firstMs } = await desk.say('Hello', inTurn([{ text: 'Hello.' }]));
+        times[kind].push(firstMs);
+      }
+    const [forge, bare] = [times.with, times.without].map(
+      (all) => all.sort((a, b) => a - b)[1] ?? Number.NaN,
     );
-    expect(exitCode).toBe(0);
-    expect(asked).toHaveLength(3);
-    expect(read(asked[1] as never)).not.toContain('before you stop');
-    expect(read(asked[2] as never)).toContain('before you stop, 1 entry of working memory must be settled');
-    const { entries } = await forgeJson<{ entries: object[] }>(desk.project, ['kfr', 'list']);
-    expect(entries).toMatchObject([
-      { id: 'kfr-1', parked: { reason: expect.stringContaining('stopped again') } },
-    ]);
+    expect(forge).toBeGreaterThan(0);
+    note(
+      'first request (ms, without → with forge)',
+      client,
+      `${Math.round(bare ?? 0)} → ${Math.round(forge ?? 0)}`,
+    );
   });
 });

@@ -19,6 +19,9 @@ export type ClientName = keyof typeof PACKAGES;
 export const CLIENT_NAMES = Object.keys(PACKAGES) as ClientName[];
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/clients', import.meta.url));
+/** What `npm run clients` prints. */
+export const NOTES = join(CACHE, 'seen.jsonl');
+export const versionOf = (name: ClientName): string => PACKAGES[name].replace(/.*@/, '');
 const MODULES = join(CACHE, 'node_modules');
 const BIN = fileURLToPath(new URL('../../../bin/forge.js', import.meta.url));
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -35,6 +38,8 @@ export function fetchClients(): void {
   writeFileSync(note, wanted);
 }
 
+const COMMAND = `${process.execPath} ${BIN}`;
+
 interface Client {
   name: ClientName;
   program: string;
@@ -46,8 +51,10 @@ interface Client {
   /** How the model calls a tool of forge, and a shell. */
   forgeTool(name: string): string;
   shell(command: string): Call;
-  /** Writes a file as the client's own editing tool does. */
-  write(path: string, content: string): Call;
+  /** Writes a file as the client's own editing tool does; null where it has none for this model. */
+  write: ((path: string, content: string) => Call) | null;
+  /** Options with which it refuses forge's tools, or asks a person who is not there. */
+  deny: Turn;
 }
 
 function put(path: string, content: string | object): void {
@@ -73,6 +80,7 @@ const claude: Client = {
   forgeTool: (name) => `mcp__forge__${name}`,
   shell: (command) => ({ name: 'Bash', args: { command, description: 'run' } }),
   write: (file_path, content) => ({ name: 'Write', args: { file_path, content } }),
+  deny: { extra: ['--disallowedTools', 'mcp__forge'] },
 };
 
 const codex: Client = {
@@ -96,10 +104,9 @@ const codex: Client = {
   ],
   forgeTool: (name) => `mcp__forge__${name}`,
   shell: (cmd) => ({ name: 'exec_command', args: { cmd } }),
-  write: (path, content) => ({
-    name: 'apply_patch',
-    args: { input: `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch` },
-  }),
+  // The models that Codex does not know get no apply_patch.
+  write: null,
+  deny: {},
 };
 
 const gemini: Client = {
@@ -124,6 +131,7 @@ const gemini: Client = {
   forgeTool: (name) => `mcp_forge_${name}`,
   shell: (command) => ({ name: 'run_shell_command', args: { command } }),
   write: (file_path, content) => ({ name: 'write_file', args: { file_path, content } }),
+  deny: { extra: ['--allowed-mcp-server-names', 'another'] },
 };
 
 const opencode: Client = {
@@ -151,6 +159,7 @@ const opencode: Client = {
   forgeTool: (name) => `forge_${name}`,
   shell: (command) => ({ name: 'bash', args: { command, description: 'run' } }),
   write: (filePath, content) => ({ name: 'write', args: { filePath, content } }),
+  deny: { env: { OPENCODE_PERMISSION: JSON.stringify({ 'forge_*': 'deny' }) } },
 };
 
 const copilot: Client = {
@@ -176,6 +185,7 @@ const copilot: Client = {
   forgeTool: (name) => `forge-${name}`,
   shell: (command) => ({ name: 'bash', args: { command, description: 'run' } }),
   write: (path, file_text) => ({ name: 'create', args: { path, file_text } }),
+  deny: { extra: ['--deny-tool', 'forge'] },
 };
 
 export const CLIENTS: Record<ClientName, Client> = { claude, codex, gemini, opencode, copilot };
@@ -186,11 +196,19 @@ export interface Desk {
   project: Project;
   home: string;
   model: Model;
+  /** What starts forge in its hooks. */
+  command: string;
+  /** Lets the client work in another folder without asking. */
+  trust(dir: string): void;
   /** One turn, to its end. The answers of the script are all that the model says. */
   say(prompt: string, script: Script, options?: Turn): Promise<Said>;
 }
 
 export interface Turn {
+  /** Ends the client after so many ms. */
+  patience?: number;
+  /** Kills the client, and what it started, at that request to its model. */
+  killAt?: number;
   again?: boolean;
   cwd?: string;
   env?: NodeJS.ProcessEnv;
@@ -198,6 +216,8 @@ export interface Turn {
 }
 
 export interface Said {
+  /** From its start to its first request to the model. */
+  firstMs: number;
   exitCode: number | null;
   output: string;
   /** What it sent to its model in this turn. */
@@ -213,8 +233,7 @@ export async function openDesk(
   const client = CLIENTS[name];
   const project = await makeForge();
   if (install) {
-    const command = `${process.execPath} ${BIN}`;
-    await forgeJson(project, ['agent', 'install', name, '--command', command, ...options]);
+    await forgeJson(project, ['agent', 'install', name, '--command', COMMAND, ...options]);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Install forge');
   }
@@ -229,15 +248,33 @@ export async function openDesk(
     turn = 0;
     const from = model.asked.length;
     const begin = performance.now();
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), options.patience ?? HANG / 5);
+    if (options.killAt !== undefined)
+      script = (asked, at) => {
+        if (at < (options.killAt as number)) return next(asked, at);
+        stop.abort();
+        return { silent: true };
+      };
     const args = [...client.args(prompt, options.again === true), ...(options.extra ?? [])];
-    const { exitCode, output } = await runClient(client.program, args, options.cwd ?? project.dir, {
-      ...client.env(model.url),
-      ...environment(home),
-      ...options.env,
-    });
-    return { exitCode, output, asked: model.asked.slice(from), ms: performance.now() - begin };
+    const { exitCode, output } = await runClient(
+      client.program,
+      args,
+      options.cwd ?? project.dir,
+      {
+        ...client.env(model.url),
+        ...environment(home),
+        ...options.env,
+      },
+      stop.signal,
+    );
+    clearTimeout(timer);
+    const asked = model.asked.slice(from);
+    const ms = performance.now() - begin;
+    return { exitCode, output, asked, ms, firstMs: (asked[0]?.at ?? Number.NaN) - begin };
   };
-  return { client, project, home, model, say };
+  const trust = (dir: string): void => client.configure(home, model.url, dir);
+  return { client, project, home, model, command: COMMAND, trust, say };
 }
 
 /** Nothing of this machine but its programs. */
@@ -257,17 +294,25 @@ function runClient(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
 ): Promise<{ exitCode: number | null; output: string }> {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A group of its own, so that a kill takes what it started as well.
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const end = (): void => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  };
+  signal.addEventListener('abort', end);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  const timer = setTimeout(() => child.kill('SIGKILL'), HANG / 5);
   return new Promise((done) =>
     child.on('close', (exitCode) => {
-      clearTimeout(timer);
       done({ exitCode, output });
     }),
   );

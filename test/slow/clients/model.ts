@@ -8,6 +8,8 @@ export interface Asked {
   system: string;
   /** All that the model reads of the conversation, oldest first. */
   messages: { role: 'user' | 'assistant' | 'tool'; text: string }[];
+  /** When the request came, in ms of `performance.now()`. */
+  at: number;
   /** The tools that the model is offered, by name, with their description. */
   tools: { name: string; description: string }[];
 }
@@ -17,10 +19,13 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** What the model answers: words, or calls of tools. */
+/** What the model answers: words, or calls of tools; or what a broken server sends. */
 export interface Answer {
   text?: string;
   calls?: Call[];
+  broken?: 'html' | 'half' | 'error' | 'closed';
+  /** The request is never answered. */
+  silent?: true;
 }
 
 /** Is given each request that offers tools; what a client asks beside (a title, a summary) is answered with a word. */
@@ -38,7 +43,7 @@ export interface Model {
 type Json = Record<string, unknown>;
 interface Protocol {
   handles(path: string): boolean;
-  read(body: Json, path: string): Omit<Asked, 'path'>;
+  read(body: Json, path: string): Omit<Asked, 'path' | 'at'>;
   /** Server-sent events, or one JSON value when the client did not ask for a stream. */
   write(
     answer: Answer,
@@ -308,6 +313,14 @@ function send(response: ServerResponse, reply: ReturnType<Protocol['write']>): v
   response.end();
 }
 
+function breakDown(response: ServerResponse, how: NonNullable<Answer['broken']>): void {
+  if (how === 'closed') response.destroy();
+  else if (how === 'html') response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
+  else if (how === 'half')
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "x", "cho');
+  else response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+}
+
 /** A model server on loopback that speaks the protocols of all clients and answers as the script says. */
 export async function startModel(script: Script): Promise<Model> {
   const asked: Asked[] = [];
@@ -327,10 +340,12 @@ export async function startModel(script: Script): Promise<Model> {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(models));
       return;
     }
-    const what = { path, ...protocol.read(body, path) };
+    const what = { path, at: performance.now(), ...protocol.read(body, path) };
     (what.tools.length > 0 ? asked : beside).push(what);
     const answer = what.tools.length > 0 ? script(what, asked.length) : { text: 'Noted.' };
-    send(response, protocol.write(answer, body, path));
+    if (answer.silent) return;
+    if (answer.broken) breakDown(response, answer.broken);
+    else send(response, protocol.write(answer, body, path));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {

@@ -5,10 +5,21 @@ import { compareText, oneLine, plural } from '../core/text.js';
 import type { MemoryReport } from '../index.js';
 import { describeEvidence } from './proven.js';
 
+type Cycle = MemoryReport['cycles'][number];
+type Known = MemoryReport['knowledge'][number];
+type Paint = Pick<Style, 'good' | 'warn' | 'bad' | 'dim' | 'stamp'>;
+
+/** A part of the report, for both formats. */
+interface Section {
+  title: string;
+  head: string[];
+  rows: string[][];
+}
+
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
-/** LTM-15's four fields, as both formats name them. */
-const fields = (report: MemoryReport): [string, string][] => [
+/** LTM-15's four fields. */
+const fields = (report: MemoryReport): string[][] => [
   ['memory_write_performed', yesNo(report.memory_write_performed)],
   ['knowledge_promoted', `${yesNo(report.knowledge_promoted)} (${report.counts.promoted})`],
   [
@@ -18,119 +29,94 @@ const fields = (report: MemoryReport): [string, string][] => [
   ['memory_integrity_status', report.memory_integrity_status],
 ];
 
-type Cycle = MemoryReport['cycles'][number];
-
-/** What one cycle changed, in words. */
-const news = ({ promoted, contested, reinstated, governance_violations, regression_flags }: Cycle): string =>
-  [
-    ...promoted.map((text) => `promoted: ${text}`),
-    ...contested.map((text) => `contested: ${text}`),
-    ...reinstated.map((text) => `reinstated: ${text}`),
-    ...governance_violations.map((text) => `violation: ${text}`),
-    ...regression_flags.map((text) => `regression: ${text}`),
-  ]
-    .map((text) => oneLine(text, 100))
-    .join('; ');
-
-const exitOf = ({ exit_code }: Cycle): string => (exit_code === null ? 'stopped' : `exit ${exit_code}`);
-
-const title = ({ from, to, counts }: MemoryReport): string => {
+const titleOf = ({ from, to, counts }: MemoryReport): string => {
   const range = from === null && to === null ? '' : `, cycles ${from ?? 'first'} to ${to ?? 'last'}`;
   return `Memory report${range}: ${plural(counts.cycles, 'cycle')}`;
 };
 
-const classes = ({ by_classification }: MemoryReport): string =>
-  Object.entries(by_classification)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(', ');
-
-/** What the audit ledger has of them, by time. */
-const eventsOf = ({ breaches, overrides, repairs }: MemoryReport): MemoryReport['breaches'] =>
-  [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
-
-function paint(classification: string | null, style: Style): string {
-  if (classification === null) return style.dim('not evaluated');
-  if (classification === 'SUCCESS') return style.good(classification);
-  return classification === 'PARTIAL_SUCCESS' ? style.warn(classification) : style.bad(classification);
+/** What one cycle changed, in words. */
+function news(cycle: Cycle): string {
+  const { promoted, contested, reinstated, governance_violations: violation, regression_flags } = cycle;
+  return Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags })
+    .flatMap(([what, texts]) => texts.map((text) => oneLine(`${what}: ${text}`, 100)))
+    .join('; ');
 }
 
-const knownRow = (entry: MemoryReport['knowledge'][number], style: Style): string[] => [
-  entry.status === 'valid' ? style.good(entry.status) : style.warn(entry.status),
-  entry.scope,
-  oneLine(entry.pattern, 80),
-  describeEvidence(entry) +
-    (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
-];
+function paintClass(classification: string | null, paint: Paint): string {
+  if (classification === null) return paint.dim('not evaluated');
+  if (classification === 'SUCCESS') return paint.good(classification);
+  return classification === 'PARTIAL_SUCCESS' ? paint.warn(classification) : paint.bad(classification);
+}
 
-function renderText(report: MemoryReport, style: Style): string {
-  const { cycles, knowledge, consolidation } = report;
-  const section = (name: string, rows: string[][]): string[] =>
-    rows.length === 0 ? [] : ['', style.strong(name), columns(rows, '  ')];
+function sections(report: MemoryReport, paint: Paint): Section[] {
+  const { cycles, knowledge, breaches, overrides, repairs } = report;
+  const known = (entries: readonly Known[]): string[][] =>
+    entries.map((entry) => [
+      entry.status === 'valid' ? paint.good(entry.status) : paint.warn(entry.status),
+      entry.scope,
+      oneLine(entry.pattern, 80),
+      describeEvidence(entry) +
+        (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
+    ]);
+  const KNOWN = ['status', 'scope', 'pattern', 'how it is known'];
+  const events = [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
   return [
-    style.strong(title(report)) + (cycles.length > 0 ? `  ${style.dim(classes(report))}` : ''),
-    columns(fields(report), '  '),
-    ...section(
-      'Cycles',
-      cycles.map((cycle) => [
+    {
+      title: 'Cycles',
+      head: ['cycle', 'at', 'task', 'exit', 'classification', 'news'],
+      rows: cycles.map((cycle) => [
         String(cycle.cycle),
-        style.stamp(cycle.at),
+        paint.stamp(cycle.at),
         oneLine(cycle.task_id, 40),
-        exitOf(cycle),
-        paint(cycle.classification, style),
+        cycle.exit_code === null ? 'stopped' : `exit ${cycle.exit_code}`,
+        paintClass(cycle.classification, paint),
         news(cycle),
       ]),
+    },
+    { title: 'Knowledge', head: KNOWN, rows: known(knowledge.filter((one) => one.status !== 'contested')) },
+    {
+      title: 'Contested knowledge: do not rely on it',
+      head: KNOWN,
+      rows: known(knowledge.filter((one) => one.status === 'contested')),
+    },
+    {
+      title: 'Governance',
+      head: ['at', 'kind', 'what'],
+      rows: events.map(({ at, kind, text }) => [paint.stamp(at), kind, oneLine(text, 120)]),
+    },
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function renderText(report: MemoryReport, style: Style): string {
+  const classes = Object.entries(report.by_classification).map(([name, count]) => `${count} ${name}`);
+  const { due_in, waits } = report.consolidation;
+  return [
+    [style.strong(titleOf(report)), ...(classes.length > 0 ? [style.dim(classes.join(', '))] : [])].join(
+      '  ',
     ),
-    ...section(
-      'Knowledge',
-      knowledge.filter(({ status }) => status !== 'contested').map((entry) => knownRow(entry, style)),
-    ),
-    ...section(
-      'Contested knowledge: do not rely on it',
-      knowledge.filter(({ status }) => status === 'contested').map((entry) => knownRow(entry, style)),
-    ),
-    ...section(
-      'Governance',
-      eventsOf(report).map(({ at, kind, text }) => [style.stamp(at), kind, oneLine(text, 120)]),
-    ),
+    columns(fields(report), '  '),
+    ...sections(report, style).flatMap(({ title, rows }) => ['', style.strong(title), columns(rows, '  ')]),
     '',
-    consolidation.waits === null
-      ? style.dim(`Consolidation is due in ${plural(consolidation.due_in, 'cycle')}.`)
-      : style.warn(`Consolidation is due, but waits: ${consolidation.waits}`),
+    waits === null
+      ? style.dim(`Consolidation is due in ${plural(due_in, 'cycle')}.`)
+      : style.warn(`Consolidation is due, but waits: ${waits}`),
   ].join('\n');
 }
 
-const cell = (text: string): string => oneLine(text, 300).replace(/[|<>&\\`*_[\]]/g, '\\$&');
-const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly string[][]): string[] =>
-  rows.length === 0 ? [] : ['', row(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(row)];
+const same = (text: string): string => text;
+const PLAIN: Paint = { good: same, warn: same, bad: same, dim: same, stamp: same };
 
 function renderMarkdown(report: MemoryReport): string {
-  const { cycles, knowledge } = report;
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((text) => oneLine(text, 300).replace(/[|<>&\\`*_[\]]/g, '\\$&')).join(' | ')} |`;
+  const table = ({ head, rows }: Omit<Section, 'title'>): string[] => [
+    ...['', row(head), `|${' --- |'.repeat(head.length)}`],
+    ...rows.map(row),
+  ];
   return [
-    `# ${title(report)}`,
-    ...table(['field', 'value'], fields(report)),
-    ...table(
-      ['cycle', 'at', 'task', 'exit', 'classification', 'news'],
-      cycles.map((cycle) => [
-        String(cycle.cycle),
-        cycle.at,
-        cycle.task_id,
-        exitOf(cycle),
-        cycle.classification ?? 'not evaluated',
-        news(cycle),
-      ]),
-    ),
-    ...table(
-      ['knowledge', 'scope', 'pattern', 'how it is known', 'cycles'],
-      knowledge.map((entry) => [
-        ...[entry.status, entry.scope, entry.pattern, describeEvidence(entry)],
-        entry.evidence_cycles.join(', '),
-      ]),
-    ),
-    ...table(
-      ['at', 'kind', 'what'],
-      eventsOf(report).map(({ at, kind, text }) => [at, kind, text]),
-    ),
+    `# ${titleOf(report)}`,
+    ...table({ head: ['field', 'value'], rows: fields(report) }),
+    ...sections(report, PLAIN).flatMap(({ title, ...rest }) => ['', `## ${title}`, ...table(rest)]),
   ].join('\n');
 }
 
@@ -139,20 +125,15 @@ const FORMATS = ['text', 'markdown', 'json'];
 type Shown = MemoryReport & { format?: 'markdown' };
 
 async function report(call: Call): Promise<Shown> {
-  const { from, to, format } = call.options as { from?: number; to?: number; format?: string };
-  if (format !== undefined && !FORMATS.includes(format))
+  const { format = 'text', ...range } = call.options as { from?: number; to?: number; format?: string };
+  if (!FORMATS.includes(format))
     throw usage(
       'format.unknown',
       `--format: found ${JSON.stringify(format)}, allowed: ${FORMATS.join(' | ')}.`,
-      {
-        field: 'format',
-      },
+      { field: 'format' },
     );
   if (format === 'json') call.flags.json = true;
-  const value = await call.forge().memory.report({
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  });
+  const value = await call.forge().memory.report(range);
   return format === 'markdown' ? { ...value, format } : value;
 }
 
@@ -165,11 +146,7 @@ export const reporting = [
     options: [
       { flags: '--from <n>', help: 'the first cycle', number: [0, 1_000_000_000] },
       { flags: '--to <n>', help: 'the last cycle', number: [0, 1_000_000_000] },
-      {
-        flags: '--format <format>',
-        help: 'text, markdown or json',
-        values: { words: ['text', 'markdown', 'json'] },
-      },
+      { flags: '--format <format>', help: 'text, markdown or json', values: { words: FORMATS } },
     ],
     run: report,
     render: (value, style) =>

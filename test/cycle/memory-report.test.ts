@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildReport } from '../../src/learning/report-rules.js';
+import { buildReport } from '../../src/learning/report.js';
 import type { Identified } from '../../src/ledger/memory.js';
 import type { LedgerRecord } from '../../src/ledger/record.js';
 

@@ -1,7 +1,7 @@
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { FORGE_FOLDER } from '../core/paths.js';
-import { type Feature, testsDiffer } from '../feature/rules.js';
+import { testsDiffer } from '../feature/rules.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import type { TreeReader } from '../git/tree.js';
 import {
@@ -60,22 +60,18 @@ export interface Evaluation {
 
 /** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
 export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Promise<Evaluation> {
-  const notes: string[] = [];
+  const [notes, violations]: [string[], string[]] = [[], []];
   // Git works while memory is verified.
   const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
   changing.catch(() => undefined);
-  const violations: string[] = [];
-  const memory = await checkMemory(context);
-  if (memory.violation !== undefined) violations.push(memory.violation);
-  notes.push(...memory.notes);
+  const isIntact = await checkMemory(context, violations, notes);
   const facts = look(context, violations);
   if (facts) violations.push(...findViolations(ran.before, facts));
   const changed = await changing;
   const tree = changed?.tree ?? null;
   const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map() };
   // Tests prove nothing where the list of them, or memory, is not what it was.
-  const judged = ran.ran && memory.isIntact && facts !== null;
-  const task = judged ? await judgeTests(judge, ran, facts) : 'unknown';
+  const task = ran.ran && isIntact && facts ? await judgeTests(judge, ran, facts) : 'unknown';
   const end = look(context, facts ? violations : []);
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
@@ -115,23 +111,17 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
   };
 }
 
-interface MemoryCheck {
-  isIntact: boolean;
-  violation?: string;
-  notes: string[];
-}
-
 /** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
-async function checkMemory(context: Context): Promise<MemoryCheck> {
+async function checkMemory(context: Context, violations: string[], notes: string[]): Promise<boolean> {
   try {
     await requireVerified(context);
-    return { isIntact: true, notes: [] };
+    return true;
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
-    const said = `memory after the command: ${error.message}`;
     // A disk that fails is nobody's doing.
-    if (error.kind === 'outside') return { isIntact: false, notes: [said] };
-    return { isIntact: false, violation: said, notes: [] };
+    const list = error.kind === 'outside' ? notes : violations;
+    list.push(`memory after the command: ${error.message}`);
+    return false;
   }
 }
 
@@ -167,12 +157,6 @@ async function readChanged(
 /** Running again takes no longer than this together; what is left is named. */
 const RERUN_BUDGET_MS = 10 * 60_000;
 
-/** The task, and what stood before the command. */
-interface Judged {
-  task: string;
-  before: CycleFacts;
-}
-
 /** What tests are run with, and what they leave. */
 interface Judge {
   context: Context;
@@ -184,22 +168,13 @@ interface Judge {
   shown: Map<string, 'passing' | 'failing'>;
 }
 
-/** The task's own tests, then what passed before and what is said to pass now. */
-async function judgeTests(judge: Judge, ran: Judged, after: CycleFacts): Promise<Findings['task']> {
-  const task = await judgeTask(judge, ran, after.features);
-  await runAgain(judge, ran, after);
-  return task;
-}
-
-/** Nobody brings along the tests that their own work is judged by. */
-async function judgeTask(
-  judge: Judge,
-  { task, before }: Judged,
-  features: readonly Feature[],
-): Promise<Findings['task']> {
-  const [old, feature] = [before.features, features].map((list) => list.find(({ id }) => id === task));
-  if (!old || !feature || (feature.tests ?? []).length === 0 || testsDiffer(old, feature)) return 'untested';
-  return (await verify(judge, task)) ?? 'unknown';
+/** The task's own tests, then what passed before and what is said to pass now. Tests that came with the work do not count. */
+async function judgeTests(judge: Judge, { task, before }: Ran, after: CycleFacts): Promise<Findings['task']> {
+  const [old, feature] = [before, after].map(({ features }) => features.find(({ id }) => id === task));
+  const isTested = old && feature && (feature.tests ?? []).length > 0 && !testsDiffer(old, feature);
+  const status = isTested ? ((await verify(judge, task)) ?? 'unknown') : 'untested';
+  await runAgain(judge, task, before, after);
+  return status;
 }
 
 /** Runs a feature's tests and keeps what they showed; null when they could not be run. */
@@ -231,7 +206,7 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
  * What a change touches cannot be told: much that tests depend on is ignored by git, or lies elsewhere. So all that
  * passed, and all that is said to pass now, is run, as far as the time reaches.
  */
-async function runAgain(judge: Judge, { task, before }: Judged, after: CycleFacts): Promise<void> {
+async function runAgain(judge: Judge, task: string, before: CycleFacts, after: CycleFacts): Promise<void> {
   const wanted = findRerun(before, after).filter(
     ({ id, tests = [] }) => tests.length > 0 && !judge.shown.has(id),
   );

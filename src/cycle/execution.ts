@@ -1,8 +1,10 @@
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError } from '../core/error.js';
+import { readTarget } from '../core/files.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
 import { cycleFile, initScript } from '../core/paths.js';
 import { type ProcessRun, runProcess } from '../core/process.js';
+import { decodeUtf8 } from '../core/schema.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { resolveCandidates } from '../learning/candidates.js';
@@ -11,13 +13,7 @@ import { brief, readLearned } from '../session/briefing.js';
 import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CycleFacts } from './facts.js';
-import {
-  builderEnvironment,
-  describeCycle,
-  fillHandover,
-  type HandoverFolder,
-  readObservations,
-} from './handover.js';
+import { builderEnvironment, describeCycle, fillHandover, type HandoverFolder } from './handover.js';
 import type { CycleMark, RunWatch } from './mark.js';
 import {
   MAX_OBSERVATION_BYTES,
@@ -84,14 +80,13 @@ export async function runCommand(
 
 /** What the command left in FORGE_OBSERVATIONS, each line looked at by the guard. */
 export function takeObservations(context: Context, { observations }: HandoverFolder): Observations {
-  const read = readObservations(observations, MAX_OBSERVATION_BYTES);
-  if ('problem' in read)
-    return noObservations(
-      read.problem === 'too_large'
-        ? `observations: more than ${MAX_OBSERVATION_BYTES} bytes; none was taken`
-        : 'observations: no plain UTF-8 file; none was taken',
-    );
-  const { confirmed, ...taken } = parseObservations(read.text, (line) => whyRefused(context, line));
+  let text: string;
+  try {
+    text = decodeUtf8(readTarget(observations, MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0), 'observations');
+  } catch (error) {
+    return noObservations(`observations: ${(error as Error).message} None was taken.`);
+  }
+  const { confirmed, ...taken } = parseObservations(text, (line) => whyRefused(context, line));
   for (const id of confirmed) {
     try {
       taken.patterns.push(...resolveCandidates(context, [id]));

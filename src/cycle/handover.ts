@@ -8,8 +8,6 @@ import type { PatternCandidate } from '../learning/candidates.js';
 import { SCOPES } from '../learning/evaluation.js';
 import { describeCandidate } from '../learning/proven.js';
 
-const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
-
 /** What a command gets its briefing in, and leaves its observations in: a folder that only this user may enter. */
 export interface HandoverFolder {
   path: string;
@@ -47,27 +45,6 @@ function orOutside(write: () => void): void {
       hint: 'TMPDIR must name a folder that you may write to: TMPDIR=/tmp forge cycle -- …',
       cause: error,
     });
-  }
-}
-
-/** Its text; `too_large`, or `unreadable` when the command put something else in its place. Empty when it is gone. */
-export function readObservations(
-  path: string,
-  max: number,
-): { text: string } | { problem: 'too_large' | 'unreadable' } {
-  let file: number | undefined;
-  try {
-    file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const stat = fs.fstatSync(file);
-    if (!stat.isFile()) return { problem: 'unreadable' };
-    if (stat.size > max) return { problem: 'too_large' };
-    const bytes = Buffer.alloc(stat.size);
-    const count = fs.readSync(file, bytes, 0, stat.size, 0);
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, count)) };
-  } catch (error) {
-    return (error as { code?: string }).code === 'ENOENT' ? { text: '' } : { problem: 'unreadable' };
-  } finally {
-    if (file !== undefined) fs.closeSync(file);
   }
 }
 

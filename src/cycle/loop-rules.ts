@@ -20,11 +20,10 @@ export const MAX_FAILURES = 3;
 export const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
   holder: ForgeProcess,
+  /** Moved by each pause before a resume, which does not count. */
   started_at: z.iso.datetime(),
   /** When this was written: from then on it may not have run. */
   updated_at: z.optional(z.iso.datetime()),
-  /** Seconds between its stops and its resumes. */
-  paused: z.optional(z.number().check(z.gte(0))),
   cycles: z.int().check(z.gte(0)),
   /** In a row, up to the last cycle. */
   failures: z.int().check(z.gte(0)),
@@ -56,7 +55,7 @@ export function reachedLimit(
 ): StopReason | null {
   if (state.failures >= limits.max_failures) return 'max_failures';
   if (limits.max_cycles !== undefined && state.cycles >= limits.max_cycles) return 'max_cycles';
-  const elapsed = (now - Date.parse(state.started_at)) / 1000 - (state.paused ?? 0) + waiting;
+  const elapsed = (now - Date.parse(state.started_at)) / 1000 + waiting;
   return limits.max_time !== undefined && elapsed >= limits.max_time ? 'max_time' : null;
 }
 
@@ -83,10 +82,11 @@ export function resumed(
   now: number,
   max_failures: number,
 ): LoopState {
-  const { updated_at, paused = 0, in_cycle, running } = state;
+  const { updated_at, in_cycle, running } = state;
   const failures = !running && state.failures >= max_failures ? 0 : state.failures;
-  const pause = updated_at === undefined ? 0 : Math.max(0, now - Date.parse(updated_at)) / 1000;
-  const before = { ...state, failures, paused: paused + pause };
+  const pause = updated_at === undefined ? 0 : Math.max(0, now - Date.parse(updated_at));
+  const started_at = new Date(Date.parse(state.started_at) + pause).toISOString();
+  const before = { ...state, failures, started_at };
   return { ...(in_cycle ? afterCycle(before, 'FAILURE') : before), holder, running: true };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { splitCommand } from '../core/argv.js';
 import { elapsed } from '../core/clock.js';
@@ -22,7 +23,7 @@ import {
 } from './loop-rules.js';
 import type { CycleWatch } from './mark.js';
 import { NO_TASK } from './mark.js';
-import type { CycleResult } from './report-rules.js';
+import type { CycleResult, MemoryError } from './report-rules.js';
 import { chooseTask } from './work.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
@@ -90,19 +91,19 @@ function planned(context: Context, input: LoopOptions, limits: LoopLimits): Loop
 async function goRound(loop: Loop): Promise<LoopResult> {
   for (let round = 0; ; round++) {
     const stop = whyStop(loop, 0);
-    if (stop) return finished(loop, stop);
+    if (stop) return ended(loop, stop);
     try {
       const result = await oneCycle(loop);
       const after = (await whyStopAfter(loop, result)) ?? whyStop(loop, loop.input.sleep_seconds ?? 0);
       const seconds = after ? 0 : (loop.input.sleep_seconds ?? 0);
       loop.watch.onCycle?.(seconds > 0 ? beforeSleep(result, seconds) : result);
-      if (after) return finished(loop, after, result);
+      if (after) return ended(loop, after, result.memory_error);
       if (seconds > 0) await sleepBetween(loop, seconds);
     } catch (error) {
       loop.state = { ...loop.state, in_cycle: false };
       // The very first was refused: there was no loop.
       if (!(error instanceof ForgeError) || round === 0) throw error;
-      return failed(loop, error);
+      return ended(loop, 'error', error);
     }
   }
 }
@@ -154,17 +155,8 @@ async function sleepBetween({ watch }: Loop, seconds: number): Promise<void> {
   watch.onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms: Math.round(elapsed() - started) });
 }
 
-function pause(ms: number, finish: AbortSignal | undefined): Promise<void> {
-  return new Promise((done) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      finish?.removeEventListener('abort', end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    finish?.addEventListener('abort', end);
-    if (finish?.aborted) end();
-  });
+async function pause(ms: number, finish: AbortSignal | undefined): Promise<void> {
+  await setTimeout(ms, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
 }
 
 const REASONS: Record<StopReason, string> = {
@@ -177,24 +169,12 @@ const REASONS: Record<StopReason, string> = {
   error: 'memory could not be written',
 };
 
-function finished({ state }: Loop, stopped_by: StopReason, result?: CycleResult): LoopResult {
+function ended({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
   const { cycles, by_classification } = state;
-  const { memory_error } = result ?? {};
-  const told = { cycles, stopped_by, by_classification, reason: REASONS[stopped_by] };
-  if (stopped_by !== 'error' || !memory_error) return told;
-  const { hint: _hint, ...error } = memory_error;
-  return { ...told, reason: error.message, error };
-}
-
-function failed({ state }: Loop, { kind, code, message, exit }: ForgeError): LoopResult {
-  const { cycles, by_classification } = state;
-  return {
-    cycles,
-    stopped_by: 'error',
-    by_classification,
-    reason: message,
-    error: { kind, code, message, exit },
-  };
+  const result = { cycles, stopped_by, by_classification, reason: REASONS[stopped_by] };
+  if (stopped_by !== 'error' || !cause) return result;
+  const { kind, code, message, exit } = cause;
+  return { ...result, reason: message, error: { kind, code, message, exit } };
 }
 
 /** Takes this worktree for a loop; exit 3 `loop.held` names who has it. */

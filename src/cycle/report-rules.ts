@@ -36,7 +36,7 @@ export interface MemoryError {
   kind: ErrorKind;
   code: string;
   message: string;
-  hint?: string;
+  hint?: string | undefined;
   exit: number;
 }
 

@@ -375,28 +375,20 @@ export function isProven(feature: Feature, commands: readonly string[] | null): 
   return feature.verified_by === undefined || isSame(feature.verified_by, commands);
 }
 
-/** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
+/** Only `from` has new blockers, so a new circle runs through it. The shortest one is named. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
-  const byId = new Map(features.map((feature) => [feature.id, feature]));
-  const waiting = new Map<string, string>();
-  const found = [from.id];
-  for (const id of found)
-    for (const next of blockersOf(byId.get(id) ?? { blocked_by: null })) {
-      if (next === from.id) throw circle(id, from.id, waiting);
-      if (waiting.has(next)) continue;
-      waiting.set(next, id);
-      found.push(next);
+  const known = byId(features);
+  const seen = new Set<string>();
+  const paths = [[from.id]];
+  for (const path of paths)
+    for (const next of blockersOf(known.get(path.at(-1) as string) ?? {})) {
+      if (next === from.id)
+        throw usage('feature.cycle', `blocked_by runs in a circle: ${[...path, next].join(' → ')}.`, {
+          field: 'blocked_by',
+        });
+      if (!seen.has(next)) paths.push([...path, next]);
+      seen.add(next);
     }
-}
-
-/** The way back from the last one to the first. */
-function circle(last: string, first: string, waiting: ReadonlyMap<string, string>): Error {
-  const path = [first];
-  for (let id: string | undefined = last; id !== undefined && id !== first; id = waiting.get(id))
-    path.unshift(id);
-  return usage('feature.cycle', `blocked_by runs in a circle: ${[first, ...path].join(' → ')}.`, {
-    field: 'blocked_by',
-  });
 }
 
 /** Removes a feature; refused (exit 3) while others wait for it. */

@@ -157,11 +157,11 @@ async function verifyOne(
     const { status } = feature;
     return { result: { ...shared, status, not_run, output }, run: { ...describeRun(status), not_run } };
   }
-  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  const commit = await headOf(context);
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
-  const regression =
-    !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
-  const { status, unproven } = recordResult(context, feature, evidence, regression);
+  // Looked at before any lock is taken.
+  if (!ok && feature.status === 'passing') requireMemory(context);
+  const { status, unproven } = recordResult(context, feature, evidence, last);
   const result = {
     ...shared,
     status,
@@ -259,7 +259,7 @@ async function recordRuns(context: Context, runs: readonly VerificationRun[]): P
   // What a builder runs is no evidence: the cycle runs it again.
   if (runs.length === 0 || isBuilding(context)) return;
   requireMemory(context);
-  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  const commit = await headOf(context);
   try {
     storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
   } catch (error) {
@@ -269,28 +269,15 @@ async function recordRuns(context: Context, runs: readonly VerificationRun[]): P
   }
 }
 
-/** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */
-async function regressionOf(
-  context: Context,
-  { id, verified_at, verified_commit }: Feature,
-  run: ProcessRun,
-  { commit, commands }: Parameters<typeof judged>[1],
-): Promise<() => void> {
-  requireMemory(context);
-  const passed = { passed_at: verified_at ?? null, passed_commit: verified_commit ?? null };
-  const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
-  const record = { kind: 'regression', actor: 'forge', feature: id, ...passed, ...failed };
-  return () => {
-    storeRecords(context, [{ ...record, tier: 'evaluation' }]);
-  };
-}
+const headOf = async ({ git }: Context): Promise<string | null> =>
+  git ? ((await readLog(git, 1))[0]?.hash ?? null) : null;
 
 /** Tests that were edited while they ran prove nothing about what stands there now. */
 function recordResult(
   context: Context,
   ran: Feature,
   evidence: Parameters<typeof judged>[1],
-  storeRegression: (() => void) | null,
+  run: ProcessRun,
 ): Feature {
   let after = ran;
   updateFeatures(context, (before) => {
@@ -304,8 +291,14 @@ function recordResult(
         },
       );
     after = judged(now, evidence);
-    // First the ledger: a crash in between leaves a failure that is told twice, not one that is never told.
-    storeRegression?.();
+    // FEA-02: the ledger first. A crash in between reports a regression twice, never not at all.
+    if (!evidence.ok && ran.status === 'passing') {
+      const passed = { passed_at: ran.verified_at ?? null, passed_commit: ran.verified_commit ?? null };
+      const { commit, commands } = evidence;
+      const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
+      const record = { kind: 'regression', actor: 'forge', feature: ran.id, ...passed, ...failed };
+      storeRecords(context, [{ ...record, tier: 'evaluation' }]);
+    }
     return before.map((feature) => (feature === now ? after : feature));
   });
   return after;

@@ -30,24 +30,15 @@ const digitsOf = ({ knowledge_id }: { knowledge_id: string }): string =>
 
 /** The id of each pattern, by its knowledge id. */
 export function nameCandidates(patterns: Iterable<{ knowledge_id: string }>): Map<string, string> {
-  const sorted = [...patterns]
-    .map(({ knowledge_id }) => ({ knowledge_id, digits: digitsOf({ knowledge_id }) }))
-    .sort((a, b) => (a.digits < b.digits ? -1 : 1));
-  return new Map(
-    sorted.map(({ knowledge_id, digits }, i) => {
-      const shared = [sorted[i - 1], sorted[i + 1]].map((other) => sharedStart(digits, other?.digits ?? ''));
-      return [
-        knowledge_id,
-        `C-${digits.slice(0, Math.max(MIN_DIGITS, ...shared.map((length) => length + 1)))}`,
-      ];
-    }),
-  );
-}
-
-function sharedStart(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
+  const digits = new Map([...patterns].map((entry) => [entry.knowledge_id, digitsOf(entry)]));
+  const lengths = Array.from({ length: DIGITS - MIN_DIGITS + 1 }, (_, i) => MIN_DIGITS + i);
+  const counts = new Map<string, number>();
+  for (const word of digits.values())
+    for (const length of lengths)
+      counts.set(word.slice(0, length), (counts.get(word.slice(0, length)) ?? 0) + 1);
+  const shortest = (word: string): number =>
+    lengths.find((length) => counts.get(word.slice(0, length)) === 1) ?? DIGITS;
+  return new Map([...digits].map(([id, word]) => [id, `C-${word.slice(0, shortest(word))}`]));
 }
 
 /** Every pattern of the ledger, in the order in which they were first seen. */

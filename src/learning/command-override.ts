@@ -11,48 +11,51 @@ interface Acknowledged {
 }
 type Result = Overridden | Acknowledged | Reset;
 
-const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'] as const;
+const SUBJECTS: Record<string, string | null | undefined> = {
+  append: 'TEXT',
+  invalidate: 'ID',
+  freeze: null,
+  unfreeze: null,
+  reset: undefined,
+  acknowledge: null,
+};
+const ACTIONS = Object.keys(SUBJECTS);
 
-async function override(call: Call, action: string, subject?: string): Promise<Result> {
+async function override(call: Call, action: string, subject = ''): Promise<Result> {
   const { memory } = call.forge();
   const reason = reasonOf(call);
+  const { scope } = call.options as { scope?: 'execution' };
+  checkSubject(action, subject);
   switch (action) {
     case 'append':
-      return memory.correct({ pattern: named(subject, action, 'TEXT'), ...scopeOf(call), ...reason });
+      return memory.correct({ pattern: subject, ...(scope === undefined ? {} : { scope }), ...reason });
     case 'invalidate':
-      return memory.invalidate({ knowledge: named(subject, action, 'ID'), ...reason });
-    case 'freeze':
-    case 'unfreeze':
-      refuseSubject(subject, action);
-      return memory.freeze({ end: action === 'unfreeze', ...reason });
+      return memory.invalidate({ knowledge: subject, ...reason });
     case 'reset':
-      return memory.reset({ tier: subject, ...reason });
+      return memory.reset({ tier: subject === '' ? undefined : subject, ...reason });
     case 'acknowledge':
-      refuseSubject(subject, action);
       return memory.acknowledge(reason);
     default:
-      throw usage(
-        'override.unknown',
-        `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
-        { field: 'action' },
-      );
+      return memory.freeze({ end: action === 'unfreeze', ...reason });
   }
 }
 
-const scopeOf = ({ options }: Call): { scope?: 'execution' } =>
-  options.scope === undefined ? {} : { scope: options.scope as 'execution' };
-
-function named(subject: string | undefined, action: string, what: string): string {
-  if (subject !== undefined) return subject;
-  throw usage('override.subject', `override ${action} needs a subject: ${what}.`, {
-    hint: `forge memory override ${action} "…" --reason "…"`,
-  });
-}
-
-function refuseSubject(subject: string | undefined, action: string): void {
-  if (subject === undefined) return;
-  throw usage('override.subject', `override ${action} takes no subject; leave the last word out.`, {
-    hint: `forge memory override ${action} --reason "…"`,
+/** Each action needs a subject, takes none, or (reset) judges it itself. */
+function checkSubject(action: string, subject: string): void {
+  if (!ACTIONS.includes(action))
+    throw usage(
+      'override.unknown',
+      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
+      { field: 'action' },
+    );
+  const what = SUBJECTS[action];
+  if (what === undefined || (what === null) === (subject === '')) return;
+  const [problem, example] =
+    what === null
+      ? ['takes no subject; leave the last word out.', '']
+      : [`needs a subject: ${what}.`, ' "…"'];
+  throw usage('override.subject', `override ${action} ${problem}`, {
+    hint: `forge memory override ${action}${example} --reason "…"`,
   });
 }
 

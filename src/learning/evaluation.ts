@@ -162,20 +162,15 @@ export interface BoundEvidence {
   evidence_left_out?: EvidenceLeftOut;
 }
 
-/** How many fit. */
-class Room {
-  constructor(
-    private count: number,
-    private bytes: number,
-  ) {}
-
-  takes(value: unknown): boolean {
+/** Tells of each value whether it still fits. */
+function makeRoom(count: number, bytes: number): (value: unknown) => boolean {
+  return (value) => {
     const size = Buffer.byteLength(JSON.stringify(value));
-    if (this.count === 0 || size > this.bytes) return false;
-    this.count--;
-    this.bytes -= size;
+    if (count === 0 || size > bytes) return false;
+    count--;
+    bytes -= size;
     return true;
-  }
+  };
 }
 
 /**
@@ -183,10 +178,10 @@ class Room {
  * of its JSON lines, in the order of the runs.
  */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
-  const room = new Room(MAX_RUNS, MAX_RUNS_BYTES);
+  const fits = makeRoom(MAX_RUNS, MAX_RUNS_BYTES);
   const failed = runs.filter(({ exit_code }) => exit_code !== 0);
   const ordered = [...failed, ...runs.filter(({ exit_code }) => exit_code === 0)];
-  const kept = new Set(ordered.filter((run) => room.takes(run)));
+  const kept = new Set(ordered.filter((run) => fits(run)));
   const left = runs.filter((run) => !kept.has(run));
   if (left.length === 0) return { evidence: [...runs] };
   const sha256 = createHash('sha256')
@@ -198,8 +193,8 @@ export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
 
 /** Each on a line, and as many as a record can hold; the last says how many more there are. */
 export function boundTexts(texts: readonly string[]): string[] {
-  const room = new Room(MAX_TEXTS, MAX_TEXTS_BYTES);
+  const fits = makeRoom(MAX_TEXTS, MAX_TEXTS_BYTES);
   const lines = texts.map((text) => oneLine(text, 500));
-  const end = lines.findIndex((line) => !room.takes(line));
+  const end = lines.findIndex((line) => !fits(line));
   return end < 0 ? lines : [...lines.slice(0, end), `and ${lines.length - end} more`];
 }

@@ -142,12 +142,11 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
 function draftCycle(
   { key, input }: Keyed,
   now: string,
-  known?: FoundCycle,
+  known?: RecordedCycle,
 ): { drafts: Draft[]; describe: (stored: readonly RecordRef[]) => RecordedCycle } {
-  const { isTorn = false, ...found } = known ?? {};
   let cycle = known?.cycle ?? 0;
   const execution: Draft = (next) => {
-    if (!isTorn) cycle = next.cycle;
+    cycle = next.cycle;
     return executionBody(input, key, now, cycle);
   };
   const evaluation: Draft = ({ ids }) =>
@@ -155,46 +154,38 @@ function draftCycle(
   // A crash in the middle of a write may leave a cycle without its evaluation.
   const isJudged = isEvaluated(input) && !known?.evaluation;
   const describe = (stored: readonly RecordRef[]): RecordedCycle => ({
-    cycle,
-    ...found,
-    ...(known && !isTorn ? { execution: known.execution } : { execution: stored[0] as RecordRef }),
+    ...(known ?? { cycle, execution: stored[0] as RecordRef }),
     ...(isJudged ? { evaluation: stored.at(-1) as RecordRef } : {}),
   });
-  return { drafts: [...(known && !isTorn ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
+  return { drafts: [...(known ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
 }
 
-/** A cycle in the ledger. `isTorn`: a power failure left its evaluation alone, and its execution is written again. */
-type FoundCycle = RecordedCycle & { isTorn?: true };
-
-/** Cycles that were stored under these keys, here or on another branch as the journal has them. */
-function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, FoundCycle> {
+/** Cycles that were stored under these keys, here or on another branch. An evaluation without its cycle is none. */
+function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, RecordedCycle> {
   const found = findKeyed(context, keys);
-  if (found.size === 0) return new Map();
   const ids = new Set([...found.values()].flatMap(({ records }) => records.map(({ id }) => id)));
-  const byId = readByIds(context, ids);
-  const gone = [...found].filter(([, { redacted }]) => redacted).length;
+  const byId = ids.size > 0 ? readByIds(context, ids) : new Map<string, LedgerRecord>();
+  const cycles = new Map<string, RecordedCycle>();
+  for (const [key, { records, redacted }] of found) {
+    const [execution, evaluation] = ['execution', 'evaluation'].map((tier) =>
+      records.find(({ id }) => byId.get(id)?.tier === tier),
+    );
+    const known = execution ?? redactedCycle(context, key) ?? (redacted ? records[0] : undefined);
+    if (!known) continue;
+    cycles.set(key, {
+      cycle: Number(byId.get(known.id)?.cycle ?? 0),
+      execution: known,
+      ...(evaluation ? { evaluation } : {}),
+      known: true,
+      ...(redacted ? { redacted } : {}),
+    });
+  }
+  const gone = [...cycles.values()].filter(({ redacted }) => redacted).length;
   if (gone > 0)
     context.warnings.push(
       `${plural(gone, 'cycle')} came again under a key of which a record was redacted: not recorded again.`,
     );
-  return new Map(
-    [...found].map(([key, { records, redacted }]) => {
-      const first = (tier: string): RecordRef | undefined =>
-        records.find(({ id }) => byId.get(id)?.tier === tier);
-      const [execution, evaluation] = [first('execution'), first('evaluation')];
-      const record = byId.get((execution ?? evaluation)?.id ?? '');
-      const known = execution ?? redactedCycle(context, key);
-      const cycle: FoundCycle = {
-        cycle: Number(record?.cycle ?? 0),
-        execution: known ?? (records[0] as RecordRef),
-        ...(known || redacted ? {} : { isTorn: true }),
-        ...(evaluation ? { evaluation } : {}),
-        known: true,
-        ...(redacted ? { redacted } : {}),
-      };
-      return [key, cycle];
-    }),
-  );
+  return cycles;
 }
 
 function readByIds(context: Context, ids: ReadonlySet<string>): Map<string, LedgerRecord> {

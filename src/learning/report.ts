@@ -81,11 +81,14 @@ export async function reportMemory(
   const [executions, evaluations, knowledge, audit] = (
     ['execution', 'evaluation', 'knowledge', 'audit'] as const
   ).map((tier) => memory.records(tier)) as [Identified[], Identified[], Identified[], Identified[]];
+  const { cycles, by_classification, breaches, overrides, repairs, ...fields } = buildReport({
+    ...{ executions, evaluations, knowledge, audit, from, to },
+  });
   return {
-    from: from ?? null,
-    to: to ?? null,
-    ...buildReport({ executions, evaluations, knowledge, audit, from, to }),
+    ...{ from: from ?? null, to: to ?? null },
+    ...fields,
     memory_integrity_status: (await memoryStats(context)).status,
+    ...{ cycles, by_classification, breaches, overrides, repairs },
     knowledge: listKnown(context, memory),
     consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
   };

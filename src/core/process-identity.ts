@@ -57,20 +57,17 @@ function ownNamespace(): string | null {
   }
 }
 
-/** Fields of /proc/PID/stat, counted behind the program's name, which may hold spaces and brackets. */
-const [STATE, PARENT, GROUP, SESSION, START] = [0, 1, 2, 3, 19];
+/** Fields of ps(1), and where /proc/PID/stat has them behind the program's name, which may hold spaces and brackets. */
+const FIELDS = { state: 0, ppid: 1, pgid: 2, sess: 3, lstart: 19 };
 
-function statField(pid: number, field: number): string | null {
+/** Null when the process is gone or the system does not say. macOS has no /proc. */
+function fieldOf(pid: number, name: keyof typeof FIELDS): string | null {
+  if (process.platform === 'darwin') return output('ps', ['-o', `${name}=`, '-p', String(pid)]);
   const stat = readText(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[field] ?? null;
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[FIELDS[name]] ?? null;
 }
 
-/** A field of ps(1), on macOS, which has no /proc. */
-const psField = (pid: number, field: string): string | null =>
-  process.platform === 'darwin' ? output('ps', ['-o', `${field}=`, '-p', String(pid)]) : null;
-
-/** When a process started, as its system counts; null when it is gone or the system does not say. */
-const startOf = (pid: number): string | null => statField(pid, START) ?? psField(pid, 'lstart');
+const startOf = (pid: number): string | null => fieldOf(pid, 'lstart');
 
 export function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
@@ -78,9 +75,9 @@ export function identify(pid: number): ProcessIdentity {
 
 let me: ProcessIdentity | undefined;
 
-/** This process. For a lock its start time is read only where that is cheap. */
+/** This process. */
 export function self(): ProcessIdentity {
-  me ??= { pid: process.pid, started: statField(process.pid, START), boot: bootId(), host: hostId() };
+  me ??= identify(process.pid);
   return me;
 }
 
@@ -89,27 +86,25 @@ export function parent(): ProcessIdentity {
   return identify(process.ppid);
 }
 
-/** How far up the tree is looked: nobody nests deeper, and a look must end. */
-const MAX_ABOVE = 32;
-
 /**
- * The processes above this one, the nearest first. Number 1 of a machine, which is above all, is left out; that of a
- * container is often the agent itself, or the shell that a person types into.
+ * The processes above this one, the nearest first, and no more than 32. Number 1 of a machine, which is above all, is left
+ * out; that of a container is often the agent itself, or the shell that a person types into.
  */
 function* above(): Generator<number> {
   const first = ownNamespace() === null ? 2 : 1;
-  for (let pid = process.ppid, level = 0; level < MAX_ABOVE && pid >= first; level++) {
+  for (let pid = process.ppid, level = 0; level < 32 && pid >= first; level++) {
     yield pid;
-    pid = parentOf(pid);
+    pid = Number(fieldOf(pid, 'ppid') ?? 0);
   }
 }
 
-/** 0 when the system does not say. */
-const parentOf = (pid: number): number => Number(statField(pid, PARENT) ?? psField(pid, 'ppid') ?? 0);
+/** Treat an unknown boot id as the same boot. */
+const isOtherBoot = ({ boot }: ProcessIdentity): boolean =>
+  boot !== null && bootId() !== null && boot !== bootId();
 
 /** True when that process started this one, at whatever remove. */
 export function isBelow(id: ProcessIdentity): boolean {
-  if (id.host !== hostId() || (id.boot !== null && bootId() !== null && id.boot !== bootId())) return false;
+  if (id.host !== hostId() || isOtherBoot(id)) return false;
   for (const pid of above()) if (pid === id.pid) return id.started === null || startOf(pid) === id.started;
   return false;
 }
@@ -127,19 +122,24 @@ function isLauncher(pid: number): boolean {
   const hook = process.argv.slice(2).join(' ');
   if (hook !== '' && lineOf(pid).endsWith(` ${hook}`)) return true;
   const name = readText(`/proc/${pid}/comm`)?.trim();
-  return name !== undefined && SHELL.test(name) && statField(pid, SESSION) !== String(pid);
+  return name !== undefined && SHELL.test(name) && fieldOf(pid, 'sess') !== String(pid);
 }
 
 /** The words that a process was started with; npm writes its own over them, which end alike. '' when not told. */
 function lineOf(pid: number): string {
-  return (psField(pid, 'command') ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
+  const line =
+    process.platform === 'darwin'
+      ? output('ps', ['-o', 'command=', '-p', String(pid)])
+      : readText(`/proc/${pid}/cmdline`);
+  return (line ?? '').replaceAll('\0', ' ').trimEnd();
 }
 
 /** `gone` only when that is certain: no such process here, another start time, or another boot. */
 export function liveness(id: ProcessIdentity): Liveness {
   if (id.host !== hostId()) return 'unknown';
-  if (id.boot !== null && bootId() !== null && id.boot !== bootId()) return 'gone';
-  if (!exists(id.pid) || hasEnded(id.pid)) return 'gone';
+  if (isOtherBoot(id) || !exists(id.pid)) return 'gone';
+  // A process that has ended stays listed until its parent collects it; it holds nothing any more.
+  if (/^[ZX]/.test(fieldOf(id.pid, 'state') ?? '')) return 'gone';
   const started = id.started === null ? null : startOf(id.pid);
   return started !== null && started !== id.started ? 'gone' : 'alive';
 }
@@ -152,13 +152,8 @@ export function leadsGroup(id: ProcessIdentity): boolean {
     liveness(id) === 'alive' &&
     started !== null &&
     startOf(pid) === started &&
-    Number(statField(pid, GROUP) ?? psField(pid, 'pgid')) === pid
+    Number(fieldOf(pid, 'pgid')) === pid
   );
-}
-
-/** A process that has ended stays listed until its parent collects it; it holds nothing any more. */
-function hasEnded(pid: number): boolean {
-  return /^[ZX]/.test(statField(pid, STATE) ?? '');
 }
 
 function exists(pid: number): boolean {

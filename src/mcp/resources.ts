@@ -1,6 +1,5 @@
 import type { Forge } from '../index.js';
-import { asData } from './data.js';
-import { invalidParams } from './errors.js';
+import { asData, invalidParams } from './data.js';
 import type { Host } from './host.js';
 
 interface Resource {

@@ -1,8 +1,8 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { ToolName } from '../index.js';
-import { plainly } from './data.js';
-import { invalidParams, orProtocolError, tellError, textsOf } from './errors.js';
+
+import { invalidParams, orProtocolError, plainly, tellError, textsOf } from './data.js';
 import type { Host } from './host.js';
 import { Lines } from './lines.js';
 import { listResources, PROMPTS, RESOURCE_TEMPLATES, readResource, writePrompt } from './resources.js';

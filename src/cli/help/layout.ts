@@ -53,34 +53,3 @@ export function rows(
     })
     .join('\n');
 }
-
-/** Names that somebody may have meant, the nearest first; three at most. */
-export function nearest(word: string, names: readonly string[]): string[] {
-  const wanted = word.toLowerCase();
-  return names
-    .map((name) => ({
-      name,
-      distance: wanted !== '' && name.startsWith(wanted) ? 0 : distance(wanted, name),
-    }))
-    .filter(
-      ({ name, distance: far }) => far <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)),
-    )
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, 3)
-    .map(({ name }) => name);
-}
-
-/** How many letters have to be put in, left out, changed or swapped with the next one. */
-function distance(a: string, b: string): number {
-  const table = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array<number>(b.length).fill(0)]);
-  const at = (i: number, j: number): number => table[i]?.[j] ?? 0;
-  for (let j = 0; j <= b.length; j++) (table[0] as number[])[j] = j;
-  for (let i = 1; i <= a.length; i++)
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1];
-      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const cheapest = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (isSame ? 0 : 1));
-      (table[i] as number[])[j] = isSwapped ? Math.min(cheapest, at(i - 2, j - 2) + 1) : cheapest;
-    }
-  return at(a.length, b.length);
-}

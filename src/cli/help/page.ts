@@ -4,12 +4,11 @@ import { GROUPS, type GroupEntry, TOPICS } from '../groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
 import { ABOUT, type About } from './about.js';
-import { fill, fillCommand, nearest, rows } from './layout.js';
+import { fill, fillCommand, rows } from './layout.js';
 import { firstWords, topicIdea, topicPage } from './topic.js';
 
 /**
- * `forge help WORDS`: a command, a group of commands or a topic; both where they have one name. Exit 2 for what is neither,
- * with what is near.
+ * `forge help WORDS`: a command, a group of commands or a topic; both where they have one name. Exit 2 for what is neither.
  */
 export async function helpFor(words: readonly string[], width: number): Promise<string> {
   const [word, ...rest] = words;
@@ -25,7 +24,7 @@ export async function commandHelp(words: readonly string[], width: number, idea 
   const [word = '', subword] = words;
   if (words.length === 0) return mainPage(width);
   const entry = GROUPS.find(({ name }) => name === word);
-  if (!entry) throw unknown(word, [...GROUPS.filter(isListed), ...TOPICS.map(([name]) => ({ name }))]);
+  if (!entry) throw unknown(word, [...GROUPS, ...TOPICS.map(([name]) => ({ name }))]);
   const { group } = await entry.load();
   const specs = group.commands as unknown as CommandSpec[];
   const own = specs.find(({ name }) => name === entry.name);
@@ -36,20 +35,17 @@ export async function commandHelp(words: readonly string[], width: number, idea 
   return commandPage(entry, group, spec, { width, idea });
 }
 
-const isListed = ({ heading }: { heading: string | null }): boolean => heading !== null;
-
-/** `group`: below which it was sought. */
+/** `group`: below which it was sought. Names that begin alike are offered. */
 function unknown(word: string, known: readonly { name: string }[], group = ''): Error {
   const words = [group, oneLine(word, 60)].filter(Boolean).join(' ');
-  const near = nearest(
-    word,
-    known.map(({ name }) => name),
-  ).map((name) => ['forge help', group, name].filter(Boolean).join(' '));
+  const alike = (length: number): string[] =>
+    known.flatMap(({ name }) => (word !== '' && name.startsWith(word.slice(0, length)) ? [name] : []));
+  const near = (alike(2).length > 0 ? alike(2) : alike(1)).slice(0, 3);
+  const [help, ...others] = near.map((name) => ['forge help', group, name].filter(Boolean).join(' '));
   return usage('help.unknown', `There is no command or topic ${JSON.stringify(words)}.`, {
-    hint:
-      near.length > 0
-        ? `Did you mean ${near.join(', or ')}?`
-        : ['forge help', group].filter(Boolean).join(' '),
+    hint: help
+      ? `Did you mean ${[help, ...others].join(', or ')}?`
+      : ['forge help', group].filter(Boolean).join(' '),
   });
 }
 

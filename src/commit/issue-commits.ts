@@ -3,6 +3,7 @@ import { activeIssuesFile, doneIssueFile, doneIssuesFolder } from '../core/paths
 import { encodeDocument, type Format } from '../core/schema.js';
 import { ACTIVE_ISSUES, Unit } from '../feature/issue.js';
 import { type Git, must } from '../git/client.js';
+import { commitAt } from '../git/read.js';
 import { changeActive } from '../learning/investigation.js';
 import type { Context } from '../project/project.js';
 import { cleanMessage, fieldOf, readMessage } from './message.js';
@@ -34,14 +35,20 @@ async function link(context: Context, git: Git): Promise<void> {
   const past = disk.list(doneIssuesFolder(layout)).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
   if (issues.length + past.length === 0) return;
   const active = new Set(issues.map(({ linear_id }) => linear_id));
-  const named = commitsByIssue(await readMessagesOfHead(git, RECENT), new Set([...active, ...past]));
+  const named = await commitsByIssue(git, new Set([...active, ...past]));
   // Of those that are done, which may be thousands, only the ones that a recent commit names.
   const done = past
     .filter((id) => named.has(id) && !active.has(id))
     .map((id) => disk.requireDocument(DONE_ISSUE, doneIssueFile(layout, id)));
-  const listed = [...issues, ...done.map(({ value }) => value)].flatMap(commitsOf);
-  const gone = await unreachableOf(git, listed);
-  const linked = (unit: Unit): Unit => withCommits(unit, named.get(unit.linear_id) ?? [], gone);
+  const gone = await unreachableOf(git, [...issues, ...done.map(({ value }) => value)].flatMap(commitsOf));
+  /** Itself where nothing changes. */
+  const linked = (unit: Unit): Unit => {
+    const before = commitsOf(unit);
+    const kept = before.filter((hash) => !gone.has(hash));
+    const fresh = (named.get(unit.linear_id) ?? []).filter((hash) => !before.includes(hash));
+    if (kept.length === before.length && fresh.length === 0) return unit;
+    return { ...unit, git_refs: { branch: null, ...unit.git_refs, commits: [...kept, ...fresh] } };
+  };
   disk.withLock(() => {
     changeActive(context, (units) => units.map(linked));
     for (const { path, value, bytes } of done) {
@@ -51,56 +58,26 @@ async function link(context: Context, git: Git): Promise<void> {
   });
 }
 
-/** A commit, and its whole message. */
-interface Told {
-  hash: string;
-  message: string;
-}
-
-const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
-/** Nobody names an issue further behind. */
-const MAX_SUBJECT = 1000;
-
-/** The known issues that a message names: as a whole word of its subject, or as `Linear` of its Backtrace. */
-function issuesNamed(message: string, known: ReadonlySet<string>): string[] {
-  const reading = readMessage(cleanMessage(message));
-  const words = reading.subject.text.slice(0, MAX_SUBJECT).match(WORD) ?? [];
-  const issue = fieldOf(reading, 'Backtrace', 'Linear');
-  return [...new Set([...words, ...(issue ? [issue.text] : [])])].filter((word) => known.has(word));
-}
-
-/** Of each known issue the commits that name it, in the order given. */
-function commitsByIssue(commits: readonly Told[], known: ReadonlySet<string>): Map<string, string[]> {
-  const named = new Map<string, string[]>();
-  for (const { hash, message } of commits)
-    for (const id of issuesNamed(message, known)) named.set(id, [...(named.get(id) ?? []), hash]);
-  return named;
-}
-
-/** LIN-04: a unit whose `git_refs` has these commits too, and those that are gone no more; itself where nothing changes. */
-function withCommits<T extends Unit>(unit: T, named: readonly string[], gone: ReadonlySet<string>): T {
-  const before = commitsOf(unit);
-  const kept = before.filter((hash) => !gone.has(hash));
-  const fresh = named.filter((hash) => !before.includes(hash));
-  if (kept.length === before.length && fresh.length === 0) return unit;
-  return { ...unit, git_refs: { branch: null, ...unit.git_refs, commits: [...kept, ...fresh] } };
-}
-
 const commitsOf = ({ git_refs }: Unit): string[] => git_refs?.commits ?? [];
 
-/** The last commits of HEAD that are no merges, oldest first; none on an unborn branch. */
-async function readMessagesOfHead(git: Git, count: number): Promise<Told[]> {
-  if ((await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).code !== 0) return [];
-  const format = ['--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H%n%B'];
-  const out = await must(git, ['log', '-z', `-${count}`, '--no-merges', ...format, 'HEAD', '--']);
-  return out
-    .split('\0')
-    .filter(Boolean)
-    .map((record) => ({
-      hash: record.slice(0, record.indexOf('\n')),
-      message: record.slice(record.indexOf('\n') + 1),
-    }))
-    .reverse();
+const LOG = ['log', '-z', `-${RECENT}`, '--no-merges', '--reverse', '--no-show-signature', '--no-notes'];
+const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
+
+/** Of each known issue the commits that name it, as a word of the subject or as `Linear` of the Backtrace; oldest first. */
+async function commitsByIssue(git: Git, known: ReadonlySet<string>): Promise<Map<string, string[]>> {
+  const named = new Map<string, string[]>();
+  if ((await commitAt(git, 'HEAD')) === null) return named;
+  const out = await must(git, [...LOG, '--encoding=UTF-8', '--format=%H%n%B', 'HEAD', '--']);
+  for (const record of out.split('\0').filter(Boolean)) {
+    const [hash = '', ...lines] = record.split('\n');
+    const reading = readMessage(cleanMessage(lines.join('\n')));
+    // Nobody names an issue further behind.
+    const words = reading.subject.text.slice(0, 1000).match(WORD) ?? [];
+    const issue = fieldOf(reading, 'Backtrace', 'Linear')?.text ?? '';
+    for (const id of new Set([...words, issue]))
+      if (known.has(id)) named.set(id, [...(named.get(id) ?? []), hash]);
+  }
+  return named;
 }
 
 const FULL = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -25,43 +25,43 @@ const WHOSE = {
 };
 
 /** What git refuses from now on, and how to change that. */
-function describeBinding({ hooks, enforce, who }: HooksReport, style: Style): string {
-  if (!hooks.some(({ state }) => state === 'new' || state === 'added')) return '';
+function describeBinding({ hooks, enforce, who }: HooksReport, style: Style): string[] {
+  if (!hooks.some(({ state }) => state === 'new' || state === 'added')) return [];
   const what = `messages ${WHOSE[who]} that do not follow the protocol`;
   const refuses = enforce === 'block' ? `${what}, and anybody’s secrets` : 'secrets';
   const reports = enforce === 'warn' ? `. It reports ${what}` : '';
   const others = WHO.filter((one) => one !== who).join('|');
-  return `\n\nFrom now on git refuses ${refuses} (docs/hooks.md)${reports}.\n${style.dim(
-    `Whose: forge config set commit.who ${others}   Report only: forge config set commit.enforce warn   Once: git commit --no-verify`,
-  )}`;
+  const ways = `Whose: forge config set commit.who ${others}   Report only: forge config set commit.enforce warn   Once: git commit --no-verify`;
+  return [`From now on git refuses ${refuses} (docs/hooks.md)${reports}.\n${style.dim(ways)}`];
 }
 
 function render(report: HooksReport, style: Style): string {
   const { hooks, gone, asleep } = report;
+  const isOff = (state: HookState): boolean => state === 'absent' || state === 'removed';
   const mark = (state: HookState): string =>
-    state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
+    state === 'refused' ? style.bad('✗') : isOff(state) ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
     mark(state),
     style.strong(name),
     why ?? WORDS[state],
     style.dim(path),
   ]);
-  const isWired = hooks.some(({ state }) => !['absent', 'removed', 'refused'].includes(state));
   const lost = gone.map(
     (path) =>
       `\n${style.bad('✗')}  ${path} is gone: hooks take what is in PATH, or check nothing. Put right: forge hooks install`,
   );
+  const parts = [`${columns(rows)}${lost.join('')}`, ...describeBinding(report, style)];
   const isShared = (path: string): boolean => !path.startsWith('.git/') && path !== LEFTHOOK_LOCAL;
-  const shared = hooks.some(({ state, path }) => state === 'added' && isShared(path))
-    ? `\n\n${style.dim('forge’s block stands in files of the project: commit them, too.')}`
-    : '';
-  const later =
-    isWired && asleep
-      ? `\n\n${style.warn(`.husky/ is here, but ${asleep} is not set up yet. Once it is (npm install), git looks there alone; then: forge hooks install --into ${asleep}`)}`
-      : '';
-  const isOff = hooks.every(({ state }) => state === 'absent');
-  const next = isOff ? `\n\n${style.command('forge hooks install')}` : '';
-  return `${columns(rows)}${lost.join('')}${describeBinding(report, style)}${shared}${later}${next}`;
+  if (hooks.some(({ state, path }) => state === 'added' && isShared(path)))
+    parts.push(style.dim('forge’s block stands in files of the project: commit them, too.'));
+  if (asleep && hooks.some(({ state }) => !isOff(state) && state !== 'refused'))
+    parts.push(
+      style.warn(
+        `.husky/ is here, but ${asleep} is not set up yet. Once it is (npm install), git looks there alone; then: forge hooks install --into ${asleep}`,
+      ),
+    );
+  if (hooks.every(({ state }) => state === 'absent')) parts.push(style.command('forge hooks install'));
+  return parts.join('\n\n');
 }
 
 interface InstallFlags {
@@ -112,20 +112,16 @@ async function agreedOwners(call: Call, wanted: { into: Owner[]; prepare: boolea
     await call.forge().hooks.check(wanted);
     return wanted.into;
   } catch (error) {
-    const owners = await agreed(call, error);
-    if (owners.length === 0) throw error;
-    return [...wanted.into, ...owners];
+    if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') throw error;
+    if (!call.flags.yes && !(call.interactive && (await isAgreed(call, error)))) throw error;
+    return [...wanted.into, ...(error.details.data?.into as Owner[])];
   }
 }
 
-async function agreed(call: Call, error: unknown): Promise<Owner[]> {
-  if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') return [];
-  const owners = (error.details.data?.into ?? []) as Owner[];
-  if (call.flags.yes) return owners;
-  if (!call.interactive) return [];
+async function isAgreed(call: Call, { message }: Error): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
-  call.say(escapeControls(error.message.replace('Nothing was installed: ', '')));
-  return (await confirm('Add forge’s marked block to them?')) ? owners : [];
+  call.say(escapeControls(message.replace('Nothing was installed: ', '')));
+  return confirm('Add forge’s marked block to them?');
 }
 
 /** Asked once, where nobody chose: people are bound only when they agree. */

@@ -29,18 +29,13 @@ export const applyFixes = inFolder(async () => (await import('../doctor/fix.js')
 
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
-  const world = worldOf(options);
-  return (await import('../agent/install.js')).homeWiring(
-    world,
-    options.dryRun ?? false,
-    options.warn ?? (() => {}),
-  );
+  const { dryRun = false, warn = () => {} } = options;
+  return (await import('../agent/install.js')).homeWiring(worldOf(options), dryRun, warn);
 }
 
 /** What `forge init` would ask about: where it would work, and what it sees there. */
 export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'world'> = {}) {
-  const world = worldOf(options);
-  return await (await import('../init/init.js')).inspectProject(dir, world);
+  return (await import('../init/init.js')).inspectProject(dir, worldOf(options));
 }
 
 /**
@@ -53,10 +48,9 @@ export async function liveValues(
   before: readonly string[] = [],
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
-  const world = worldOf(options);
   let context: Context | null = null;
   try {
-    context = openContext(dir, world, true);
+    context = openContext(dir, worldOf(options), true);
   } catch {
     // Some values are the same everywhere.
   }

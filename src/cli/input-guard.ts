@@ -1,4 +1,5 @@
 import { ForgeError, usage } from '../core/error.js';
+import { mapTexts } from '../core/text.js';
 import type { Field } from '../guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
@@ -104,19 +105,10 @@ export async function refuseFields(
 }
 
 /** The call with other words. */
-async function mapWords(
-  invocation: Invocation,
-  change: (text: string) => Promise<string>,
-): Promise<Invocation> {
-  const changed = async (value: unknown): Promise<unknown> => {
-    if (Array.isArray(value)) return Promise.all(value.map(changed));
-    return typeof value === 'string' ? change(value) : value;
-  };
-  const options: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(invocation.options))
-    options[name] = NO_CONTENT.has(name) ? value : await changed(value);
-  const args = invocation.spec.runs ? invocation.args : ((await changed(invocation.args)) as string[]);
-  return { ...invocation, options, args };
+async function mapWords(given: Invocation, change: (text: string) => Promise<string>): Promise<Invocation> {
+  const options = await mapTexts(given.options, change);
+  for (const name of NO_CONTENT) if (name in options) options[name] = given.options[name];
+  return { ...given, options, args: given.spec.runs ? given.args : await mapTexts(given.args, change) };
 }
 
 function openQuietly(forge: () => Forge): Forge | null {
@@ -139,13 +131,6 @@ export async function maskText(text: string): Promise<string> {
 export async function maskError(error: ForgeError): Promise<ForgeError> {
   // Neither repeats what it was given.
   if (error.kind === 'secret' || error.code === 'guard.unavailable') return error;
-  const mask = async (value: unknown): Promise<unknown> => {
-    if (typeof value === 'string') return maskText(value);
-    if (Array.isArray(value)) return Promise.all(value.map(mask));
-    if (typeof value !== 'object' || value === null || value instanceof Error) return value;
-    const entries = Object.entries(value).map(async ([key, item]) => [key, await mask(item)] as const);
-    return Object.fromEntries(await Promise.all(entries));
-  };
-  const details = (await mask(error.details)) as ForgeError['details'];
+  const details = await mapTexts(error.details, maskText);
   return new ForgeError(error.kind, error.code, await maskText(error.message), details);
 }

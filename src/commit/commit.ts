@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
 import { commitMessageFile } from '../core/paths.js';
@@ -15,28 +14,11 @@ import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { operationOf, rulesHere } from './check.js';
-import { amendMessage, composeMessage, gatherMessages } from './compose.js';
+import { amendMessage, CommitInput, composeMessage, gatherMessages } from './compose.js';
 import { keepGitState } from './git-state.js';
 import { type CommitMessage, cleanMessage, formatCommitMessage } from './message.js';
 import { checkMessage } from './protocol.js';
 import { branchMessages, knownWork } from './work.js';
-
-const CommitInput = z.strictObject({
-  title: z.optional(z.string()),
-  why: z.optional(z.string()),
-  what: z.optional(z.array(z.string())),
-  /** Said of the work beside the log; `what` takes its place, too. */
-  done: z.optional(z.array(z.string())),
-  learned: z.optional(z.array(z.string())),
-  issue: z.optional(z.string()),
-  /** As `git commit -a`. */
-  all: z.optional(z.boolean()),
-  /** As `git commit --amend`: what the last message says is kept where nothing else is given. */
-  amend: z.optional(z.boolean()),
-  /** In the editor that git would open; a terminal is needed. */
-  edit: z.optional(z.boolean()),
-});
-export type CommitInput = z.infer<typeof CommitInput>;
 
 export interface CommitWatch {
   /** What hooks and git say, as it comes. */

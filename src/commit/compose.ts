@@ -1,18 +1,26 @@
+import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import type { Focus } from '../session/focus-rules.js';
 import { type CommitMessage, parseAnyMessage, parseCommitMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
 /** What a commit is to say, as far as somebody said so. */
-interface GivenTexts {
-  title?: string | undefined;
-  why?: string | undefined;
-  what?: readonly string[] | undefined;
-  /** Said of the work beside the log. */
-  done?: readonly string[] | undefined;
-  learned?: readonly string[] | undefined;
-  issue?: string | undefined;
-}
+export const CommitInput = z.strictObject({
+  title: z.optional(z.string()),
+  why: z.optional(z.string()),
+  what: z.optional(z.array(z.string())),
+  /** Said of the work beside the log; `what` takes its place, too. */
+  done: z.optional(z.array(z.string())),
+  learned: z.optional(z.array(z.string())),
+  issue: z.optional(z.string()),
+  /** As `git commit -a`. */
+  all: z.optional(z.boolean()),
+  /** As `git commit --amend`: what the last message says is kept where nothing else is given. */
+  amend: z.optional(z.boolean()),
+  /** In the editor that git would open; a terminal is needed. */
+  edit: z.optional(z.boolean()),
+});
+export type CommitInput = z.infer<typeof CommitInput>;
 
 /** What forge knows besides. */
 export interface KnownWork {
@@ -38,7 +46,7 @@ const MAX_ITEMS = 20;
 const MAX_FILES = 8;
 
 /** GIT-02. Subject and Why are empty where nothing is known. */
-export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessage {
+export function composeMessage(given: CommitInput, known: KnownWork): CommitMessage {
   const { focus, parent, earlier } = known;
   const typed = PREFIX.exec(given.title ?? '');
   const feature = known.features.find((id) => focus.task?.startsWith(`${id}: `));
@@ -81,7 +89,7 @@ export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessa
 }
 
 /** `forge commit --amend`: what the last message says, with what was given, and what the protocol misses in it. */
-export function amendMessage(given: GivenTexts, known: KnownWork, last: string): CommitMessage {
+export function amendMessage(given: CommitInput, known: KnownWork, last: string): CommitMessage {
   const old = parseAnyMessage(last);
   const isIssue = old.id !== '' && old.id !== NO_ISSUE;
   const title = given.title ?? old.subject;

@@ -25,20 +25,32 @@ export interface ProjectFile {
  * brought it along) only with `isFree`.
  */
 export function readProjectFile(top: string, name: string, isFree: boolean): ProjectFile {
-  const real = realTop(top);
-  const { path, missing } = resolveFile({ top: real, name, isFree });
-  const file = { name: path.startsWith(real + sep) ? shownFrom(real, path) : path, path, missing };
-  const stat = missing.length > 0 ? undefined : fs.statSync(path, { throwIfNoEntry: false });
-  if (!stat) return { ...file, bytes: null, mode: undefined };
-  return { ...file, bytes: readForeign(path, name), mode: stat.mode & 0o7777 };
-}
-
-function realTop(top: string): string {
-  try {
-    return fs.realpathSync.native(top);
-  } catch (error) {
-    throw diskError(error, top);
-  }
+  const root = realPath(top) ?? top;
+  if (!isThere(root)) throw diskError(Object.assign(new Error('no folder'), { code: 'ENOENT' }), top);
+  const parts = name.split('/');
+  // The nearest part that exists tells where the file really is; what is missing below it is named from the top.
+  let found = parts.length;
+  while (found > 0 && !isThere(join(root, ...parts.slice(0, found)))) found--;
+  const nearest = join(root, ...parts.slice(0, found));
+  const real = realPath(nearest);
+  if (real === null)
+    throw refused('agent.link', `${name}: ${nearest} is a symbolic link that leads nowhere.`, {
+      file: name,
+      hint: 'Remove the link, or make its target.',
+    });
+  if (found > 0 && !isFree) requireInside(real, root, name);
+  const path = join(real, ...parts.slice(found));
+  const stat = fs.statSync(real);
+  if (found < parts.length && !stat.isDirectory())
+    throw refused('agent.file', `${name}: ${nearest} is no folder.`, { file: name });
+  const isHere = found === parts.length;
+  return {
+    name: path.startsWith(root + sep) ? shownFrom(root, path) : path,
+    path,
+    missing: parts.slice(found, -1).map((_, i) => parts.slice(0, found + i + 1).join('/')),
+    bytes: isHere ? readForeign(path, name) : null,
+    mode: isHere ? stat.mode & 0o7777 : undefined,
+  };
 }
 
 /** Nothing of forge's is damaged by what is wrong there: exit 3 instead of 4. */
@@ -52,25 +64,6 @@ function readForeign(path: string, name: string): Buffer | null {
   }
 }
 
-interface Place {
-  top: string;
-  name: string;
-  isFree: boolean;
-}
-
-/** The nearest part that exists tells where the file really is; what is missing below it is named from the top. */
-function resolveFile(place: Place): { path: string; missing: string[] } {
-  const { top, name } = place;
-  const parts = name.split('/');
-  const upTo = (count: number): string => parts.slice(0, count).join('/');
-  const found = parts.findLastIndex((_, i) => isThere(join(top, upTo(i + 1)))) + 1;
-  const real = found > 0 ? realPath(join(top, upTo(found)), place) : top;
-  if (found < parts.length && !fs.statSync(real).isDirectory())
-    throw refused('agent.file', `${name}: ${join(top, upTo(found))} is no folder.`, { file: name });
-  const missing = parts.slice(found, -1).map((_, i) => upTo(found + i + 1));
-  return { path: join(real, ...parts.slice(found)), missing };
-}
-
 /** Below a file there is nothing. */
 function isThere(path: string): boolean {
   try {
@@ -80,24 +73,18 @@ function isThere(path: string): boolean {
   }
 }
 
-function realPath(path: string, place: Place): string {
-  const { name } = place;
+/** Null where a link leads nowhere. */
+function realPath(path: string): string | null {
   try {
-    const real = fs.realpathSync.native(path);
-    requireInside(real, place);
-    return real;
+    return fs.realpathSync.native(path);
   } catch (error) {
-    if (!['ENOENT', 'ELOOP', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
-    throw refused('agent.link', `${name}: ${path} is a symbolic link that leads nowhere.`, {
-      file: name,
-      hint: 'Remove the link, or make its target.',
-    });
+    if (['ENOENT', 'ELOOP', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw diskError(error, path);
   }
 }
 
 /** What git and forge keep for themselves is no place for settings either. */
-function requireInside(real: string, { top, name, isFree }: Place): void {
-  if (isFree) return;
+function requireInside(real: string, top: string, name: string): void {
   const [first, ...parts] = real.slice(top.length).split(sep).slice(1);
   const isKept = first === '.forge' || first === '.git' || parts.includes('.git');
   if (real.startsWith(top + sep) && !isKept) return;

@@ -128,3 +128,12 @@ export function lineAt(text: string, offset: number): number {
   for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) line++;
   return line;
 }
+
+/** The same value with every text in it changed. Keys and objects of a class stay. */
+export async function mapTexts<T>(value: T, change: (text: string) => Promise<string>): Promise<T> {
+  if (typeof value === 'string') return (await change(value)) as T;
+  if (Array.isArray(value)) return (await Promise.all(value.map((item) => mapTexts(item, change)))) as T;
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+  const entries = Object.entries(value).map(async ([key, item]) => [key, await mapTexts(item, change)]);
+  return Object.fromEntries(await Promise.all(entries)) as T;
+}

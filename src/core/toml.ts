@@ -45,22 +45,21 @@ function findTable(lines: readonly string[], name: string | null): Table | null 
   return header === null ? null : { header, end: lines.length };
 }
 
-/** 1-based line of a `[table] key` (or of a top-level key); 1 when it cannot be found. */
+/** 1-based line of a `[table] key` (or of a top-level key, which may hold the table); 1 when it cannot be found. */
 export function lineOfKey(text: string, path: readonly string[]): number {
   const lines = text.split('\n');
-  const [key, ...tables] = [...path].reverse();
+  const [key = '', ...tables] = [...path].reverse();
   const table = findTable(lines, tables.length > 0 ? tables.reverse().join('.') : null);
-  if (!table || key === undefined) return lineOfOtherForm(lines, path);
-  const at = lines.findIndex((line, i) => i > table.header && i < table.end && keyLine(key).test(line));
-  return (at >= 0 ? at : Math.max(table.header, 0)) + 1;
-}
-
-/** `table.key = …` or `table = { key = … }`, at the top. */
-function lineOfOtherForm(lines: readonly string[], path: readonly string[]): number {
-  const forms = new RegExp(`^\\s*${path[0]}\\s*(?:=|\\.\\s*${path[1]}\\s*=)`);
+  const isKey = keyLine(key);
+  if (table) {
+    const at = lines.findIndex((line, i) => i > table.header && i < table.end && isKey.test(line));
+    return (at >= 0 ? at : Math.max(table.header, 0)) + 1;
+  }
+  // `table.key = …` or `table = { key = … }`, at the top.
+  const other = new RegExp(`^\\s*${path[0]}\\s*(?:=|\\.\\s*${path[1]}\\s*=)`);
   return (
     Math.max(
-      lines.findIndex((line) => forms.test(line)),
+      lines.findIndex((line) => other.test(line)),
       0,
     ) + 1
   );

@@ -114,7 +114,7 @@ async function agreedOwners(call: Call, wanted: { into: Owner[]; prepare: boolea
   } catch (error) {
     if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') throw error;
     if (!call.flags.yes && !(call.interactive && (await isAgreed(call, error)))) throw error;
-    return [...wanted.into, ...(error.details.data?.into as Owner[])];
+    return [...wanted.into, ...((error.details.data?.into ?? []) as Owner[])];
   }
 }
 

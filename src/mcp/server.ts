@@ -1,5 +1,6 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { mapTexts } from '../core/text.js';
 import type { ToolName } from '../index.js';
 
 import { invalidParams, orProtocolError, plainly, tellError, textsOf } from './data.js';
@@ -48,18 +49,15 @@ export class Calls {
   private async answer(name: ToolName, raw: Record<string, unknown>, watch: Watch): Promise<object> {
     const { host } = this;
     const { run, text, shape, example, reads = false } = TOOLS[name];
-    const given = reads ? raw : ((await cleaned(raw, host)) as typeof raw);
-    // Before anything is done with it; the form of what is refused here does not matter.
-    const refusal = await this.refusal(given, reads);
-    if (refusal) return refusal;
-    const inputs = await host.inputs();
-    let input: Record<string, unknown>;
+    let hint: string | undefined;
     try {
-      input = inputs.check(name, given);
-    } catch (error) {
-      return this.failure(error, `Example: ${JSON.stringify(example)}`);
-    }
-    try {
+      const given = reads ? raw : await mapTexts(raw, host.clean);
+      // Before anything is done with it; the form of what is refused here does not matter.
+      await host.guard(textsOf(given), !reads);
+      const inputs = await host.inputs();
+      hint = `Example: ${JSON.stringify(example)}`;
+      const input = inputs.check(name, given);
+      hint = undefined;
       watch.signal.throwIfAborted();
       const value = plainly(await run(host.open(), input as never, watch));
       return {
@@ -67,17 +65,7 @@ export class Calls {
         ...(shape ? { structuredContent: shape(value as never) } : {}),
       };
     } catch (error) {
-      return this.failure(error);
-    }
-  }
-
-  private async refusal(given: Record<string, unknown>, reads: boolean): Promise<object | null> {
-    const fields = textsOf(given);
-    try {
-      await this.host.guard(fields, !reads);
-      return null;
-    } catch (error) {
-      return this.failure(error);
+      return this.failure(error, hint);
     }
   }
 
@@ -92,15 +80,6 @@ export class Calls {
       structuredContent: { error: told },
     };
   }
-}
-
-/** The values with cleaned texts. */
-async function cleaned(value: unknown, host: Host): Promise<unknown> {
-  if (typeof value === 'string') return host.clean(value);
-  if (Array.isArray(value)) return Promise.all(value.map((item) => cleaned(item, host)));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(async ([key, item]) => [key, await cleaned(item, host)] as const);
-  return Object.fromEntries(await Promise.all(entries));
 }
 
 const INSTRUCTIONS =

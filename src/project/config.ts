@@ -94,25 +94,14 @@ function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: s
 }
 
 function unknownSettings(raw: Record<string, unknown>): string[] {
-  const names: string[] = [];
-  for (const [name, value] of Object.entries(raw)) {
-    if (name === 'schema_version') continue;
-    const known = Object.hasOwn(DEFAULTS, name) ? Object.keys(DEFAULTS[name as TableName]) : undefined;
-    if (!known) names.push(...dotted(name, value));
-    else if (typeof value === 'object' && value !== null)
-      names.push(
-        ...Object.keys(value)
-          .filter((key) => !known.includes(key))
-          .map((key) => `${name}.${key}`),
-      );
-  }
-  return names;
+  return Object.entries(raw).flatMap(([name, value]) => {
+    const known = Object.hasOwn(DEFAULTS, name) ? Object.keys(DEFAULTS[name as TableName]) : null;
+    if (name === 'schema_version') return [];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return known ? [] : [name];
+    const keys = Object.keys(value).filter((key) => !known?.includes(key));
+    return keys.map((key) => `${name}.${key}`);
+  });
 }
-
-const dotted = (name: string, value: unknown): string[] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.keys(value).map((key) => `${name}.${key}`)
-    : [name];
 
 function warnAbout(name: string, file: string): string {
   const shown = oneLine(name, 60);

@@ -34,7 +34,7 @@ async function verify() {
 const MEASURES = {
   bare: parseAndHash,
   verify: () => {
-    rmSync(join(folder, '.git', 'forge', 'cache', 'ledger.jsonl'));
+    rmSync(join(folder, '.git', 'forge', 'cache', 'records.jsonl'));
     return verify();
   },
   end: () => {

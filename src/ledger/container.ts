@@ -98,26 +98,6 @@ export interface Container {
   isRenamed: boolean;
 }
 
-/** A line of the cache. The ids are one string, split on first use. */
-export function formatFacts({ ids, ...facts }: Container): string {
-  const isTold = ([, value]: [string, unknown]): boolean =>
-    Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
-  return `${JSON.stringify({ ids: ids.join(''), ...Object.fromEntries(Object.entries(facts).filter(isTold)) })}\n`;
-}
-
-export function parseFacts(line: string): Container {
-  const { ids: joined, ...facts } = JSON.parse(line) as Partial<Omit<Container, 'ids'>> & { ids: string };
-  let ids: string[] | null = null;
-  return {
-    ...emptyFacts('', '', '', ''),
-    ...facts,
-    get ids() {
-      ids ??= joined.match(/.{64}/g) ?? [];
-      return ids;
-    },
-  };
-}
-
 const emptyFacts = (name: string, stamp: string, blob: string, seg: string): Container => ({
   ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
   ...{ marks: [], keys: [], tiers: {}, last: null, lastTier: null, cycle: 0 },

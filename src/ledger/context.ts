@@ -6,11 +6,11 @@ import type { Context } from '../project/project.js';
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
 /** May be deleted at any time. */
-export const cacheFile = ({ state }: Layout, name = 'ledger.jsonl'): string => join(state, 'cache', name);
+export const cacheFile = ({ state }: Layout, name = 'records.jsonl'): string => join(state, 'cache', name);
 export const appendStateFile = ({ state }: Layout): string => join(state, 'append.json');
 export const verifiedFile = (layout: Layout): string => cacheFile(layout, 'verified.json');
 export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
-export const historyFile = ({ shared }: Layout): string => join(shared, 'cache', 'history.json');
+export const historyFile = ({ shared }: Layout): string => join(shared, 'cache', 'removals.json');
 /** The ledger's id, for a checkout that has no container. */
 export const ledgerIdFile = ({ shared }: Layout): string => join(shared, 'ledger-id');
 export const journalFolder = ({ shared }: Layout): string => join(shared, 'journal');

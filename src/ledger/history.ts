@@ -1,24 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { must } from '../git/client.js';
+import { type Git, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
+import type { AbsentRecord } from './compare.js';
 import { segmentOf } from './container.js';
 import { gitFolder, historyFile, readJson, writeCache } from './context.js';
 import type { LedgerObjects } from './git.js';
 import { Graph, groupBy } from './graph.js';
 
 /** A record that the parent of a commit has, and the commit does not. */
-export interface Removal {
-  commit: string;
-  subject: string;
-  id: string;
-  seg: string;
-  prev: string | null;
-  n: number;
-  /** Where its bytes are. */
-  name: string;
-  blob: string;
-}
+type Removal = AbsentRecord & Required<Pick<AbsentRecord, 'commit' | 'subject' | 'file' | 'blob'>>;
 
 interface History {
   /** Commits whose whole history was read. */
@@ -36,18 +27,29 @@ interface Change {
   blob: string;
 }
 
-/**
- * What commits of HEAD's history removed. Only commits that are not remembered are read: containers are write-once, so
- * git lists few changes.
- */
-export async function readRemovals(
+/** What commits of HEAD's history removed, and is not in the working tree. */
+export async function findRemoved(
   context: Context,
   objects: LedgerObjects,
   head: string | null,
+  graph: Graph,
   incomplete: string[],
 ): Promise<Removal[]> {
   if (!context.git || head === null) return [];
-  const known = readJson<History>(historyFile(context.layout)) ?? { tips: [], removals: [] };
+  const removals = await readRemovals(context, objects, head, incomplete);
+  const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
+  return onlyReachable(context.git, objects, head, absent);
+}
+
+/** Only commits that are not remembered are read: containers are write-once, so git lists few changes. */
+async function readRemovals(
+  context: Context,
+  objects: LedgerObjects,
+  head: string,
+  incomplete: string[],
+): Promise<Removal[]> {
+  const path = historyFile(context.layout);
+  const known = readJson<History>(path) ?? { tips: [], removals: [] };
   if (known.tips.includes(head)) return known.removals;
   const changes = await listChanges(context, head, known.tips).catch((error: Error) => {
     // Nothing is fetched for a verification. Without trees, git cannot tell what a commit changed.
@@ -56,15 +58,15 @@ export async function readRemovals(
     return null;
   });
   if (changes === null) return known.removals;
-  const found: Removal[] = [];
+  const removals = [...known.removals];
   const missing: string[] = [];
   for (const [commit, group] of groupBy(changes, (change) => change.commit))
-    found.push(...(await removalsOf(objects, commit, group, missing)));
-  const removals = [...known.removals, ...found];
+    removals.push(...(await removalsOf(objects, commit, group, missing)));
   if (missing.length > 0) incomplete.push(`git does not have ${missing[0]} here (a partial clone)`);
+  const tips = [...known.tips, head].slice(-MAX_TIPS);
   // A shallow or partial clone may get the rest of its history later.
-  if (isShallow(context) || missing.length > 0) return removals;
-  writeHistory(context, { tips: [...known.tips, head].slice(-MAX_TIPS), removals });
+  if (!isShallow(context) && missing.length === 0 && !context.disk.dryRun)
+    writeCache(path, JSON.stringify({ tips, removals }));
   return removals;
 }
 
@@ -108,35 +110,31 @@ async function removalsOf(
     if (!facts) missing.push(name);
     for (const [i, id] of (facts?.ids ?? []).entries()) {
       if (!facts || graph.has(id, facts.seg)) continue;
-      const [prev, n] = [facts.ids[i - 1] ?? null, facts.ns[i] ?? 0];
-      removals.set(id, { commit, subject, id, seg: facts.seg, prev, n, name, blob });
+      const place = { id, seg: facts.seg, prev: facts.ids[i - 1] ?? null, file: name, blob };
+      const how = { source: 'history' as const, isOwn: false, isPublished: false };
+      removals.set(id, { ...place, ...how, commit, subject });
     }
   }
   return [...removals.values()];
 }
 
 /** Those whose commit HEAD leads to. */
-export async function onlyReachable(
-  context: Context,
+async function onlyReachable(
+  git: Git,
   objects: LedgerObjects,
-  head: string | null,
+  head: string,
   removals: readonly Removal[],
 ): Promise<Removal[]> {
   const commits = [...new Set(removals.map(({ commit }) => commit))];
-  if (commits.length === 0 || !context.git || head === null) return [];
+  if (commits.length === 0) return [];
   const present = await Promise.all(commits.map((commit) => objects.hasObject(commit)));
   const known = commits.filter((_, i) => present[i]);
-  const input = `${[...known, `^${head}`].join('\n')}\n`;
-  const output = await must(context.git, ['rev-list', '--stdin'], { input });
+  const output = await must(git, ['rev-list', '--stdin'], {
+    input: `${[...known, `^${head}`].join('\n')}\n`,
+  });
   const outside = new Set(output.split('\n'));
-  const inside = new Set(known.filter((commit) => !outside.has(commit)));
-  return removals.filter(({ commit }) => inside.has(commit));
+  return removals.filter(({ commit }) => known.includes(commit) && !outside.has(commit));
 }
 
 export const isShallow = ({ repository }: Context): boolean =>
   repository !== null && existsSync(join(repository.commonDir, 'shallow'));
-
-function writeHistory({ layout, disk }: Context, history: History): void {
-  if (disk.dryRun) return;
-  writeCache(historyFile(layout), JSON.stringify(history));
-}

@@ -14,7 +14,7 @@ import {
   sparseFiles,
 } from './git.js';
 import { type Graph, groupBy } from './graph.js';
-import { isShallow, onlyReachable, readRemovals } from './history.js';
+import { findRemoved, isShallow } from './history.js';
 import {
   adoptJournals,
   type JournalLine,
@@ -188,7 +188,7 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
   const isRewound = anchor !== undefined && anchor !== head;
   const known = [
     ...(await absentFromTree(objects, headTree, graph, 'head', incomplete)),
-    ...(await absentByHistory(sources)),
+    ...(await findRemoved(context, objects, head, graph, incomplete)),
     ...journaled.values(),
     // Records that this branch had when it was last verified.
     ...(isRewound ? await absentFromTree(objects, await objects.tree(anchor), graph, 'anchor', []) : []),
@@ -229,17 +229,6 @@ async function absentFromTree(
     }),
   );
   return found.flat();
-}
-
-async function absentByHistory(sources: Sources): Promise<AbsentRecord[]> {
-  const { context, objects, head, graph, incomplete } = sources;
-  const removals = await readRemovals(context, objects, head, incomplete);
-  const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
-  const reachable = await onlyReachable(context, objects, head, absent);
-  return reachable.map(({ id, seg, prev, commit, subject, name, blob }) => ({
-    ...{ id, seg, prev, commit, subject, file: name, blob },
-    ...{ source: 'history', isOwn: false, isPublished: false },
-  }));
 }
 
 export const readAnchors = ({ layout }: Context): Record<string, string> =>

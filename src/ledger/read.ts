@@ -5,14 +5,7 @@ import { listFolder, readPlain } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { MAX_CONTAINERS } from './compare.js';
-import {
-  type Container,
-  formatFacts,
-  MAX_CONTAINER_BYTES,
-  parseContainer,
-  parseFacts,
-  segmentOf,
-} from './container.js';
+import { type Container, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
 import { cacheFile, ledgerFolder, writeCache } from './context.js';
 import { Graph } from './graph.js';
 import { recordId } from './record.js';
@@ -62,16 +55,13 @@ export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): str
   return digest;
 }
 
-export const isSameList = (a: readonly Listed[], b: readonly Listed[]): boolean =>
-  a.length === b.length && a.every(({ name, stamp }, i) => name === b[i]?.name && stamp === b[i]?.stamp);
-
 /** The last snapshot of this process. */
 let latest: (Snapshot & { folder: string }) | null = null;
 
 /** Reads what the cache does not know. Needs no lock: containers only grow, and are read up to the listed size. */
 export function readSnapshot(context: Context, listed: readonly Listed[]): Snapshot {
   const folder = ledgerFolder(context.layout);
-  if (latest?.folder === folder && isSameList(latest.listed, listed)) return latest;
+  if (latest?.folder === folder && digestOf(latest.listed) === digestOf(listed)) return latest;
   const cache = readCache(context.layout);
   const isOwn = ({ name }: Listed): boolean => segmentOf(name) !== null;
   const files = listed.filter(isOwn);
@@ -96,7 +86,7 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
     if (isSettled && !found) fresh.push(container);
     return container;
   });
-  if (!context.disk.dryRun) updateCache(context.layout, cache, { kept, fresh });
+  if (!context.disk.dryRun) updateCache(context.layout, cache.lines, kept, fresh);
   const others = listed.filter((file) => !isOwn(file)).map(({ name }) => name);
   latest = { folder, graph: new Graph(containers), listed: [...listed], others };
   return latest;
@@ -132,7 +122,7 @@ function readCache(layout: Layout): Cache {
   try {
     for (const line of readFileSync(cacheFile(layout), 'utf8').split('\n')) {
       if (line === '') continue;
-      const container = parseFacts(line);
+      const container = JSON.parse(line) as Container;
       cache.containers.set(container.name, container);
       cache.lines++;
     }
@@ -143,26 +133,26 @@ function readCache(layout: Layout): Cache {
   }
 }
 
-function updateCache(
-  layout: Layout,
-  { lines }: Cache,
-  { kept, fresh }: { kept: readonly Container[]; fresh: readonly Container[] },
-): void {
-  const isShort = lines > 0 && lines + fresh.length <= 2 * kept.length + SPARE_LINES;
-  if (!isShort) writeCache(cacheFile(layout), kept.map(formatFacts).join(''));
-  else if (fresh.length > 0) appendCache(cacheFile(layout), fresh.map(formatFacts).join(''));
-}
-
-function appendCache(path: string, text: string): void {
-  try {
-    appendFileSync(path, text);
-  } catch {
-    // It costs time, not correctness.
-  }
-}
-
 /** Outdated lines that the cache may have. */
 const SPARE_LINES = 100;
+
+/** Without it all is read again: it costs time, not correctness. */
+function updateCache(
+  layout: Layout,
+  lines: number,
+  kept: readonly Container[],
+  fresh: readonly Container[],
+): void {
+  const format = (containers: readonly Container[]): string =>
+    containers.map((container) => `${JSON.stringify(container)}\n`).join('');
+  const isShort = lines > 0 && lines + fresh.length <= 2 * kept.length + SPARE_LINES;
+  try {
+    if (!isShort) writeCache(cacheFile(layout), format(kept));
+    else if (fresh.length > 0) appendFileSync(cacheFile(layout), format(fresh));
+  } catch {
+    // See above.
+  }
+}
 
 /** The bytes of a container, for those who need its lines. None of a file that is not read: too large, or a link. */
 export function containerBytes({ layout }: Context, name: string): Buffer {

@@ -184,21 +184,13 @@ const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
 /** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {
   const gone = new Set(forgotten);
-  const kept = own.lines.filter(({ id, how }) => how === 'w' || !gone.has(id));
-  const lines = dropDuplicates([...kept, ...standing]);
-  const isLonger = lines.length === own.lines.length + standing.length;
+  const lines = new Map<string, JournalLine>();
+  // A record that was journaled as standing here may turn out to be written here.
+  for (const line of [...own.lines, ...standing])
+    if (line.how === 'w' || (!gone.has(line.id) && !lines.has(line.id))) lines.set(line.id, line);
+  const isLonger = lines.size === own.lines.length + standing.length;
   if (!own.isStale && isLonger) appendToJournal(context, standing);
-  else rewriteJournal(ownJournalFile(context), lines);
-}
-
-/** A record that was journaled as standing here may turn out to be written here. */
-function dropDuplicates(lines: readonly JournalLine[]): JournalLine[] {
-  const byId = new Map<string, JournalLine>();
-  for (const line of lines) {
-    const known = byId.get(line.id);
-    if (!known || (known.how === 's' && line.how === 'w')) byId.set(line.id, line);
-  }
-  return [...byId.values()];
+  else rewriteJournal(ownJournalFile(context), [...lines.values()]);
 }
 
 function moveAnchor(context: Context, head: string | null): void {

@@ -61,84 +61,51 @@ export function cutBriefing(
 ): Briefing {
   const sections = all.filter((section) => section.items.length > 0);
   const kept = new Map(sections.map((section) => [section.key, section.items.length]));
-  const byUrgency = [...sections].sort((a, b) => a.priority - b.priority);
-  const form = {
-    style,
-    brief: budget < LISTED_FROM,
-    boundary,
-    lead,
-    guide: budget < GUIDED_FROM ? null : guide,
-  };
-  let briefing = compose(heading, sections, kept, form);
-  for (let victim = byUrgency.pop(); victim && victim.priority > 0; victim = byUrgency.pop()) {
-    if (briefing.tokens <= budget) break;
-    briefing = shrink(victim, { heading, sections, kept, form, budget });
-  }
-  return briefing;
-}
-
-interface Form {
-  style: BriefingStyle;
-  brief: boolean;
-  boundary: string;
-  lead: Lead | null;
-  guide: string | null;
-}
-
-interface Cut {
-  heading: string;
-  sections: readonly BriefingSection[];
-  kept: Map<string, number>;
-  form: Form;
-  budget: number;
-}
-
-/** Keeps as many of the victim's items as fit; by halving, since a section may have thousands. */
-function shrink(victim: BriefingSection, { heading, sections, kept, form, budget }: Cut): Briefing {
-  const withItems = (count: number): Briefing =>
-    compose(heading, sections, new Map(kept).set(victim.key, count), form);
-  let [low, high] = [0, victim.items.length];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (withItems(middle).tokens <= budget) low = middle;
-    else high = middle - 1;
-  }
-  kept.set(victim.key, low);
-  return withItems(low);
-}
-
-function compose(
-  heading: string,
-  sections: readonly BriefingSection[],
-  kept: ReadonlyMap<string, number>,
-  { style, brief, boundary, lead, guide }: Form,
-): Briefing {
-  const shown = sections.map((section) => ({
-    ...section,
-    items: section.items.slice(0, kept.get(section.key)),
-  }));
-  const omitted = sections
-    .map((section) => ({
-      section: section.title,
-      items: section.items.length - (kept.get(section.key) ?? 0),
-      command: section.command,
-    }))
-    .filter(({ items }) => items > 0);
-  const filled = shown.filter(({ items }) => items.length > 0);
-  const blocksOf = (isApproved: boolean): string[] =>
-    filled
-      .filter(({ approved = false }) => approved === isApproved)
-      .map((section) => formatSection(section, style));
-  const blocks = blocksOf(false);
-  const tail = omitted.length > 0 ? [formatOmitted(omitted, style, brief)] : [];
-  const data = blocks.length > 0 ? [opening(boundary), ...blocks, `--- end ${boundary} ---`] : [];
+  const isBrief = budget < LISTED_FROM;
   const title = style === 'markdown' ? `# ${heading}` : heading;
-  const first = [title, ...(lead ? [lead.text] : []), ...(guide ? [guide] : []), ...blocksOf(true)];
-  const text = `${[...first, ...data, ...tail].join('\n\n')}\n`;
-  const listed = filled.map(({ key, title, source, items }) => ({ key, title, source, items }));
-  if (lead)
-    listed.unshift({ key: 'kfr', title: 'Working memory', source: 'authoritative', items: lead.items });
-  return { text, tokens: countTokens(text), sections: listed, omitted };
+  const begin = [title, lead?.text, budget < GUIDED_FROM ? null : guide].filter((text) => text != null);
+  const compose = (): Briefing => {
+    const shown = sections.map((section) => ({
+      ...section,
+      items: section.items.slice(0, kept.get(section.key)),
+    }));
+    const filled = shown.filter(({ items }) => items.length > 0);
+    const [approved, blocks] = [true, false].map((isWanted) =>
+      filled
+        .filter((section) => (section.approved === true) === isWanted)
+        .map((section) => formatSection(section, style)),
+    ) as [string[], string[]];
+    const omitted = sections
+      .map(({ key, title: section, items, command }) => {
+        return { section, items: items.length - (kept.get(key) ?? 0), command };
+      })
+      .filter(({ items }) => items > 0);
+    const tail = omitted.length > 0 ? [formatOmitted(omitted, style, isBrief)] : [];
+    const data = blocks.length > 0 ? [opening(boundary), ...blocks, `--- end ${boundary} ---`] : [];
+    const text = `${[...begin, ...approved, ...data, ...tail].join('\n\n')}\n`;
+    const listed = filled.map(({ key, title: name, source, items }) => ({ key, title: name, source, items }));
+    if (lead)
+      listed.unshift({ key: 'kfr', title: 'Working memory', source: 'authoritative', items: lead.items });
+    return { text, tokens: countTokens(text), sections: listed, omitted };
+  };
+  const fits = (key: string, count: number): boolean => {
+    kept.set(key, count);
+    return compose().tokens <= budget;
+  };
+  // Of equal priority the last one goes first.
+  const victims = sections.toReversed().sort((a, b) => b.priority - a.priority);
+  for (const { key, items } of victims.filter(({ priority }) => priority > 0)) {
+    if (fits(key, items.length)) break;
+    // As many as fit; by halving, since a section may have thousands.
+    let [low, high] = [0, items.length];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (fits(key, middle)) low = middle;
+      else high = middle - 1;
+    }
+    kept.set(key, low);
+  }
+  return compose();
 }
 
 const opening = (boundary: string): string =>

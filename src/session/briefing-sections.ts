@@ -6,7 +6,7 @@ import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND, nameForeignEdits } from '../project/edits.js';
-import type { BriefingSection } from './briefing-rules.js';
+import type { BriefingSection, Source } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 
@@ -117,17 +117,10 @@ function featureItems({ features, issues }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-function regressedItem({
-  id,
-  command,
-  failure = '',
-}: {
-  id: string;
-  command: string;
-  failure?: string;
-}): string {
-  return `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
-}
+type Regressed = NonNullable<BriefingData['regressed']>[number];
+
+const regressedItem = ({ id, command, failure = '' }: Regressed): string =>
+  `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
 
 /** The newest first, with how it is known and its record. */
 const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Known['status']): string[] =>
@@ -167,9 +160,8 @@ function patternItems({ patterns, focus }: Told): string[] {
 const longWords = (text: string): Set<string> =>
   new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []);
 
-function commitItems({ commits }: BriefingData): string[] {
-  return commits.map(({ short, at, subject }) => `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`);
-}
+const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
+  `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`;
 
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
@@ -191,162 +183,55 @@ interface Told extends BriefingData {
   patterns: readonly Learning[];
 }
 
-interface SectionSpec extends Omit<BriefingSection, 'title' | 'items'> {
-  title: string | ((told: Told) => string);
-  items(told: Told): string[];
-}
-
 const STATED = 'stated in the repository, not approved (forge trust)';
 
 /** In the order they are read; `priority` is the order in which they are cut (SES-03). */
-const SECTIONS: readonly SectionSpec[] = [
-  {
-    key: 'rules',
-    title: 'Rules of this project, approved by a human',
-    items: ({ approvedRules }) => [...approvedRules],
-    command: 'forge knowledge list',
-    priority: 2,
-    source: 'authoritative',
-    approved: true,
-  },
-  {
-    key: 'focus',
-    title: 'Focus',
-    items: focusItems,
-    command: 'forge focus show',
-    priority: 1,
-    source: 'asserted',
-  },
-  {
-    key: 'next',
-    title: 'Next step',
-    items: nextItems,
-    command: 'forge session list',
-    priority: 2,
-    source: 'asserted',
-  },
-  {
-    key: 'progress',
-    title: 'Done in this session',
-    items: progressItems,
-    command: 'forge progress show',
-    priority: 3,
-    source: 'asserted',
-  },
-  {
-    key: 'offered',
-    title: 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)',
-    items: ({ offered = [] }) => offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`),
-    command: 'forge session list',
-    priority: 2,
-    source: 'asserted',
-  },
-  {
-    key: 'regressed',
-    title: 'Regressed since they were last verified',
-    items: ({ regressed = [] }) => regressed.map(regressedItem),
-    command: 'forge feature list',
-    priority: 2,
-    source: 'proven',
-  },
-  {
-    key: 'foreign',
-    title: 'Memory edited outside forge, not committed: check before you rely on it',
-    items: foreignItems,
-    command: FOREIGN_EDITS_COMMAND,
-    priority: 2,
-    source: 'proven',
-  },
-  {
-    key: 'features',
-    title: 'Features',
-    items: featureItems,
-    command: 'forge feature list',
-    priority: 3,
-    source: 'asserted',
-  },
-  {
-    key: 'proven',
-    title: 'Long-term knowledge',
-    items: (told) => knowledgeItems(told, 'valid'),
-    command: 'forge memory promote',
-    priority: 4,
-    source: 'learned',
-  },
-  {
-    key: 'contested',
-    title: 'Contested knowledge: do not rely on it',
-    items: (told) => knowledgeItems(told, 'contested'),
-    command: 'forge memory promote',
-    priority: 4,
-    source: 'learned',
-  },
-  {
-    key: 'patterns',
-    title: 'Learned patterns',
-    items: patternItems,
-    command: 'forge knowledge list',
-    priority: 5,
-    source: 'learned',
-  },
-  {
-    key: 'candidates',
-    title: 'Candidates: seen the same again? forge session end --confirm ID',
-    items: ({ candidates = [] }) => candidates.map(describeCandidate),
-    command: 'forge memory promote',
-    priority: 5,
-    source: 'learned',
-  },
-  {
-    key: 'architecture',
-    title: `Invariants of the architecture, ${STATED}`,
-    items: ({ architecture }) => [...architecture],
-    command: 'forge architecture show',
-    priority: 4,
-    source: 'asserted',
-  },
-  {
-    key: 'invariants',
-    title: ({ architecture }) => `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`,
-    items: ({ invariants }) => invariants.map(learningItem),
-    command: 'forge knowledge list',
-    priority: 4,
-    source: 'asserted',
-  },
-  {
-    key: 'uncommitted',
-    title: 'Uncommitted changes',
-    items: changeItems,
-    command: 'git status',
-    priority: 6,
-    source: 'proven',
-  },
-  {
-    key: 'commits',
-    title: 'Last commits',
-    items: commitItems,
-    command: 'git log',
-    priority: 7,
-    source: 'asserted',
-  },
-  {
-    key: 'issues',
-    title: 'Active issues',
-    items: ({ issues }) => issues.map(issueItem),
-    command: 'forge next',
-    priority: 6,
-    source: 'asserted',
-  },
-];
-
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  return SECTIONS.map(({ key, title, items, ...rest }) => ({
-    key,
-    title: typeof title === 'string' ? title : title(told),
-    items: items(told),
-    ...rest,
-  }));
+  const { approvedRules, offered = [], regressed = [], candidates = [], architecture, invariants } = told;
+  const section = (
+    key: string,
+    title: string,
+    items: string[],
+    command: string,
+    priority: number,
+    source: Source,
+  ): BriefingSection => ({ key, title, items, command, priority, source });
+  const rules = 'Rules of this project, approved by a human';
+  const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
+  const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
+  const regressedTitle = 'Regressed since they were last verified';
+  const edited = 'Memory edited outside forge, not committed: check before you rely on it';
+  const contested = 'Contested knowledge: do not rely on it';
+  const again = 'Candidates: seen the same again? forge session end --confirm ID';
+  const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
+  const [list, promote] = ['forge knowledge list', 'forge memory promote'];
+  return [
+    { ...section('rules', rules, [...approvedRules], list, 2, 'authoritative'), approved: true },
+    section('focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'),
+    section('next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'),
+    section('progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'),
+    section('offered', left, leftItems, 'forge session list', 2, 'asserted'),
+    section('regressed', regressedTitle, regressed.map(regressedItem), 'forge feature list', 2, 'proven'),
+    section('foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'),
+    section('features', 'Features', featureItems(told), 'forge feature list', 3, 'asserted'),
+    section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
+    section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
+    section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),
+    section('candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'),
+    section(
+      'architecture',
+      `Invariants of the architecture, ${STATED}`,
+      [...architecture],
+      'forge architecture show',
+      4,
+      'asserted',
+    ),
+    section('invariants', others, invariants.map(learningItem), list, 4, 'asserted'),
+    section('uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'),
+    section('commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'),
+    section('issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'),
+  ];
 }
 
 function sayOnce(data: BriefingData): Told {

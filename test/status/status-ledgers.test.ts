@@ -64,7 +64,7 @@ describe('what takes more than a second', () => {
           await record(project);
           project.git('add', '-A');
         }
-        rmSync(project.path('.git/forge/cache/ledger.jsonl'), { force: true });
+        rmSync(project.path('.git/forge/cache/records.jsonl'), { force: true });
         return runForge(project, args, { terminal });
       };
       const seen = await run(true);

@@ -1,34 +1,19 @@
 import { corrupted } from '../core/error.js';
 import { refuseHalted } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import {
-  append,
-  type Body,
-  currentState,
-  type Draft,
-  type Keyed,
-  findKeyed as keyedIn,
-  type StoredRecord,
-} from './append.js';
-import { type Container, eachRecord } from './container.js';
+import { append, type Body, currentState, type StoredRecord as RecordRef } from './append.js';
+import type { Container } from './container.js';
 import { cacheFile, readJson, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { ownJournalFile, readJournal } from './journal.js';
-import {
-  CLOCK_TICK_MS,
-  containerBytes,
-  digestOf,
-  type Listed,
-  listContainers,
-  readSnapshot,
-} from './read.js';
-import { byNumber, type LedgerRecord, type Tier } from './record.js';
-
-export type { Body, Draft, Keyed } from './append.js';
-export { isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
+import { CLOCK_TICK_MS, digestOf, type Listed, listContainers, readSnapshot, recordsOf } from './read.js';
+import type { LedgerRecord, Tier } from './record.js';
 
 /** How a stored record is named in answers. */
-export type RecordRef = StoredRecord;
+export type { Body, Draft, Keyed, StoredRecord as RecordRef } from './append.js';
+/** Stores records, all or none, in one write. Takes the lock, starts no git process. Exit 4 while memory is damaged. */
+export { append as storeRecords, findKeyed } from './append.js';
+export { isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
 
 /** A record beside its id. */
 export interface Identified {
@@ -60,7 +45,10 @@ export function readMemory(context: Context): Memory {
       const known = tiers.get(tier);
       if (known && !isWanted) return known;
       const files = isWanted ? graph.containers.filter(isWanted) : graph.containers;
-      const read = readTier(context, graph, files, tier, graph.ancestorsOf(memory.resets(tier)));
+      const before = graph.ancestorsOf(memory.resets(tier));
+      const read = recordsOf(context, graph, tier, files)
+        .filter(({ id, record }) => !before.has(id) && record.kind !== 'genesis')
+        .map(({ id, record }) => ({ id, record }));
       if (!isWanted) tiers.set(tier, read);
       return read;
     },
@@ -92,29 +80,6 @@ export function derive<T>(
   return value;
 }
 
-function readTier(
-  context: Context,
-  graph: Graph,
-  files: readonly Container[],
-  tier: Tier,
-  before: ReadonlySet<string>,
-): readonly Identified[] {
-  const gone = graph.tombstones();
-  const found = new Map<string, Identified>();
-  for (const { name, tiers } of files) {
-    if (!tiers[tier]) continue;
-    const take = (id: string, record: LedgerRecord): void => {
-      if (!gone.has(id) && !before.has(id) && record.kind !== 'genesis') found.set(id, { id, record });
-    };
-    eachRecord(containerBytes(context, name), (id, record) => take(id, record as LedgerRecord), tier);
-  }
-  return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));
-}
-
-/** Stores records, all or none, in one write. Takes the lock, starts no git process. Exit 4 while memory is damaged. */
-export const storeRecords = (context: Context, drafts: readonly Draft[]): RecordRef[] =>
-  append(context, drafts);
-
 /** One audit record: what was done to memory, by whom and why. It can be written while memory is damaged. */
 export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: string }): RecordRef {
   const [stored] = append(context, [{ ...body, tier: 'audit' }], { evenDamaged: true });
@@ -123,9 +88,6 @@ export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: 
 
 /** Exit 4 `memory.corrupted` while memory is halted. Cheap, without git. */
 export const requireMemory = (context: Context): void => refuseHalted(context.disk);
-
-export const findKeyed = (context: Context, keys: ReadonlySet<string>): Map<string, Keyed> =>
-  keyedIn(context, keys);
 
 /** As the last append left them; nothing is read while the folder is as it was. */
 export const currentHeads = (context: Context): readonly string[] => currentState(context).heads;

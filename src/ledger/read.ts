@@ -5,10 +5,17 @@ import { listFolder, readPlain } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { MAX_CONTAINERS } from './compare.js';
-import { type Container, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
+import {
+  type Container,
+  eachRecord,
+  type Line,
+  MAX_CONTAINER_BYTES,
+  parseContainer,
+  segmentOf,
+} from './container.js';
 import { cacheFile, ledgerFolder, writeCache } from './context.js';
 import { Graph } from './graph.js';
-import { recordId } from './record.js';
+import { byNumber, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
 
 /** A change within this time of a read may leave every stamp the same. */
 export const CLOCK_TICK_MS = 50;
@@ -162,4 +169,29 @@ export function containerBytes({ layout }: Context, name: string): Buffer {
     if (error instanceof ForgeError && error.kind === 'corrupted') return Buffer.alloc(0);
     throw error;
   }
+}
+
+export interface ReadRecord {
+  id: string;
+  record: LedgerRecord;
+  /** Without indentation and line end. */
+  line: Buffer;
+}
+
+/** The records of one tier in order of (n, id), each once; none that is redacted. Only its lines are parsed. */
+export function recordsOf(
+  context: Context,
+  graph: Graph,
+  tier: Tier,
+  files: readonly Container[] = graph.containers,
+): ReadRecord[] {
+  const gone = graph.tombstones();
+  const found = new Map<string, ReadRecord>();
+  for (const { name, tiers } of files) {
+    if (!tiers[tier]) continue;
+    const take = (id: string, record: LedgerRecord | Tombstone, { bytes: line }: Line): unknown =>
+      gone.has(id) || found.set(id, { id, record: record as LedgerRecord, line });
+    eachRecord(containerBytes(context, name), take, tier);
+  }
+  return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));
 }

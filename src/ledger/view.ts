@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { eachRecord } from './container.js';
 import { readJson, stampOf, withLedgerLock } from './context.js';
-import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
-import { byNumber, TIERS, type Tier } from './record.js';
+import { digestOf, type Listed, listContainers, readSnapshot, recordsOf } from './read.js';
+import { TIERS, type Tier } from './record.js';
 
 /** LTM v0.1 retains so many cycles. The ledger keeps all. */
 export const EXECUTION_CYCLES = 1000;
@@ -75,16 +74,16 @@ export function rebuildViews(
   if (disk.dryRun || isCurrent(readStamps(layout))) return [];
   return withLedgerLock(context, () => {
     const now = listContainers(context);
-    const lines = readLines(context, now);
+    const { graph } = readSnapshot(context, now);
     const stamps = readStamps(layout);
     const edited = TIERS.filter((tier) => {
-      const sorted = [...(lines.get(tier)?.values() ?? [])].sort(byNumber);
-      const kept = tier === 'execution' ? sorted.slice(-EXECUTION_CYCLES) : sorted;
+      const all = recordsOf(context, graph, tier);
+      const kept = tier === 'execution' ? all.slice(-EXECUTION_CYCLES) : all;
       const wasEdited = isEdited(layout, tier, stamps);
       const isRewritten = replaceView(
         context,
         viewFile(layout, tier),
-        kept.map(({ line }) => `${line}\n`).join(''),
+        kept.map(({ line }) => `${line.toString('utf8')}\n`).join(''),
       );
       stamps[tier] = stampOf(viewFile(layout, tier));
       return isRewritten && wasEdited;
@@ -96,23 +95,6 @@ export function rebuildViews(
 
 export const describeEdited = (path: string): string =>
   `${path} was changed by hand. It only shows records, and was written anew: forge memory log`;
-
-/** The records of each tier by id. A tombstone wins over its record. */
-function readLines(
-  context: Context,
-  listed: readonly Listed[],
-): Map<Tier, Map<string, { n: number; id: string; line: string }>> {
-  const { graph } = readSnapshot(context, listed);
-  const lines = new Map<Tier, Map<string, { n: number; id: string; line: string }>>();
-  const gone = graph.tombstones();
-  for (const { name } of graph.containers)
-    eachRecord(containerBytes(context, name), (id, record, line) => {
-      if (!('kind' in record) || gone.has(id)) return;
-      const known = lines.get(record.tier) ?? new Map();
-      lines.set(record.tier, known.set(id, { n: record.n, id, line: line.bytes.toString('utf8') }));
-    });
-  return lines;
-}
 
 function replaceView({ disk }: Context, path: string, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');

@@ -41,10 +41,7 @@ const start: CommandSpec<StartedSession> = {
   writes: true,
   run: (call) => {
     const { goal, resume, join, takeOver, reverify } = call.options as SessionStartInput;
-    const given = Object.entries({ goal, resume, join, takeOver, reverify }).filter(
-      ([, value]) => value !== undefined,
-    );
-    const input = { ...briefingInput(call), ...Object.fromEntries(given) };
+    const input = { ...briefingInput(call), goal, resume, join, takeOver, reverify };
     return call.forge().session.start(input, {
       onTest: (id, line, done, total) =>
         call.say(`verifying again, ${done} of ${total} done: ${id}: ${oneLine(line, 200)}`),

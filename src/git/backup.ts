@@ -1,80 +1,129 @@
-import { copyFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, copyFileSync, fchmodSync, openSync, readlinkSync, symlinkSync, writeSync } from 'node:fs';
 import { outside } from '../core/error.js';
-import type { KeptFile } from './backups.js';
-import { type Bench, type ByteGit, indexLines, toBytes } from './bytes.js';
-import type { Move } from './move.js';
-import { type FileStamp, WorkTree } from './work-tree.js';
+import { type ByteGit, toBytes, toText } from './bytes.js';
+import { type Git, must, openObjects } from './client.js';
+import { type Bench, type Move, makeRoom, pathIn } from './move.js';
+
+const FOLDER = 'refs/forge/backup';
+export const backupRef = (name: string): string => `${FOLDER}/${name}`;
+
+/** A file that is kept byte for byte, without filters and line ends. A link is kept as its target. */
+export interface KeptFile {
+  /** From the worktree's top; each character is a byte. */
+  path: string;
+  mode: number;
+  isLink: boolean;
+  oid: string;
+}
+
+/** What a backup says of itself, beside what the caller adds. */
+export interface BackupNote {
+  why: string;
+  /** The git dir of the worktree it belongs to. */
+  worktree: string;
+  files: KeptFile[];
+  [field: string]: unknown;
+}
+
+export interface Backup {
+  ref: string;
+  commit: string;
+  at: string;
+  subject: string;
+}
+
+/** Newest first. */
+export async function listBackups(git: Git): Promise<Backup[]> {
+  const fields = ['refname', 'objectname', 'committerdate:iso-strict', 'contents:subject'];
+  const format = fields.map((field) => `%(${field})`).join('%00');
+  const args = ['for-each-ref', '--sort=-refname', `--format=${format}`, FOLDER];
+  const lines = (await must(git, args)).split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const [ref = '', commit = '', at = '', subject = ''] = line.split('\0');
+    return { ref, commit, at, subject };
+  });
+}
+
+/** Null where forge did not make it. */
+export async function readNote(git: Git, ref: string): Promise<BackupNote | null> {
+  const { code, stdout } = await git(['cat-file', 'blob', `${ref}^2:note.json`]);
+  try {
+    return code === 0 ? (JSON.parse(stdout) as BackupNote) : null;
+  } catch {
+    return null;
+  }
+}
+
+interface NewBackup {
+  ref: string;
+  /** The first parent. */
+  head: string;
+  tree: string;
+  subject: string;
+  note: Record<string, unknown>;
+  /** More entries of the second parent's tree: `<mode> <type> <oid>\t<name>`. */
+  entries: readonly string[];
+}
+
+/** A commit with `tree` on `head`. Its second parent holds the note. The ref must be new. */
+export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void> {
+  const { ref, head, tree, subject, note, entries } = backup;
+  const write = async (input: string, ...args: string[]): Promise<string> =>
+    (await git(args, { input })).trim();
+  const blob = await write(toBytes(JSON.stringify(note)), 'hash-object', '-w', '--no-filters', '--stdin');
+  const lines = [`100644 blob ${blob}\tnote.json`, ...entries];
+  const held = await write(`${lines.join('\n')}\n`, 'mktree');
+  const text = toBytes(`${subject}\n`);
+  const holder = await write(text, 'commit-tree', held, '-F', '-');
+  const commit = await write(text, 'commit-tree', tree, '-p', head, '-p', holder, '-F', '-');
+  await git(['update-ref', '-m', 'forge backup', ref, commit, '']);
+}
 
 /**
- * A commit of the working tree as it is, readable like any other (`git restore --source=REF FILE`). Its first parent is
- * HEAD, its second holds the index: as a file, as a tree, and a note. Nothing is written over, and all of it is there when
- * this returns.
+ * A commit of the working tree as it is, readable like any other (`git restore --source=REF FILE`), with the tree of the
+ * index in its second parent. Everything is on the disk when this returns.
  */
-export async function makeBackup(
+export async function backUp(
   bench: Bench,
-  move: Move,
-  { ref, head, subject, note }: { ref: string; head: string; subject: string; note: Record<string, unknown> },
-): Promise<string> {
-  const { git } = bench;
-  const files = await keepFiles(bench, move.touched);
-  const tree = await treeOf(bench, move, files, head.length);
-  const parts = [
-    `100644 blob ${await hashText(git, JSON.stringify({ ...note, files, index: bench.original !== null }))}\tnote.json`,
-    `040000 tree ${(await git(['write-tree'])).trim()}\tstaged`,
-  ];
-  if (bench.original)
-    parts.push(`100644 blob ${(await hashFiles(git, [toBytes(bench.original)]))[0]}\tindex`);
-  const kept = (await git(['mktree'], { input: `${parts.join('\n')}\n` })).trim();
-  const asCommit = async (of: string, parents: string[], text: string): Promise<string> =>
-    (
-      await git(['commit-tree', of, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
-        input: toBytes(`${text}\n`),
-      })
-    ).trim();
-  const index = await asCommit(kept, [], `Index of ${subject}`);
-  const commit = await asCommit(tree, [head, index], subject);
-  await git(['update-ref', '-m', 'forge recover', ref, commit, '']);
-  await verifyBackup(git, [commit, index, tree, kept, ...files.map(({ oid }) => oid)]);
-  return commit;
+  { touched, missing }: Move,
+  { ref, head, subject, note }: Pick<NewBackup, 'ref' | 'head' | 'subject' | 'note'>,
+): Promise<void> {
+  const { look, index } = bench;
+  const plain = touched.filter(({ isLink }) => !isLink).map(({ path }) => path);
+  const oids = new Map((await hashFiles(look, plain)).map((oid, i) => [plain[i], oid]));
+  const files: KeptFile[] = [];
+  for (const { path, mode, isLink } of touched) {
+    const oid = oids.get(path) ?? (await hashLink(bench, path));
+    files.push({ path, mode, isLink, oid });
+  }
+  const staged = (await look(['write-tree'])).trim();
+  const env = { GIT_INDEX_FILE: `${index}.kept` };
+  copyFileSync(index, env.GIT_INDEX_FILE);
+  const gone = missing.map((path) => `0 ${'0'.repeat(head.length)}\t${path}\0`);
+  const there = files.map((file) => `${gitMode(file)} ${file.oid}\t${file.path}\0`);
+  await look(['update-index', '-z', '--index-info'], { env, input: [...gone, ...there].join('') });
+  const tree = (await look(['write-tree'], { env })).trim();
+  const entries = [`040000 tree ${staged}\tstaged`];
+  await writeBackup(look, { ref, head, tree, subject, note: { ...note, files }, entries });
 }
 
-async function verifyBackup(git: ByteGit, oids: readonly string[]): Promise<void> {
-  const said = await git(['cat-file', '--batch-check'], { input: oids.map((oid) => `${oid}\n`).join('') });
-  if (/ missing$/m.test(said))
-    throw outside('recover.backup', 'The backup is not whole; nothing was changed.', { hint: 'git fsck' });
-}
+const gitMode = ({ mode, isLink }: KeptFile): string =>
+  isLink ? '120000' : (mode & 0o100) === 0 ? '100644' : '100755';
 
-/** Links are kept as where they lead. */
-async function keepFiles(bench: Bench, stamps: readonly FileStamp[]): Promise<KeptFile[]> {
-  const files = new WorkTree(bench.repository.root);
-  const links = stamps.filter(({ isLink }) => isLink);
-  const copies = new Map(
-    links.map(({ path }, i) => {
-      const copy = join(bench.folder, `link-${i}`);
-      writeFileSync(copy, files.readLink(path));
-      return [path, toBytes(copy)];
-    }),
-  );
-  const oids = await hashFiles(
-    bench.git,
-    stamps.map(({ path }) => copies.get(path) ?? path),
-  );
-  return stamps.map(({ path, mode, isLink }, i) => ({ path, mode, isLink, oid: oids[i] ?? '' }));
-}
+const hashLink = async ({ look, root }: Bench, path: string): Promise<string> => {
+  const input = readlinkSync(pathIn(root, path), { encoding: 'buffer' }).toString('latin1');
+  return (await look(['hash-object', '-w', '--no-filters', '--stdin'], { input })).trim();
+};
 
-async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
+/** Stores files as they are; paths as bytes. */
+export async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const input = paths.map((path) => `${quoted(path)}\n`).join('');
-  const oids = (await git(['hash-object', '-w', '--no-filters', '--stdin-paths'], { input }))
-    .trim()
-    .split('\n');
+  const args = ['hash-object', '-w', '--no-filters', '--stdin-paths'];
+  const oids = (await git(args, { input })).trim().split('\n');
   if (oids.length === paths.length) return oids;
   throw outside('recover.backup', 'git did not take every file into the backup; nothing was changed.');
 }
-
-const hashText = async (git: ByteGit, text: string): Promise<string> =>
-  (await git(['hash-object', '-w', '--no-filters', '--stdin'], { input: toBytes(text) })).trim();
 
 /** As git reads a path that has a line end, or begins with a quote. */
 function quoted(path: string): string {
@@ -82,19 +131,29 @@ function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
 }
 
-const gitMode = ({ mode, isLink }: KeptFile): string =>
-  isLink ? '120000' : (mode & 0o100) === 0 ? '100644' : '100755';
+/** Puts kept files back, byte for byte. Exit 6 when git has lost one of them. */
+export async function writeKept({ root, env }: Bench, kept: readonly KeptFile[]): Promise<void> {
+  const objects = openObjects(root, env);
+  try {
+    for (const { path, mode, isLink, oid } of kept) {
+      const object = await objects.read(oid);
+      if (!object) throw outside('recover.backup', `${toText(path)} is not in the backup any more.`);
+      const at = makeRoom(root, path);
+      if (isLink) symlinkSync(object.bytes, at);
+      else writeFile(at, mode, object.bytes);
+    }
+  } finally {
+    await objects.close();
+  }
+}
 
-/** In a second index: the first one goes on to become the repository's. */
-async function treeOf(
-  { git, index }: Bench,
-  { missing }: Move,
-  files: readonly KeptFile[],
-  oidLength: number,
-): Promise<string> {
-  const env = { GIT_INDEX_FILE: `${index}.kept` };
-  copyFileSync(index, env.GIT_INDEX_FILE);
-  const put = new Map(files.map((file) => [file.path, { mode: gitMode(file), oid: file.oid }]));
-  await git(['update-index', '-z', '--index-info'], { env, input: indexLines(missing, put, oidLength) });
-  return (await git(['write-tree'], { env })).trim();
+/** With just this mode, whatever the umask. */
+function writeFile(at: Buffer, mode: number, bytes: Buffer): void {
+  const file = openSync(at, 'wx', 0o600);
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+    fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,179 +1,378 @@
-import { outside, refused } from '../core/error.js';
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { outside, refused, systemCode } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { type Bench, indexLines, parseEntries, SUBMODULE, type TreeEntry, toText, words } from './bytes.js';
-import { gitError } from './client.js';
-import { ignoredIn } from './ignored.js';
-import { type FileStamp, nestedRepository, WorkTree } from './work-tree.js';
+import { type ByteGit, byteGit, toBytes, toText, words } from './bytes.js';
+import { type Git, gitError, streamGit } from './client.js';
+import { withoutFilters } from './config.js';
+import { outsideOf } from './outside.js';
+import type { Repository } from './repository.js';
+import { stampOf } from './state.js';
+import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';
 
-/** What makes the working tree and the index another tree, all but one folder. Paths are bytes (`toText`). */
+/** Reads the working tree through an index of its own, in a folder that is gone afterwards. */
+export interface Bench {
+  root: string;
+  env: NodeJS.ProcessEnv;
+  /** Git on the repository's own index. */
+  git: ByteGit;
+  /** Git on the private index: a copy, without marks for files not to look at. */
+  look: ByteGit;
+  index: string;
+  folder: string;
+  /** Forgets what the repository's index knows of unchanged files, and finds out anew. */
+  refresh(): Promise<void>;
+  /** Whether another git wrote the repository's index since the copy. */
+  isIndexWritten(): boolean;
+}
+
+/** `place` is where the private folder lies, a random word added. */
+export function onBench<T>(
+  {
+    repository,
+    git,
+    env,
+    place,
+  }: { repository: Repository; git: Git; env: NodeJS.ProcessEnv; place: string },
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  return inFolder(place, async (folder) => {
+    const { root, gitDir } = repository;
+    // A backup is on the disk before what it holds is removed.
+    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ['core.fsync', 'all']]);
+    const own = join(gitDir, 'index');
+    const stamp = stampOf(own);
+    const index = join(folder, 'index');
+    copyIndex(own, index);
+    const refresh = async (more: Record<string, string> = {}): Promise<void> => {
+      const asText: Git = (args, options = {}) => git(args, { ...options, env: { ...settings, ...more } });
+      await clearMarks(asText, root);
+      // Its exit code says that files differ.
+      await asText(['update-index', '-q', '--really-refresh'], { cwd: root });
+    };
+    const look = byteGit(root, env, { ...settings, GIT_INDEX_FILE: index });
+    if (!fs.existsSync(index)) await look(['read-tree', '--empty']);
+    await refresh({ GIT_INDEX_FILE: index });
+    return work({
+      root,
+      env,
+      git: byteGit(root, env, settings),
+      look,
+      index,
+      folder,
+      refresh,
+      isIndexWritten: () => stampOf(own) !== stamp,
+    });
+  });
+}
+
+/** A file's state at one moment. */
+export interface FileStamp {
+  path: string;
+  mode: number;
+  isLink: boolean;
+  stamp: string;
+}
+
+/** What makes working tree and index another tree, outside one folder. Each character of a path is a byte. */
 export interface Move {
-  /** Files that have to be written. */
-  write: Map<string, TreeEntry>;
-  /** Files on the disk that have to go. */
+  tree: string;
+  folder: string;
+  /** Files to write, with their blobs. */
+  write: Map<string, string>;
+  /** Files on the disk to remove. */
   remove: string[];
-  /** What the index has to be told, `null` to forget it. */
-  index: Map<string, TreeEntry | null>;
-  /** Every file that would be written over or removed, or that git has not got as it is. */
+  /** Every file that would be overwritten or removed, or that git has not got as it is. */
   touched: FileStamp[];
   /** Tracked files that are not on the disk. */
   missing: string[];
   /** Ignored files among `remove`. */
   inTheWay: string[];
+  /** Submodules to be moved in the index alone. */
+  modules: string[];
   /** Submodules and repositories inside this one: they stay as they are. */
   left: string[];
-  /** Untracked files that git ignores with the rules on the other side of the move: they stay. */
-  spared: string[];
-}
-
-/** What git knows of the working tree, all but the folder. */
-interface Seen {
-  staged: Map<string, TreeEntry & { stage: string }>;
-  /** Tracked files that are not as the index has them. */
-  changed: Set<string>;
-  untracked: string[];
-  spared: string[];
-  /** Folders that are repositories of their own. */
-  nested: string[];
+  isEmpty: boolean;
 }
 
 /**
- * `folder` stays out, as bytes. What is ignored now stays, and what is with the rules of `tree` or of the trees in `beside`:
- * a move that brings other rules makes nobody's cache or secret a file of the work. Exit 3 for what cannot be moved away.
+ * What is ignored now stays, and so does what is ignored with the rules of `tree` or of the trees in `beside`. `more` are
+ * files that are written elsewhere. Exit 3 for a repository that stands in the way.
  */
 export async function planMove(
   bench: Bench,
   tree: string,
   folder: string,
-  beside: readonly string[] = [],
+  { beside = [], more = [] }: { beside?: readonly string[]; more?: readonly string[] } = {},
 ): Promise<Move> {
+  const { look, root } = bench;
   const isOurs = (path: string): boolean => path !== folder && !path.startsWith(`${folder}/`);
-  const ours = <T>(entries: Map<string, T>): Map<string, T> =>
-    new Map([...entries].filter(([path]) => isOurs(path)));
-  const { git, repository } = bench;
-  const list = async (...args: string[]): Promise<string[]> => words(await git(args)).filter(isOurs);
-  const target = ours(parseEntries(await git(['ls-tree', '-r', '-z', '--full-tree', tree])));
+  const list = async (...args: string[]): Promise<string[]> => words(await look(args)).filter(isOurs);
   const others = await list('ls-files', '-o', '-z', '--exclude-standard', '--full-name');
-  const form = ['diff-files', '-z', '--name-only', '--no-renames', '--ignore-submodules=all'];
-  const files = new WorkTree(repository.root);
-  const staged = ours(parseEntries(await git(['ls-files', '-s', '-z', '--full-name'])));
-  // Behind a link that leads round in a circle git sees neither a file nor that one is gone, and says nothing.
-  const hidden = [...staged.keys()].filter((path) => !files.isInFolder(path));
-  const loose = others.filter((path) => !path.endsWith('/') && !target.has(path));
+  const compare = async (...args: string[]): Promise<Difference[]> =>
+    (await readDifferences(look, args)).filter(({ path }) => isOurs(path));
+  const unstaged = await compare('diff-files', '--ignore-submodules=all');
+  const changed = unstaged.map(({ path }) => path);
+  const differing = await compare('diff-index', '--cached', '--ita-visible-in-index', tree);
+  const modules = differing.filter(({ isModule }) => isModule).map(({ path }) => path);
+  const files = differing.filter(({ isModule }) => !isModule);
+  const gone = files.filter(({ oid }) => oid === null).map(({ path }) => path);
+  const leaving = new Set(gone);
+  const wanted = [...unstaged.filter(({ path }) => !leaving.has(path)), ...files];
+  const write = new Map(wanted.flatMap(({ path, oid }) => (oid === null ? [] : [[path, oid] as const])));
+  const loose = others.filter((path) => !path.endsWith('/') && !write.has(path));
   const spared = await ignoredIn(bench, [tree, ...beside], loose);
-  const seen = {
-    staged,
-    changed: new Set([...(await list(...form)), ...hidden]),
-    untracked: others.filter((path) => !path.endsWith('/') && !spared.has(path)),
-    spared: [...spared],
-    nested: others.filter((path) => path.endsWith('/')),
-  };
-  return makeMove(files, target, seen);
-}
-
-function makeMove(
-  files: WorkTree,
-  target: ReadonlyMap<string, TreeEntry>,
-  { staged, changed, untracked, spared, nested }: Seen,
-): Move {
-  const isModule = (path: string): boolean =>
-    [staged.get(path)?.mode, target.get(path)?.mode].includes(SUBMODULE);
-  const isSame = (path: string, { mode, oid }: TreeEntry): boolean => {
-    const now = staged.get(path);
-    return now?.mode === mode && now.oid === oid && now.stage === '0' && !changed.has(path);
-  };
-  const wanted = [...target].filter(([path, entry]) => !isSame(path, entry));
-  const gone = [...staged.keys()].filter((path) => !target.has(path));
-  const write = new Map(wanted.filter(([path]) => !isModule(path)));
-  requireOutside(files, write.keys(), [
-    ...nested,
-    ...[...staged].flatMap(([path, { mode }]) => (mode === SUBMODULE ? [`${path}/`] : [])),
+  const untracked = loose.filter((path) => !spared.has(path));
+  const known = new Set([
+    ...others.filter((path) => !spared.has(path)),
+    ...words(await look(['ls-files', '-z', '--full-name'])),
   ]);
-  const known = new Set([...untracked, ...staged.keys()]);
-  const inTheWay = files.blocking(write.keys()).filter((path) => !known.has(path));
-  const remove = [...gone, ...untracked.filter((path) => !target.has(path)), ...inTheWay].filter(
-    (path) => !isModule(path) && files.isThere(path),
-  );
-  const touched = new Set([...write.keys(), ...remove, ...changed, ...untracked]);
-  const own = [...touched].filter((path) => !isModule(path));
+  const inTheWay = blocking(root, [...write.keys(), ...more]).filter((path) => !known.has(path));
+  const remove = [...gone, ...untracked, ...inTheWay].filter((path) => stampIn(root, path) !== null);
+  const touched = [...new Set([...write.keys(), ...remove, ...changed, ...more])];
   return {
+    tree,
+    folder,
     write,
     remove,
-    index: new Map([...gone.map((path) => [path, null] as const), ...wanted]),
-    touched: own.flatMap((path) => files.stamp(path) ?? []),
-    missing: own.filter((path) => changed.has(path) && files.stamp(path) === null),
+    touched: touched.flatMap((path) => stampIn(root, path) ?? []),
+    missing: changed.filter((path) => stampIn(root, path) === null),
     inTheWay,
-    left: [...nested, ...[...wanted.map(([path]) => path), ...gone].filter(isModule)],
-    spared: spared.filter((path) => !inTheWay.includes(path)),
+    modules,
+    left: [...others.filter((path) => path.endsWith('/')), ...modules],
+    isEmpty: differing.length + remove.length + write.size === 0,
   };
 }
 
-/** Exit 3 for a file that would be written into a repository of its own. */
-function requireOutside(files: WorkTree, paths: Iterable<string>, nested: readonly string[]): void {
-  const tops = nested.filter((top) => files.holdsRepository(top.slice(0, -1)));
-  if (tops.length === 0) return;
-  for (const path of paths) {
-    const top = tops.find((folder) => path.startsWith(folder));
-    if (top) throw nestedRepository(top.slice(0, -1));
-  }
+interface Difference {
+  path: string;
+  /** Null where the older side has no such file. */
+  oid: string | null;
+  isModule: boolean;
 }
 
-export const isEmpty = ({ write, remove, index }: Move): boolean =>
-  write.size + remove.length + index.size === 0;
+const SUBMODULE = '160000';
+
+/** Each is `:<mode> <mode> <oid> <oid> <status>` and a path, the older side first. */
+async function readDifferences(look: ByteGit, [command = '', ...args]: string[]): Promise<Difference[]> {
+  const fields = words(await look([command, '--raw', '-z', '--no-renames', ...args]));
+  return fields.flatMap((field, i) => {
+    const [then = '', now = '', oid = '', , status] = field.slice(1).split(' ');
+    if (i % 2 === 1) return [];
+    const isModule = then === SUBMODULE || now === SUBMODULE;
+    return [{ path: fields[i + 1] as string, oid: status === 'A' ? null : oid, isModule }];
+  });
+}
+
+/**
+ * Those of the paths that git would ignore if the working tree had the `.gitignore` files of these trees. The files are
+ * written to the bench, because git reads rules from files only.
+ */
+async function ignoredIn(
+  { look, folder }: Bench,
+  trees: readonly string[],
+  paths: readonly string[],
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  if (paths.length === 0) return found;
+  const input = paths.map((path) => `./${path}\0`).join('');
+  for (const tree of trees) {
+    const listed = words(await look(['ls-tree', '-r', '-z', '--full-tree', '--name-only', tree]));
+    const rules = listed.filter((path) => basename(path) === '.gitignore');
+    if (rules.length === 0) continue;
+    const top = fs.mkdtempSync(join(folder, 'rules-'));
+    const env = { GIT_INDEX_FILE: `${top}.index` };
+    await look(['read-tree', tree], { env });
+    const chosen = rules.map((path) => `${path}\0`).join('');
+    await look(['checkout-index', '-f', '-q', '-z', '--stdin', `--prefix=${top}/`], { env, input: chosen });
+    const args = ['--no-literal-pathspecs', `--work-tree=${top}`, '-C', top];
+    const gitDir = (await look(['rev-parse', '--absolute-git-dir'])).trim();
+    // 1: no path is ignored.
+    const answer = await look(
+      [...args, `--git-dir=${toText(gitDir)}`, 'check-ignore', '--no-index', '-z', '--stdin'],
+      {
+        input,
+        codes: [0, 1],
+      },
+    );
+    for (const path of words(answer)) found.add(path.slice(2));
+  }
+  return found;
+}
+
+/** Untracked files that git would ignore with the rules of a tree, by the repository's own index. */
+export async function listSpared(bench: Bench, tree: string, folder: string): Promise<string[]> {
+  const others = words(await bench.git(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
+  const ours = others.filter((path) => !path.endsWith('/') && !path.startsWith(`${folder}/`));
+  return [...(await ignoredIn(bench, [tree], ours))];
+}
 
 /** Exit 6 when git has not got what is to be written: a damaged repository, or a partial clone. */
 export async function requireObjects(
-  { git, stream }: Bench,
-  { write }: Move,
-  { more = [], commit }: { more?: readonly { path: string; oid: string }[]; commit: string },
+  { look, root, env }: Bench,
+  files: Iterable<readonly [path: string, oid: string]>,
+  commit: string,
 ): Promise<void> {
-  const paths = new Map([...write].map(([path, { oid }]) => [oid, path]));
-  for (const { oid, path } of more) paths.set(oid, path);
-  if (paths.size === 0) return;
+  const paths = new Map([...files].map(([path, oid]) => [oid, path]));
   const refuse = (what: string): Error =>
     outside('recover.objects', `${what}; nothing was changed.`, {
       hint: `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}`,
     });
   const input = [...paths.keys()].map((oid) => `${oid}\n`).join('');
-  const answer = await git(['cat-file', '--batch-check'], { input }).catch((error: Error) => {
+  const answer = await look(['cat-file', '--batch-check'], { input }).catch((error: Error) => {
     throw refuse(error.message);
   });
   const missing = [...answer.matchAll(/^(\S+) missing$/gm)].map(([, oid = '']) => paths.get(oid) ?? oid);
   if (missing.length > 0)
-    throw refuse(
-      `git has not got ${missing.length === 1 ? 'a file' : `${missing.length} files`} that would be written, as ${oneLine(toText(missing[0] as string), 100)}`,
-    );
+    throw refuse(`git has not got ${oneLine(toText(missing.slice(0, 3).join(', ')), 200)}`);
   // A damaged object shows only when it is read whole.
   const args = ['cat-file', '--batch', '--buffer'];
-  const { code, stderr } = await stream(args, () => {}, { input: Buffer.from(input) });
+  const { code, stderr } = await streamGit(root, env)(args, () => {}, { input: Buffer.from(input) });
   if (code !== 0) throw refuse(gitError(args, stderr).message);
 }
 
 /** Exit 3 when somebody wrote one of the files, or staged something, since they were looked at. */
-export function requireUntouched({ repository, stamp, stamped }: Bench, { touched }: Move): void {
-  const files = new WorkTree(repository.root);
-  const isOther = touched.some((file) => files.stamp(file.path)?.stamp !== file.stamp);
-  if (isOther || stamp() !== stamped)
+export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: Move): void {
+  const isOther = touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp);
+  if (isOther || isIndexWritten())
     throw refused('recover.busy', 'A file was written or staged meanwhile; nothing was changed.', {
       hint: 'let nothing else work here, and run the command again',
     });
 }
 
-/**
- * Does it. The private index tells git what to write; `raw` are the files that are written elsewhere.
- * Cut off anywhere, planned and done again it comes to the same.
- */
-export async function applyMove(
-  bench: Bench,
-  move: Move,
-  raw: ReadonlySet<string>,
-  oidLength: number,
-): Promise<void> {
-  const { git, repository } = bench;
-  new WorkTree(repository.root).remove(move.remove);
-  const gone = [...move.index].flatMap(([path, entry]) => (entry === null ? [path] : []));
-  const put = new Map([...move.index].flatMap(([path, entry]) => (entry ? [[path, entry] as const] : [])));
-  await git(['update-index', '-z', '--index-info'], { input: indexLines(gone, put, oidLength) });
-  const paths = [...move.write.keys()].filter((path) => !raw.has(path));
-  const input = paths.map((path) => `${path}\0`).join('');
-  if (paths.length > 0) await git(['checkout-index', '-f', '-u', '-q', '-z', '--stdin'], { input });
+/** Makes index and working tree the tree of the move. Interrupted anywhere, planned and done again it comes to the same. */
+export async function applyMove({ root, git, refresh }: Bench, move: Move): Promise<void> {
+  const { tree, folder, write, remove, modules, isEmpty } = move;
+  removeFiles(root, remove);
+  // Git overwrites a file whose times it does not know, even with the same content.
+  await refresh();
+  if (isEmpty) return;
+  const source = ['restore', `--source=${tree}`, '--staged'];
+  const stdin = ['--pathspec-from-file=-', '--pathspec-file-nul'];
+  const all = [':(top)', ...[folder, ...modules].map((path) => `:(top,exclude,literal)${path}`)];
+  if (write.size + remove.length > 0)
+    await git(['--no-literal-pathspecs', ...source, '--worktree', ...stdin], {
+      input: all.map((path) => `${path}\0`).join(''),
+    });
+  if (modules.length > 0)
+    await git([...source, ...stdin], { input: modules.map((path) => `${path}\0`).join('') });
+}
+
+/** Makes the index alone a tree, outside the folder. */
+export async function restoreIndex({ git }: Bench, tree: string, folder: string): Promise<void> {
+  const differing = (await git(['diff-index', '--cached', '--name-only', '-z', tree])).split('\0');
+  const inside = (path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+  const paths = differing.filter((path) => path !== '' && !inside(path));
+  if (paths.length === 0) return;
+  const args = ['restore', `--source=${tree}`, '--staged'];
+  await git(['--no-literal-pathspecs', ...args, ...outsideOf(toText(folder))]);
+}
+
+/** The tree of a commit, with one folder as HEAD has it. The private index has it too. */
+export async function treeWith(
+  { look, folder: place }: Bench,
+  { commit, head, folder }: { commit: string; head: string; folder: string },
+): Promise<{ tree: string; index: string }> {
+  const index = join(place, 'restored');
+  const env = { GIT_INDEX_FILE: index };
+  await look(['read-tree', commit], { env });
+  await look(['rm', '-r', '-f', '-q', '--cached', '--ignore-unmatch', '--', toText(folder)], { env });
+  const kept = await look(['ls-tree', '-r', '-z', '--full-tree', head, '--', toText(folder)]);
+  await look(['update-index', '-z', '--index-info'], { env, input: kept });
+  // A partial clone may lack some of its files.
+  return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
+}
+
+/** A commit on HEAD; HEAD itself when it has this tree. No hook and no signing program runs. */
+export async function commitTree(
+  { look }: Bench,
+  { tree, head, message }: { tree: string; head: string; message: string },
+): Promise<string> {
+  if ((await look(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
+  return (await look(args, { input: toBytes(message) })).trim();
+}
+
+/** A sparse checkout: in git, and rightly not on the disk. */
+export const hasLeftOut = async ({ look }: Bench): Promise<boolean> =>
+  words(await look(['ls-files', '-v', '-z'])).some((line) => /^[Ss] /.test(line));
+
+export const pathIn = (root: string, path: string): Buffer =>
+  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
+
+/** Null for what is no file and no link, and behind a link: there it is another file. */
+export function stampIn(root: string, path: string): FileStamp | null {
+  const parts = path.split('/');
+  for (let length = 1; length < parts.length; length++) {
+    const folder = pathIn(root, parts.slice(0, length).join('/'));
+    if (fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+  }
+  const stat = fs.lstatSync(pathIn(root, path), { bigint: true, throwIfNoEntry: false });
+  if (!stat?.isFile() && !stat?.isSymbolicLink()) return null;
+  const { ino, size, mtimeNs, ctimeNs, mode } = stat;
+  const stamp = `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`;
+  return { path, mode: Number(mode & 0o777n), isLink: stat.isSymbolicLink(), stamp };
+}
+
+/** Files that stand where one of these has to be written: itself, in place of its folder, or below it as a folder. */
+export function blocking(root: string, paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const parts = path.split('/');
+    for (let length = 1; length <= parts.length; length++) {
+      const prefix = parts.slice(0, length).join('/');
+      const stat = fs.lstatSync(pathIn(root, prefix), { throwIfNoEntry: false });
+      if (!stat) break;
+      if (!stat.isDirectory()) {
+        found.add(prefix);
+        break;
+      }
+      for (const file of filesIn(root, prefix, length === parts.length)) found.add(file);
+    }
+  }
+  return [...found];
+}
+
+/** Exit 3 for a repository of its own. */
+function filesIn(root: string, folder: string, isDeep: boolean): string[] {
+  if (fs.lstatSync(pathIn(root, `${folder}/.git`), { throwIfNoEntry: false }))
+    throw refused(
+      'recover.repository',
+      `${toText(folder)} is a repository of its own, and stands in the way.`,
+      {
+        hint: 'move it elsewhere, then run the command again',
+      },
+    );
+  if (!isDeep) return [];
+  const entries = fs.readdirSync(pathIn(root, folder), { withFileTypes: true, encoding: 'latin1' as 'utf8' });
+  return entries.flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesIn(root, path, true) : [path];
+  });
+}
+
+/** With the folders that are empty by that. */
+function removeFiles(root: string, paths: readonly string[]): void {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    if (!stampIn(root, path)) continue;
+    fs.unlinkSync(pathIn(root, path));
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  }
+  for (const folder of [...folders].sort((a, b) => b.length - a.length))
+    try {
+      fs.rmdirSync(pathIn(root, folder));
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
+    }
+}
+
+/** Where a file is to be written anew, with whatever is there removed. */
+export function makeRoom(root: string, path: string): Buffer {
+  const at = pathIn(root, path);
+  fs.mkdirSync(pathIn(root, dirname(path)), { recursive: true });
+  const there = fs.lstatSync(at, { throwIfNoEntry: false });
+  if (there?.isDirectory()) fs.rmdirSync(at);
+  else if (there) fs.unlinkSync(at);
+  return at;
 }

@@ -58,7 +58,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       act: bind(() => import('../recover/recover.js'), 'recover'),
       undo: bind(() => import('../undo/undo.js'), 'undoLast'),
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
-      list: bind(() => import('../recover/backups.js'), 'listRecoveries', 'reads'),
+      list: bind(() => import('../recover/rollback.js'), 'listRecoveries', 'reads'),
     },
     /** GIT-09: takes back the last change that forge made here. */
     undo: bind(() => import('../undo/undo.js'), 'undoLast'),

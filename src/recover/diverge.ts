@@ -3,11 +3,11 @@ import { toBytes, toText } from '../git/bytes.js';
 import { type Git, type GitResult, must } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { type Filtered, findFiltered } from '../git/filtered.js';
+import { blocking, stampIn } from '../git/move.js';
 import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
 import { mergeBase } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { isShallow, operationInProgress } from '../git/state.js';
-import { WorkTree } from '../git/work-tree.js';
 import type { Divergence, Relation } from './rules.js';
 
 /** What git knows of the divergence; the rest only forge knows. */
@@ -32,11 +32,11 @@ export async function measureDivergence(
     commit === null ? null : readHistory(git, commit, folder),
     commit === null ? NO_CHANGES : readChanges(git, commit, folder),
   ]);
-  const files = new WorkTree(repository.root);
+  const { root } = repository;
   const filtered = await findFiltered(unsafe, status.changed);
   const others = new Set(status.untracked);
-  const blocking = files.blocking(changes.deleted.map(toBytes)).map(toText);
-  const gone = changes.deleted.filter((path) => !files.isThere(toBytes(path)));
+  const inTheWay = blocking(root, changes.deleted.map(toBytes)).map(toText);
+  const gone = changes.deleted.filter((path) => stampIn(root, toBytes(path)) === null);
   return {
     commits: history?.commits ?? 0,
     behind: history?.behind ?? 0,
@@ -47,13 +47,13 @@ export async function measureDivergence(
     untracked: status.untracked.length,
     uncommitted: status.changed.length - (filtered?.paths.length ?? 0) + status.untracked.length,
     filtered,
-    in_the_way: blocking.filter((path) => !others.has(path) && !changes.paths.has(path)),
+    in_the_way: inTheWay.filter((path) => !others.has(path) && !changes.paths.has(path)),
     branch: status.head === null ? 'unborn' : (history?.branch ?? 'missing'),
     operation: operationInProgress(repository) ?? (status.isUnmerged ? 'an unresolved conflict' : null),
     head: status.head,
     isShallow: isShallow(repository),
     isHeadSame: history?.isHeadSame ?? false,
-    gone: new Set(gone.map((path) => join(repository.root, path))),
+    gone: new Set(gone.map((path) => join(root, path))),
   };
 }
 

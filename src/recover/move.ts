@@ -1,42 +1,52 @@
+import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { readHint } from '../core/cache.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
 import { diskError } from '../core/files.js';
-import { ForgeProcess, sameProcess } from '../core/holder.js';
+import { ForgeProcess } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
+import { requireNoCycle } from '../cycle/mark.js';
 import { asUnproved, type Feature, unproved } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
-import { makeBackup } from '../git/backup.js';
-import { backupRef, readNote, writeKept, writeKeptIndex } from '../git/backups.js';
-import { type Bench, onBench, toBytes } from '../git/bytes.js';
+import { backUp, backupRef, readNote, writeKept } from '../git/backup.js';
+import { toBytes, toText } from '../git/bytes.js';
 import { must } from '../git/client.js';
-import { installIndex, removeOwnLock } from '../git/install-index.js';
+import { whyNoCommit } from '../git/commit.js';
+import { findFiltered } from '../git/filtered.js';
 import { isAncestor } from '../git/memory.js';
-import { applyMove, type Move, planMove } from '../git/move.js';
+import {
+  applyMove,
+  type Bench,
+  type Move,
+  onBench,
+  planMove,
+  requireObjects,
+  requireUntouched,
+  restoreIndex,
+} from '../git/move.js';
+import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
-import { HALF_WAY } from './backups.js';
 import { type Place, requirePlace } from './plan.js';
+import { namePaths } from './rules.js';
 
 /**
- * A rollback, or its undoing, that has begun. All that it takes away is in `backup` by then. Once this is written the rest
- * is done, whatever happens: HEAD moves, then files, then the index, then the record; last this goes.
+ * A rollback, or its undoing, that has begun. All that it takes away is in `backup` by then. Once this is written, the rest
+ * is done, whatever happens: HEAD moves, then files, then the index, then the record.
  */
 const Intent = z.looseObject({
   schema_version: z.string(),
   op: z.enum(['rollback', 'undo']),
-  at: z.string(),
-  process: ForgeProcess,
   /** HEAD before and after. */
   head: z.string(),
   commit: z.string(),
   /** What the files become. */
   tree: z.string(),
-  backup: z.nullable(z.string()),
+  backup: z.string(),
   /** The backup whose files and index come back byte for byte. */
   kept: z.nullable(z.string()),
   /** Features that may pass afterwards; null for all. */
@@ -47,48 +57,31 @@ const Intent = z.looseObject({
 type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
-/**
- * A bench for one recovery at a time: exit 3 while another process is at one, which would lose its bench. A dry run has one
- * of its own.
- */
-export async function benchAt<T>(
-  context: Context,
-  { repository, git }: Place,
-  work: (bench: Bench) => Promise<T>,
-): Promise<T> {
+/** One recovery at a time: exit 3 while another process is at one, unless it is gone. A dry run takes no claim. */
+export async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
   const { world, layout, disk } = context;
-  const folder = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
-  claim(context);
+  const { repository, git } = requirePlace(context);
+  const claim = recoverClaim(layout);
+  disk.withLock(() => {
+    const known = ForgeProcess.safeParse(readHint<unknown>(claim));
+    if (known.success && world.liveness(known.data) !== 'gone')
+      throw refused('recover.busy', 'Another recovery is under way here; nothing was changed.', {
+        hint: `wait for it, then: forge recover --plan   (if none runs, on no other machine either, remove ${claim})`,
+      });
+    disk.replace(claim, Buffer.from(JSON.stringify(world.self())));
+  });
+  const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
-    return await onBench({ repository, git, env: world.env, place: folder }, work);
+    return await onBench({ repository, git, env: world.env, place }, work);
   } catch (error) {
     throw plainly(error, 'nothing was changed; settle that, then: forge recover --plan');
   } finally {
-    release(context);
+    // On a full disk there may be no lock for it.
+    if (!disk.dryRun) rmSync(claim, { force: true });
   }
 }
 
-/** On a full disk there may be no lock for it; the next one takes it over all the same. */
-function release({ disk, layout }: Context): void {
-  try {
-    disk.withLock(() => disk.remove(recoverClaim(layout)));
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-  }
-}
-
-/** Taken over from a process that is gone. */
-function claim({ disk, layout, world }: Context): void {
-  const path = recoverClaim(layout);
-  disk.withLock(() => {
-    const known = ForgeProcess.safeParse(readHint<unknown>(path));
-    if (known.success && world.liveness(known.data) !== 'gone')
-      throw underWay(`   (if none runs, on no other machine either, remove ${path})`);
-    disk.replace(path, Buffer.from(JSON.stringify(world.self())));
-  });
-}
-
-/** What the system refused, in one line. */
+/** An error of the system, in one line. */
 function plainly(error: unknown, hint: string): unknown {
   const code = error instanceof ForgeError ? undefined : systemCode(error);
   if (code === undefined) return error;
@@ -109,64 +102,99 @@ export const noteOf = ({ repository }: Place, why: string): Record<string, unkno
   worktree: repository.gitDir,
 });
 
-/** Takes this worktree for one recovery; exit 3 while another one is under way. */
-export function beginMove(context: Context, intent: Omit<Intent, 'schema_version' | 'process'>): Intent {
-  const { disk, layout, world } = context;
-  const whole = { schema_version: INTENT.version, process: world.self(), ...intent } as Intent;
-  disk.withLock(() => {
-    if (hasRecovery(context)) throw underWay();
-    disk.replace(recoverFile(layout), encodeDocument(whole));
-  });
-  return whole;
+/** B-39: git at rest, with a name for the commit, and no cycle in progress; exit 3 otherwise. */
+export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
+  requireNoCycle(context);
+  const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
+  if (reason) throw notNow(reason);
 }
 
-const underWay = (unless = ''): Error =>
-  refused('recover.busy', 'Another recovery is under way here; nothing was changed.', {
-    hint: `wait for it, then: forge recover --plan${unless}`,
+export const notNow = (reason: string): Error =>
+  refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
+    hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
   });
 
-const dropIntent = ({ disk, layout }: Context): void => disk.remove(recoverFile(layout));
+/** Everything that can hinder a move, while nothing is changed. `index` is where the attributes of the files are. */
+export async function requirePossible(
+  { git }: Place,
+  bench: Bench,
+  move: Move,
+  {
+    kept = [],
+    commit,
+    index,
+  }: { kept?: readonly { path: string; oid: string }[]; commit: string; index?: string },
+): Promise<void> {
+  const raw = new Set(kept.map(({ path }) => path));
+  const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
+  const source = index === undefined ? {} : { source: ['--cached'], env: { GIT_INDEX_FILE: index } };
+  const filtered = await findFiltered(git, paths, source);
+  // Without its filter git would write a pointer, or encrypted bytes, where a file was.
+  if (filtered)
+    throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
+      hint: filtered.hint,
+    });
+  const objects = [...move.write, ...kept.map(({ path, oid }) => [path, oid] as const)];
+  await requireObjects(bench, objects, commit);
+}
 
-/** All but the backup. Exit 3 when HEAD is not where it was; then nothing was changed. */
-export async function finishMove(
+/** Backs up what the move changes, notes that it has begun, and does it. */
+export async function makeMove(
+  context: Context,
+  { place, bench, move }: { place: Place; bench: Bench; move: Move },
+  {
+    note,
+    subject,
+    ...job
+  }: Omit<Intent, 'schema_version'> & { note: Record<string, unknown>; subject: string },
+): Promise<void> {
+  const { disk, layout, warnings } = context;
+  if (move.left.length > 0)
+    warnings.push(
+      `Submodules and repositories inside this one were left as they are: ${namePaths(move.left.map(toText))}. Look at: git status  and  git submodule update`,
+    );
+  const intent = { schema_version: INTENT.version, ...job } as Intent;
+  await backUp(bench, move, { ref: intent.backup, head: intent.head, subject, note });
+  requireUntouched(bench, move);
+  disk.withLock(() => disk.replace(recoverFile(layout), encodeDocument(intent)));
+  await finishMove(context, { place, bench, move }, intent);
+  if ((await readBranch(place.repository, place.git)) === null)
+    warnings.push(
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${intent.commit.slice(0, 12)}`,
+    );
+}
+
+/** Exit 3 when HEAD is not where it was; then nothing was changed. */
+async function finishMove(
   context: Context,
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
   intent: Intent,
 ): Promise<void> {
+  const { disk, layout } = context;
   if (!(await moveHead(place, intent))) {
-    dropIntent(context);
+    disk.remove(recoverFile(layout));
     throw refused('recover.moved', 'HEAD moved meanwhile; the files were left as they are.', {
       hint: 'forge recover --plan',
     });
   }
-  await moveFiles(context, { place, bench, move }, intent).catch((error: unknown) => {
+  try {
+    await applyMove(bench, move);
+    const note = intent.kept === null ? null : await readNote(place.git, intent.kept);
+    if (note) {
+      await writeKept(bench, note.files);
+      await restoreIndex(bench, `${intent.kept}^2:staged`, move.folder);
+    }
+    settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
+    recordMove(context, intent);
+  } catch (error) {
     throw cutOff(error, intent);
-  });
-  dropIntent(context);
-}
-
-async function moveFiles(
-  context: Context,
-  { place, bench, move }: { place: Place; bench: Bench; move: Move },
-  intent: Intent,
-): Promise<void> {
-  const { git, repository, folder } = place;
-  const note = intent.kept === null ? null : await readNote(git, intent.kept);
-  const kept = note?.files ?? [];
-  await applyMove(bench, move, new Set(kept.map(({ path }) => path)), intent.head.length);
-  await writeKept(bench, kept);
-  const index = note?.index === true ? `${bench.index}.back` : bench.index;
-  if (note?.index === true) await writeKeptIndex(bench, intent.kept as string, folder, index);
-  else if (intent.kept !== null) await bench.git(['read-tree', `${intent.kept}^2:staged`]);
-  installIndex(repository.gitDir, index);
-  settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
-  await recordMove(context, intent);
+  }
+  disk.remove(recoverFile(layout));
 }
 
 /** Once HEAD has moved there is one way out, and it leads on. */
 function cutOff(error: unknown, { op, backup }: Intent): unknown {
-  const where = backup === null ? '' : `; what was there is in ${backup}`;
-  const hint = `settle that, then: forge recover  (completes the ${op}${where})`;
+  const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
   if (error instanceof ForgeError)
     return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
   return plainly(error, hint);
@@ -176,8 +204,8 @@ function cutOff(error: unknown, { op, backup }: Intent): unknown {
 async function moveHead({ git }: Place, { head, commit, record }: Intent): Promise<boolean> {
   const now = (await must(git, ['rev-parse', '--verify', 'HEAD^{commit}'])).trim();
   if (now !== head || commit === head) return now === commit || (await isAncestor(git, commit, now)) === true;
-  const said = `forge recover: ${record.action} ${record.checkpoint ?? ''}`.trim();
-  return (await git(['update-ref', '-m', said, 'HEAD', commit, head])).code === 0;
+  const reason = `forge recover: ${record.action} ${record.checkpoint ?? ''}`.trim();
+  return (await git(['update-ref', '-m', reason, 'HEAD', commit, head])).code === 0;
 }
 
 /** What only work that is gone has shown is in progress again; what was so for that reason is as it was. */
@@ -192,47 +220,51 @@ function settleFeatures(context: Context, { vouched }: Intent, features: readonl
 }
 
 /** Once, however often it is completed. */
-async function recordMove(context: Context, { record }: Intent): Promise<void> {
-  const known = readRecords(context, 'audit').filter(
+function recordMove(context: Context, { record }: Intent): void {
+  const isKnown = readRecords(context, 'audit').some(
     ({ record: { kind, move } }) => kind === 'recovery' && move === record.move,
   );
-  if (known.length === 0) storeAudit(context, { kind: 'recovery', ...record });
+  if (!isKnown) storeAudit(context, { kind: 'recovery', ...record });
 }
 
-/** Completes what was cut off. What is on the disk half-way, and may be somebody's new work, is in a backup first. */
+/** Why a backup was made that nobody chose: a move was interrupted. */
+export const HALF_WAY = 'half_way';
+
+/** Completes what was interrupted. What is on the disk by then, and may be somebody's new work, is in a backup first. */
 export async function finishRecovery(context: Context): Promise<void> {
-  const { disk, layout, world } = context;
+  const { disk, layout } = context;
   if (disk.dryRun || !hasRecovery(context) || readHalt(disk) !== null) return;
   const place = requirePlace(context);
-  const intent = disk.requireDocument(INTENT, recoverFile(layout)).value;
-  const isMine = sameProcess(intent.process, world.self());
-  if (!isMine && world.liveness(intent.process) !== 'gone') throw underWay();
+  const { value: intent } = disk.requireDocument(INTENT, recoverFile(layout));
+  await requireRest(context, place);
   await installGuard(context);
-  removeOwnLock(place.repository.gitDir);
-  await benchAt(context, place, async (bench) => {
+  await atBench(context, async (bench) => {
     // What was ignored before it began still is nobody's work.
-    const beside = [intent.backup ?? intent.head];
-    const move = await planMove(bench, intent.tree, toBytes(place.folder), beside);
+    const kept = intent.kept === null ? null : await readNote(place.git, intent.kept);
+    const move = await planMove(bench, intent.tree, toBytes(place.folder), {
+      beside: [intent.backup],
+      more: kept?.files.map(({ path }) => path) ?? [],
+    });
     const ref = nameBackup(context);
-    const subject = `Half-way through a ${intent.op} that was cut off`;
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
+    const subject = `Half-way through a ${intent.op} that was interrupted`;
     if (move.touched.length > 0)
-      await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, HALF_WAY) });
+      await backUp(bench, move, { ref, head, subject, note: noteOf(place, HALF_WAY) });
     await finishMove(context, { place, bench, move }, intent);
     context.warnings.push(
-      `A ${intent.op} had been cut off; it is completed now. What was there before: ${intent.backup ?? 'HEAD'}; half-way: ${move.touched.length > 0 ? ref : 'nothing'}.`,
+      `A ${intent.op} had been interrupted; it is completed now. What was there before: ${intent.backup}; half-way: ${move.touched.length > 0 ? ref : 'nothing'}.`,
     );
   });
 }
 
-/** The same where somebody only starts to work: what hinders it is told. */
+/** The same where somebody only starts to work: what hinders it is a warning. */
 export async function tryFinishRecovery(context: Context): Promise<void> {
   try {
     await finishRecovery(context);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(
-      `A recovery was cut off and waits: ${error.message} Complete it with: forge recover`,
+      `A recovery was interrupted and waits: ${error.message} Complete it with: forge recover`,
     );
   }
 }

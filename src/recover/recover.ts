@@ -6,11 +6,12 @@ import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { type Git, must, PORCELAIN } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
+import { operationInProgress } from '../git/state.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
 import type { RecoverWatch } from './checks.js';
-import { finishRecovery } from './move.js';
+import { finishRecovery, notNow } from './move.js';
 import {
   chooseTarget,
   planRecovery,
@@ -19,7 +20,7 @@ import {
   type Target,
   targetOf,
 } from './plan.js';
-import { about, requireNoOperation, rollBack } from './rollback.js';
+import { about, rollBack } from './rollback.js';
 import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
@@ -51,7 +52,8 @@ export async function recover(
 ): Promise<Recovered> {
   const { to } = checkInput(RecoverInput, raw);
   await finishRecovery(context);
-  requireNoOperation(requirePlace(context));
+  const operation = operationInProgress(requirePlace(context).repository);
+  if (operation) throw notNow(`${operation} is in progress`);
   const plan = await planRecovery(context, to === undefined ? {} : { to }, watch);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
   if (lacksCheckpoint(plan.rules))

@@ -1,23 +1,29 @@
 import { issueOf, nameIn } from '../checkpoint/rules.js';
 import { idHere } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
-import { refused } from '../core/error.js';
+import { outside, refused, usage } from '../core/error.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
-import { requireNoCycle } from '../cycle/mark.js';
 import { listFeatures } from '../feature/feature.js';
 import { unproved } from '../feature/rules.js';
-import { makeBackup } from '../git/backup.js';
-import { type Bench, toBytes, toText } from '../git/bytes.js';
-import { whyNoCommit } from '../git/commit.js';
-import { findFiltered } from '../git/filtered.js';
-import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
-import { commitTree, hasLeftOut, restoredIndex, restoreTree } from '../git/restore.js';
-import { operationInProgress, readBranch } from '../git/state.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type Backup, type BackupNote, backupRef, listBackups, readNote } from '../git/backup.js';
+import { toBytes, toText, words } from '../git/bytes.js';
+import { must } from '../git/client.js';
+import {
+  type Bench,
+  commitTree,
+  hasLeftOut,
+  listSpared,
+  type Move,
+  planMove,
+  treeWith,
+} from '../git/move.js';
+import { requireVerified } from '../ledger/integrity.js';
+import type { Context } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
+import { atBench, HALF_WAY, makeMove, nameBackup, noteOf, requirePossible, requireRest } from './move.js';
 import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan.js';
+import { namePaths } from './rules.js';
 
 /** What a rollback did. */
 interface RolledBack {
@@ -27,59 +33,52 @@ interface RolledBack {
   commit: string | null;
 }
 
-/**
- * The checkpoint's tree outside `.forge/`, as a commit on top of HEAD and on the disk. Before the first file is touched all
- * that it changes is on a ref of its own.
- */
+/** The checkpoint's tree outside `.forge/`, as a commit on HEAD and on the disk. */
 export async function rollBack(context: Context, plan: RecoveryPlan): Promise<RolledBack> {
   const place = requirePlace(context);
   await requireRest(context, place);
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
-  return benchAt(context, place, async (bench) => {
-    const commit = await makeRestoreCommit(context, bench, plan);
-    const move = await planMove(bench, commit, toBytes(place.folder));
-    if (isEmpty(move) && commit === head) return { backup_ref: null, commit: null };
-    await requireUnfiltered(place, [...move.write.keys()].map(toText), {
-      source: ['--cached'],
-      env: { GIT_INDEX_FILE: restoredIndex(bench) },
-    });
-    await requireObjects(bench, move, { commit: target.commit.slice(0, 12) });
-    tellLeft(context, move.left);
-    const ref = nameBackup(context);
-    const features = unproved(listFeatures(context).features, new Set(target.features_passing));
-    const vouched = target.features_passing;
-    const note = {
-      ...noteOf(place, 'rollback'),
-      checkpoint: target.tag,
-      restored: commit,
-      vouched,
-      features,
-    };
-    const subject = `Before the rollback to ${target.tag}`;
-    await makeBackup(bench, move, { ref, head, subject, note });
-    requireUntouched(bench, move);
-    const intent = beginMove(context, {
-      op: 'rollback',
-      at: timestamp(context),
+  return atBench(context, async (bench) => {
+    if (await hasLeftOut(bench))
+      throw refused(
+        'recover.sparse',
+        'This checkout leaves files out, so it cannot be made a whole checkpoint.',
+        { hint: 'forge recover --worktree DIR   or   git sparse-checkout disable' },
+      );
+    const { commit, index } = await commitRestored(context, bench, {
+      ...describe(context, plan),
       head,
-      commit,
-      tree: commit,
-      backup: ref,
-      kept: null,
-      vouched,
-      record: {
-        move: makeToken(8),
-        action: 'rollback',
-        ...about(plan),
-        from: head,
-        to: commit,
-        backup: ref,
-      },
+      of: target.commit,
     });
-    await finishMove(context, { place, bench, move }, intent);
-    tellRest(context, await planMove(bench, commit, toBytes(place.folder), [ref]));
-    await tellDetached(context, place, commit);
-    return { backup_ref: ref, commit: commit === head ? null : commit };
+    const move = await planMove(bench, commit, toBytes(place.folder));
+    if (move.isEmpty && commit === head) return { backup_ref: null, commit: null };
+    await requirePossible(place, bench, move, { commit: target.commit.slice(0, 12), index });
+    const backup = nameBackup(context);
+    const vouched = target.features_passing;
+    const features = unproved(listFeatures(context).features, new Set(vouched));
+    const kept = { checkpoint: target.tag, restored: commit, vouched, features };
+    await makeMove(
+      context,
+      { place, bench, move },
+      {
+        op: 'rollback',
+        head,
+        commit,
+        tree: commit,
+        backup,
+        kept: null,
+        vouched,
+        note: { ...noteOf(place, 'rollback'), ...kept },
+        subject: `Before the rollback to ${target.tag}`,
+        record: { move: makeToken(8), action: 'rollback', ...about(plan), from: head, to: commit, backup },
+      },
+    );
+    const spared = await listSpared(bench, backup, move.folder);
+    if (spared.length > 0)
+      context.warnings.push(
+        `Left where they are, though the checkpoint's .gitignore does not name them: ${namePaths(spared.map(toText))}. Commit none of them by accident.`,
+      );
+    return { backup_ref: backup, commit: commit === head ? null : commit };
   });
 }
 
@@ -91,41 +90,7 @@ export const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<strin
   failed: checks.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])),
 });
 
-/** B-39: exit 3 in the middle of a merge, rebase, pick, revert or bisect: its end, or its abort, comes first. */
-export function requireNoOperation({ repository }: Place): void {
-  const operation = operationInProgress(repository);
-  if (operation) throw notNow(`${operation} is in progress`);
-}
-
-/** Git at rest, with a name for the commit, and no cycle in progress. */
-export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
-  requireNoCycle(context);
-  const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
-  if (reason) throw notNow(reason);
-}
-
-const notNow = (reason: string): Error =>
-  refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
-    hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
-  });
-
-/** Without its filter git would write a pointer, or encrypted bytes, where a file was. */
-export async function requireUnfiltered(
-  { git }: Place,
-  paths: readonly string[],
-  from?: Parameters<typeof findFiltered>[2],
-): Promise<void> {
-  const filtered = await findFiltered(git, paths, from);
-  if (!filtered) return;
-  throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
-    hint: filtered.hint,
-  });
-}
-
-interface RestoreCommit {
-  head: string;
-  /** The commit whose files come back. */
-  of: string;
+interface Text {
   id: string;
   subject: string;
   what: string[];
@@ -133,17 +98,34 @@ interface RestoreCommit {
   parentNote?: string;
 }
 
+function describe(context: Context, { checkpoint, divergence, checks }: RecoveryPlan): Text {
+  const { tag, commit } = checkpoint as Target;
+  const { files, commits } = divergence;
+  const short = commit.slice(0, 12);
+  const failed = checks.filter(({ state }) => state === 'failed');
+  return {
+    id: idHere(context, issueOf(nameIn(tag) ?? 'FORGE')),
+    subject: `Roll back to ${tag}`,
+    what: [
+      `Everything outside .forge/ as in ${short}`,
+      `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
+    ],
+    why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
+    parentNote: `the verified state is ${short}`,
+  };
+}
+
 /** A commit on HEAD with the files of another commit, and `.forge/` as HEAD has it. HEAD itself where nothing differs. */
-export async function commitRestored(
+async function commitRestored(
   context: Context,
   bench: Bench,
-  { head, of, parentNote, ...said }: RestoreCommit,
-): Promise<string> {
+  { head, of, parentNote, ...text }: Text & { head: string; of: string },
+): Promise<{ commit: string; index: string }> {
   const folder = toBytes(requirePlace(context).folder);
-  const tree = await restoreTree(bench, { commit: of, head, folder });
+  const { tree, index } = await treeWith(bench, { commit: of, head, folder });
   const running = readRunning(context);
   const message = formatCommitMessage({
-    ...said,
+    ...text,
     learned: [],
     updated: [],
     backtrace: {
@@ -153,66 +135,167 @@ export async function commitRestored(
       session: running ? sessionName(running.id) : 'none',
     },
   });
-  return commitTree(bench, { tree, head, message });
+  return { commit: await commitTree(bench, { tree, head, message }), index };
 }
 
-async function makeRestoreCommit(context: Context, bench: Bench, plan: RecoveryPlan): Promise<string> {
-  const [target, head] = [plan.checkpoint as Target, plan.head as string];
-  if (await hasLeftOut(bench))
-    throw refused(
-      'recover.sparse',
-      'This checkout leaves files out, so it cannot be made a whole checkpoint.',
-      { hint: 'forge recover --worktree DIR   or   git sparse-checkout disable' },
+export interface BackupList {
+  backups: (Backup & { why: string; here: boolean })[];
+}
+
+/** Every state that forge kept in this repository, newest first. */
+export async function listRecoveries(context: Context): Promise<BackupList> {
+  const { git, repository } = requirePlace(context);
+  const backups = await listBackups(git);
+  const notes = await Promise.all(backups.map(({ ref }) => readNote(git, ref)));
+  return {
+    backups: backups.map((backup, i) => ({
+      ...backup,
+      why: String(notes[i]?.why ?? 'unknown'),
+      here: notes[i]?.worktree === repository.gitDir,
+    })),
+  };
+}
+
+/** A backup that is to come back. */
+export interface Found {
+  backup: Backup;
+  note: BackupNote;
+  /** Somebody named it. */
+  isNamed: boolean;
+}
+
+/** The one that is named, else the last one of this worktree. Exit 2 where there is none. */
+export async function findBackup({ git, repository }: Place, name: string | undefined): Promise<Found> {
+  const all = await listBackups(git);
+  const chosen =
+    name === undefined
+      ? all
+      : all.filter(({ ref }) => `refs/${name}` === ref || name === ref || ref === backupRef(name));
+  for (const backup of chosen) {
+    const note = await readNote(git, backup.ref);
+    const isHere = note?.worktree === repository.gitDir;
+    if (isHere && Array.isArray(note.files) && (name !== undefined || note.why !== HALF_WAY))
+      return { backup, note, isNamed: name !== undefined };
+    if (name === undefined) continue;
+    if (!note || !Array.isArray(note.files))
+      throw outside('recover.backup', `${backup.ref} is not a backup that forge made, or is not whole.`, {
+        hint: 'forge recover --list',
+      });
+    throw refused('recover.elsewhere', `${backup.ref} was made in another worktree.`, {
+      hint: `git restore --source=${backup.ref} -- FILE   or undo it there`,
+    });
+  }
+  const what =
+    name === undefined
+      ? 'There is nothing here to undo.'
+      : `There is no backup ${JSON.stringify(oneLine(name, 80))}.`;
+  throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
+}
+
+/** What an undo did. */
+export interface Undone {
+  /** The backup whose state is back. */
+  undone: string;
+  /** What it had been made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+  action: string;
+  /** Where that is which stood until now; null in a dry run. */
+  ref: string | null;
+  /** What takes this back. */
+  redo: string;
+  /** The commit that takes the rollback's back; null without one, or when HEAD had that tree already. */
+  commit: string | null;
+  /** Files that came back byte for byte. */
+  files: number;
+  /** Only with --dry-run. */
+  planned?: true;
+}
+
+/**
+ * Files and index as they were before a rollback, byte for byte; history only grows. Without a name it is refused once work
+ * was done since. All that stands until now is in a backup of its own first.
+ */
+export async function undoRollback(context: Context, found: Found): Promise<Undone> {
+  const place = requirePlace(context);
+  await requireVerified(context);
+  await requireRest(context, place);
+  const { backup, note, isNamed } = found;
+  return atBench(context, async (bench) => {
+    const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
+    const tree = `${backup.commit}^{tree}`;
+    const more = note.files.map(({ path }) => path);
+    const move = await planMove(bench, tree, toBytes(place.folder), { more });
+    if (!isNamed && note.why === 'rollback' && (await hasNewerWork(bench, { found, head, move })))
+      throw newerWork(backup.ref);
+    const done = {
+      undone: backup.ref,
+      action: String(note.why),
+      redo: 'forge undo',
+      files: note.files.length,
+    };
+    await requirePossible(place, bench, move, { kept: note.files, commit: backup.ref });
+    if (context.disk.dryRun) return { ...done, commit: null, ref: null, planned: true as const };
+    const { commit } = await commitRestored(context, bench, {
+      head,
+      of: `${backup.commit}^1`,
+      id: 'FORGE',
+      subject:
+        note.why === 'rollback'
+          ? `Undo the rollback${note.checkpoint ? ` to ${note.checkpoint}` : ''}`
+          : 'Take back the last undo',
+      what: [`Everything outside .forge/ as before: ${backup.ref}`],
+      why: 'forge undo was run.',
+    });
+    const ref = nameBackup(context);
+    // The features that the rollback vouched for: doing it again unproves the same ones.
+    const vouched = note.vouched as string[] | undefined;
+    const isRedo = note.isRolledBack === true;
+    const features = isRedo && vouched ? unproved(listFeatures(context).features, new Set(vouched)) : [];
+    await makeMove(
+      context,
+      { place, bench, move },
+      {
+        op: 'undo',
+        head,
+        commit,
+        tree,
+        backup: ref,
+        kept: backup.ref,
+        vouched: isRedo ? (vouched ?? null) : null,
+        note: { ...noteOf(place, 'undo'), isRolledBack: !isRedo, vouched, features },
+        subject: `Before undoing ${backup.ref}`,
+        record: {
+          move: makeToken(8),
+          action: 'undo',
+          undone: backup.ref,
+          from: head,
+          to: commit,
+          backup: ref,
+        },
+      },
     );
-  const { files, commits } = plan.divergence;
-  const failed = plan.checks.filter(({ state }) => state === 'failed');
-  const short = target.commit.slice(0, 12);
-  return commitRestored(context, bench, {
-    head,
-    of: target.commit,
-    id: idHere(context, issueOf(nameIn(target.tag) ?? 'FORGE')),
-    subject: `Roll back to ${target.tag}`,
-    what: [
-      `Everything outside .forge/ as in ${short}`,
-      `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
-    ],
-    why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
-    parentNote: `the verified state is ${short}`,
+    return { ...done, commit: commit === head ? null : commit, ref };
   });
 }
 
-export function tellLeft({ warnings }: Context, left: readonly string[]): void {
-  if (left.length === 0) return;
-  warnings.push(
-    `Submodules and repositories inside this one were left as they are: ${named(left)}. Look at: git status  and  git submodule update`,
+const newerWork = (ref: string): Error =>
+  refused(
+    'recover.newer',
+    'Work was done since the rollback, in files or commits outside .forge/; nothing was changed.',
+    {
+      hint: `forge undo ${ref.slice(backupRef('').length)}   (puts the newer work into a backup of its own first)`,
+    },
   );
-}
 
-/** The first of them. */
-const named = (paths: readonly string[]): string =>
-  [
-    ...paths.slice(0, 5).map((path) => oneLine(toText(path), 100)),
-    ...(paths.length > 5 ? [`and ${paths.length - 5} more`] : []),
-  ].join(', ');
-
-/** A filter or another program may make another file of what git wrote; the checkpoint may ignore less. */
-function tellRest({ warnings }: Context, { write, remove, spared }: Move): void {
-  const rest = [...write.keys(), ...remove];
-  if (rest.length > 0)
-    warnings.push(`Not as the checkpoint has it, by a filter or another program: ${named(rest)}.`);
-  if (spared.length > 0)
-    warnings.push(
-      `Left where they are, though the checkpoint's .gitignore does not name them: ${named(spared)}. Commit none of them by accident.`,
-    );
-}
-
-export async function tellDetached(
-  { warnings }: Context,
-  { repository, git }: Place,
-  commit: string,
-): Promise<void> {
-  if ((await readBranch(repository, git)) === null)
-    warnings.push(
-      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${commit.slice(0, 12)}`,
-    );
+/** Whether files, index or history outside `.forge/` are other than the rollback left them. */
+async function hasNewerWork(
+  bench: Bench,
+  { found, head, move }: { found: Found; head: string; move: Move },
+): Promise<boolean> {
+  const { folder, inTheWay } = move;
+  if (inTheWay.length > 0) return true;
+  if (!(await planMove(bench, head, folder, { beside: [found.backup.commit] })).isEmpty) return true;
+  const checkpoint = found.note.restored as string | undefined;
+  if (checkpoint === undefined) return true;
+  const form = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', checkpoint, head];
+  return words(await bench.look(form)).some((path) => path !== folder && !path.startsWith(`${folder}/`));
 }

@@ -1,22 +1,60 @@
-import { resolve } from 'node:path';
-import { refused } from '../core/error.js';
+import { existsSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { outside, refused } from '../core/error.js';
 import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
 import { removeFeature } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
+import { type BackupNote, hashFiles, writeBackup } from '../git/backup.js';
+import { byteGit, toBytes } from '../git/bytes.js';
+import { openObjects } from '../git/client.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, openContext, requireSupervisor } from '../project/project.js';
-import { type Found, findBackup } from '../recover/backups.js';
-import { finishRecovery } from '../recover/move.js';
+import { finishRecovery, nameBackup, noteOf } from '../recover/move.js';
 import { requirePlace } from '../recover/plan.js';
 import { RESERVED } from '../recover/recover.js';
-import { type Undone, undoRollback } from '../recover/undo.js';
+import { type Found, findBackup, type Undone, undoRollback } from '../recover/rollback.js';
 import { requireArchive } from '../session/archive.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
-import { keepFiles, readKept, readSnapshot, type Snapshot } from './snapshot.js';
+
+/** What stood before a change of `.forge/`, on a backup ref. */
+interface Snapshot extends BackupNote {
+  /** Paths from the project's root; null for a file that was not there. */
+  state: { path: string; oid: string | null }[];
+  feature?: Feature;
+  /** Of the feature, among all. */
+  at?: number;
+}
+
+/** Keeps files on a backup ref before forge changes them; null without git, where nothing can be undone. */
+async function keepFiles(
+  context: Context,
+  { why, subject, ...more }: { why: string; subject: string } & Pick<Snapshot, 'feature' | 'at'>,
+  paths: readonly string[] = [],
+): Promise<string | null> {
+  const { git, layout, disk, world } = context;
+  if (!git || disk.dryRun) return null;
+  const bytes = byteGit(layout.root, world.env);
+  const there = paths.filter((path) => existsSync(path));
+  const oids = await hashFiles(bytes, there.map(toBytes));
+  const state = paths.map((path) => ({
+    path: relative(layout.root, path),
+    oid: oids[there.indexOf(path)] ?? null,
+  }));
+  const ref = nameBackup(context);
+  const head =
+    (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim() ||
+    (
+      await bytes(['commit-tree', (await bytes(['mktree'], { input: '' })).trim(), '-m', 'No commit yet'])
+    ).trim();
+  const note = { ...noteOf(requirePlace(context), why), ...more, files: [], state };
+  const entries = oids.map((oid, i) => `100644 blob ${oid}\tfile-${i}`);
+  await writeBackup(bytes, { ref, head, tree: `${head}^{tree}`, subject, note, entries });
+  return ref;
+}
 
 /** Without writing anything: what is refused leaves no backup behind. */
 async function rehearse(context: Context, work: (dry: Context) => unknown): Promise<void> {
@@ -33,8 +71,13 @@ export async function removeFeatureKept(
   await rehearse(context, (dry) => removeFeature(dry, input));
   const features = readFeatures(context);
   const at = features.findIndex(({ id }) => id === input.id);
-  const more = { feature: features[at], at };
-  await keepFiles(context, { why: 'feature remove', subject: `Before feature remove ${input.id}`, more }, []);
+  const feature = features[at] as Feature;
+  await keepFiles(context, {
+    why: 'feature remove',
+    subject: `Before feature remove ${input.id}`,
+    feature,
+    at,
+  });
   return removeFeature(context, input);
 }
 
@@ -67,12 +110,13 @@ export async function undoLast(context: Context, { backup }: { backup?: string }
   const place = requirePlace(context);
   await finishRecovery(context);
   const found = await findBackup(place, backup);
-  const snapshot = await readSnapshot(context, found.backup.ref);
-  return snapshot ? restoreSnapshot(context, found, snapshot) : undoRollback(context, found);
+  return Array.isArray(found.note.state)
+    ? restoreSnapshot(context, found, found.note as Snapshot)
+    : undoRollback(context, found);
 }
 
 async function restoreSnapshot(context: Context, { backup }: Found, snapshot: Snapshot): Promise<Undone> {
-  const { feature, at, why } = snapshot as Snapshot & { feature?: Feature; at?: number };
+  const { feature, at, why } = snapshot;
   const planned = context.disk.dryRun ? { planned: true as const } : {};
   const done = { undone: backup.ref, action: why, redo: 'forge undo', commit: null, ...planned };
   if (feature) {
@@ -97,7 +141,7 @@ async function putFeature(
       hint: `forge feature remove ${twin.id}`,
     });
   const next = { why: isBack ? 'feature restore' : 'feature remove', subject: `Before the undo of ${why}` };
-  const ref = await keepFiles(context, { ...next, more: { feature, at } }, []);
+  const ref = await keepFiles(context, { ...next, feature, at });
   if (!isBack) removeFeature(context, { id: feature.id });
   else updateFeatures(context, (before) => before.toSpliced(at, 0, feature));
   return ref;
@@ -105,11 +149,15 @@ async function putFeature(
 
 /** The session's files as they were. Another session that runs by now keeps its own. */
 async function putFiles(context: Context, snapshot: Snapshot): Promise<string | null> {
-  const { disk, layout } = context;
-  const kept = (await readKept(context, snapshot)).map(({ path, bytes }) => ({
-    path: resolve(layout.root, path),
-    bytes,
-  }));
+  const { disk, layout, world } = context;
+  const objects = openObjects(layout.root, world.env);
+  const kept: { path: string; bytes: Buffer | null }[] = [];
+  for (const { path, oid } of snapshot.state) {
+    const bytes = oid === null ? null : (await objects.read(oid))?.bytes;
+    if (bytes === undefined) throw outside('recover.backup', `${path} is not in the backup any more.`);
+    kept.push({ path: resolve(layout.root, path), bytes });
+  }
+  await objects.close();
   const running = readRunning(context);
   if (running && !kept.some(({ path }) => path === archiveFile(layout, running.id)))
     throw refused('undo.newer', 'Another session was started since; nothing was changed.', {

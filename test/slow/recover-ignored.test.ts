@@ -53,7 +53,7 @@ describe('forge recover and what git ignores', () => {
     const shim = projectAt(makeFolder());
     const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
     // All files are written, and then it is over.
-    shim.write('git', `#!/bin/sh\n${git} "$@" || exit\ncase "$*" in *checkout-index*-u*) exit 1;; esac\n`);
+    shim.write('git', `#!/bin/sh\n${git} "$@" || exit\ncase "$*" in *restore*--worktree*) exit 1;; esac\n`);
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
     expect(await forgeError(project, ['recover', '--yes'], { env })).toMatchObject({ exitCode: 6 });

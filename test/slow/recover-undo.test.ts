@@ -60,7 +60,7 @@ describe('forge recover --undo', () => {
     const before = files(project);
     const shim = projectAt(makeFolder());
     const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*-u*) exit 1;; esac\nexec ${git} "$@"\n`);
+    shim.write('git', `#!/bin/sh\ncase "$*" in *restore*--worktree*) exit 1;; esac\nexec ${git} "$@"\n`);
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
     const error = await forgeError(project, ['recover', '--yes'], { env });
@@ -70,7 +70,7 @@ describe('forge recover --undo', () => {
       hint: expect.stringMatching(/completes the rollback/),
     });
     const { stderr } = await runForge(project, ['session', 'start']);
-    expect(stderr).toMatch(/had been cut off; it is completed now/);
+    expect(stderr).toMatch(/had been interrupted; it is completed now/);
     expect(differsFrom(project, CHECKPOINT)).toBe('');
     await undo(project);
     expect(files(project)).toEqual(before);

@@ -58,7 +58,7 @@ function step(project: Project, roll: Roll): void {
       chmodSync(at, MODES[roll(MODES.length)] as number);
     },
     () => git('add', '-A', '--', path),
-    () => git('add', roll(2) === 0 ? '-N' : '-f', '--', path),
+    () => git('add', '-f', '--', path),
     () => git('rm', '-rq', '--cached', '--', path),
     () => git('commit', '-qm', 'Step'),
     () => {

@@ -77,8 +77,7 @@ export function files(project: Project): Record<string, string> {
 const isFolder = (project: Project, path: string): boolean => lstatSync(project.path(path)).isDirectory();
 
 /** The index outside `.forge/`, whatever times it knows. */
-export const staged = (project: Project): string =>
-  project.git('ls-files', '-s', '-v', '--', '.', ':!.forge');
+export const staged = (project: Project): string => project.git('ls-files', '-s', '--', '.', ':!.forge');
 
 export const differsFrom = (project: Project, commit: string): string =>
   project.git('diff', '--name-only', commit, '--', '.', ':!.forge') +

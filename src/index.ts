@@ -6,8 +6,7 @@
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
-export type { CheckpointRow, ShownCheckpoint } from './checkpoint/show.js';
-export type { VerifiedCheckpoints } from './checkpoint/verify.js';
+export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
 export type { CiInput, CiWatch } from './ci/ci.js';
 export type { CiCheck, CiFinding, CiReport } from './ci/rules.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';

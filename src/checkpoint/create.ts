@@ -9,8 +9,7 @@ import { findRemote } from '../git/remote.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
-import { finishCheckpoints, forgetTag, keepManifest } from './finish.js';
-import { freeName, mark } from './mark.js';
+import { finishCheckpoints, forgetTag, freeName, keepManifest, mark } from './mark.js';
 import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
 import { type Manifest, nameIn, tagOf } from './rules.js';
 import {

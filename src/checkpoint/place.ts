@@ -1,17 +1,16 @@
-import { basename, join } from 'node:path';
 import { refused, usage } from '../core/error.js';
-import { writtenAt } from '../core/file-system.js';
 import { checkpointTrees, shownFrom, TAG_FOLDER } from '../core/paths.js';
 import { checkId, isId } from '../core/schema.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
+import { toBytes } from '../git/bytes.js';
 import type { Git } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/filtered.js';
+import { type Bench, differingFiles, onBench, treeWithout } from '../git/move.js';
 import type { Repository } from '../git/repository.js';
 import { readBranch } from '../git/state.js';
 import { hasTag } from '../git/tags.js';
-import { readTrees, type TreeReader, treeWithout } from '../git/tree.js';
 import type { Context } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
@@ -78,11 +77,9 @@ export interface Tested {
 
 /** What is about to be tested: exit 3 names the files outside `.forge/` that HEAD has otherwise. */
 export async function requireClean(context: Context, place: Place): Promise<Tested> {
-  const { repository, git, head } = place;
-  const at = checkpointTrees(context.layout, makeToken(12));
-  dropOldTrees(context);
-  const reader = readTrees(repository, git, at);
-  const dirty = await differing(reader, place, head);
+  const { git, head } = place;
+  const changedSince = (): Promise<string[]> => differing(context, head);
+  const dirty = await changedSince();
   const filtered = await findFiltered(git, dirty);
   if (filtered)
     throw refused('checkpoint.filter', `${filtered.what}, so it cannot compare them with HEAD.`, {
@@ -98,30 +95,28 @@ export async function requireClean(context: Context, place: Place): Promise<Test
         data: { files: dirty.slice(0, 100) },
       },
     );
-  const treeOf = (commit: string): Promise<string> =>
-    treeWithout(repository, git, { commit, folder: place.folder, place: at });
-  return { tree: await treeOf(head), changedSince: () => differing(reader, place, head), treeOf };
+  const treeOf = (commit: string): Promise<string> => testedTree(context, commit);
+  return { tree: await treeOf(head), changedSince, treeOf };
 }
 
-/** ms. What a kill left of a look at the working tree; a look in progress is younger. */
-const OLD = 60 * 60_000;
-
-function dropOldTrees({ disk, layout, world }: Context): void {
-  const start = basename(checkpointTrees(layout, ''));
-  for (const name of disk.list(layout.state).filter((each) => each.startsWith(start)))
-    if (world.now().getTime() - (writtenAt(join(layout.state, name)) ?? 0) > OLD)
-      disk.remove(join(layout.state, name));
+/** A private index in a folder of its own; of the folder, bytes. */
+function look<T>(
+  { repository, git, layout, world }: Context,
+  work: (bench: Bench, folder: string) => Promise<T>,
+): Promise<T> {
+  if (!repository || !git) throw notNow('this folder is no git repository', 'git init');
+  const place = checkpointTrees(layout, makeToken(12));
+  const folder = toBytes(shownFrom(repository.root, layout.dir));
+  return onBench({ repository, git, env: world.env, place }, (bench) => work(bench, folder));
 }
 
-/** Paths outside `.forge/` in which the working tree is not that commit. */
-export async function differing(
-  reader: TreeReader,
-  { folder }: Pick<Place, 'folder'>,
-  commit: string,
-): Promise<string[]> {
-  const paths = await reader.against(commit, await reader.read());
-  return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
-}
+/** Files outside `.forge/` in which the working tree is not that commit. */
+export const differing = (context: Context, commit: string): Promise<string[]> =>
+  look(context, (bench, folder) => differingFiles(bench, { commit, folder }));
+
+/** The git tree of a commit without `.forge/`. */
+export const testedTree = (context: Context, commit: string): Promise<string> =>
+  look(context, async (bench, folder) => (await treeWithout(bench, { commit, folder })).tree);
 
 export const listed = (paths: readonly string[]): string =>
   [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');

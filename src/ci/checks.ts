@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { verifyCheckpoints } from '../checkpoint/verify.js';
+import { verifyCheckpoints } from '../checkpoint/show.js';
 import { checkRange, type RangeCommit, rulesHere } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';

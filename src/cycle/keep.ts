@@ -1,5 +1,5 @@
 import { createCheckpoint } from '../checkpoint/create.js';
-import { finishCheckpoints } from '../checkpoint/finish.js';
+import { finishCheckpoints } from '../checkpoint/mark.js';
 import { readManifests } from '../checkpoint/read.js';
 import { tagOf } from '../checkpoint/rules.js';
 import { rulesHere } from '../commit/check.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listCutOff } from '../checkpoint/finish.js';
+import { listCutOff } from '../checkpoint/mark.js';
 import { writtenAt } from '../core/file-system.js';
 import { lookAtLock } from '../core/lock.js';
 import {

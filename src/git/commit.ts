@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ForgeError } from '../core/error.js';
@@ -6,7 +6,7 @@ import { type Git, type GitResult, gitError, must, PORCELAIN } from './client.js
 import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
 import { signingGit } from './signing.js';
-import { operationInProgress, stampOf } from './state.js';
+import { operationInProgress } from './state.js';
 
 export interface FolderCommit {
   repository: Repository;
@@ -49,20 +49,25 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
   const changes = await readChanges(git, job.folder);
   if (typeof changes === 'string') return { skipped: `${changes} has merge conflicts` };
   if (Object.values(changes).flat().length === 0) return { skipped: await whyNothing(git, job.folder) };
-  const paths = pathspecs(job, changes);
-  if (changes.untracked.length === 0) return commit(git, job, paths);
-  const restoreIndex = keepIndex(job.repository);
-  const added = await add(git, changes.untracked);
-  if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
-  const stamp = stampOf(indexOf(job.repository));
-  let outcome: CommitOutcome | null = null;
-  try {
-    outcome = await commit(git, job, paths);
-    return outcome;
-  } finally {
-    if (outcome === null || 'skipped' in outcome) restoreIndex(stamp);
+  const { untracked } = changes;
+  if (untracked.length > 0) {
+    const added = await patiently(() =>
+      git(['add', '--sparse', ...FROM_STDIN], { ...PORCELAIN, input: listed(untracked) }),
+    );
+    if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
   }
+  const outcome = await commit(git, job).catch((error) => ({ skipped: '', error }));
+  if ('skipped' in outcome && untracked.length > 0)
+    await git(['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...FROM_STDIN], {
+      ...PORCELAIN,
+      input: listed(untracked),
+    });
+  if ('error' in outcome) throw outcome.error;
+  return outcome;
 }
+
+const FROM_STDIN = ['--pathspec-from-file=-', '--pathspec-file-nul'];
+const listed = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
 
 /** The operation that git is in the middle of, or what it lacks; null where a commit can be made. */
 export const whyNoCommit = async (
@@ -123,17 +128,11 @@ async function readChanges(git: Git, folder: string): Promise<Changes | string> 
   return changes;
 }
 
-async function add(git: Git, paths: readonly string[]): Promise<GitResult> {
-  const args = ['add', '--sparse', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  const input = paths.map((path) => `${path}\0`).join('');
-  return patiently(() => git(args, { ...PORCELAIN, input }));
-}
-
-async function commit(git: Git, job: FolderCommit, paths: readonly string[]): Promise<CommitOutcome> {
-  if (!job.sign) return commitPaths(git, job, paths, '--no-gpg-sign');
-  const signed = await commitPaths(await signingGit(job.git), job, paths, '--gpg-sign').catch(whyStopped);
+async function commit(git: Git, job: FolderCommit): Promise<CommitOutcome> {
+  if (!job.sign) return commitPaths(git, job, '--no-gpg-sign');
+  const signed = await commitPaths(await signingGit(job.git), job, '--gpg-sign').catch(whyStopped);
   if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
-  const outcome = await commitPaths(git, job, paths, '--no-gpg-sign');
+  const outcome = await commitPaths(git, job, '--no-gpg-sign');
   return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
 }
 
@@ -146,12 +145,11 @@ function whyStopped(error: unknown): { skipped: string } {
 async function commitPaths(
   git: Git,
   job: FolderCommit,
-  paths: readonly string[],
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
-  const args = [...settings, 'commit', ...options, '--', ...paths];
+  const args = [...settings, 'commit', ...options, '--', job.folder];
   let message = '';
   const restoreDrafts = keepDrafts(job.repository);
   const made = await patiently(async () => {
@@ -165,16 +163,6 @@ async function commitPaths(
   if (hash === undefined) return { skipped: whyFailed(made) };
   const short = (await must(git, ['rev-parse', '--short', hash], PORCELAIN)).trim();
   return { hash, short, subject: message.split('\n')[0] ?? '' };
-}
-
-/** The folder, or each path where a folder replaced a file: git cannot commit that by a pathspec that names both. */
-function pathspecs(
-  { repository, folder }: FolderCommit,
-  { untracked, modified, deleted }: Changes,
-): string[] {
-  const isFolder = (path: string): boolean => existsSync(`${repository.root}/${path}/.`);
-  if (!deleted.some(isFolder)) return [folder];
-  return [...untracked, ...modified, ...deleted.filter((path) => !isFolder(path))];
 }
 
 const whyFailed = ({ stdout, stderr }: GitResult): string =>
@@ -198,26 +186,5 @@ function keepDrafts({ gitDir }: Repository): () => void {
   const kept = paths.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)] as const);
   return () => {
     for (const [path, bytes] of kept) writeFileSync(path, bytes);
-  };
-}
-
-const indexOf = ({ gitDir }: Repository): string => join(gitDir, 'index');
-
-/** Returns what writes the index back, byte for byte, unless another git has written it since `stamp`. */
-function keepIndex(repository: Repository): (stamp: string) => void {
-  const path = indexOf(repository);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  const bytes = stat ? readFileSync(path) : null;
-  return (stamp) => {
-    const lock = `${path}.lock`;
-    if (existsSync(lock) || stampOf(path) !== stamp) return;
-    if (!stat || !bytes) {
-      rmSync(path, { force: true });
-      return;
-    }
-    writeFileSync(lock, bytes, { flag: 'wx', mode: stat.mode });
-    // Git reads a file again when its time is not before that of the index.
-    utimesSync(lock, stat.atime, stat.mtime);
-    renameSync(lock, path);
   };
 }

@@ -268,19 +268,42 @@ export async function restoreIndex({ git }: Bench, tree: string, folder: string)
   await git(['--no-literal-pathspecs', ...args, ...outsideOf(toText(folder))]);
 }
 
-/** The tree of a commit, with one folder as HEAD has it. The private index has it too. */
-export async function treeWith(
+/** The tree of a commit without one folder, and an index with it. */
+export async function treeWithout(
   { look, folder: place }: Bench,
-  { commit, head, folder }: { commit: string; head: string; folder: string },
+  { commit, folder }: { commit: string; folder: string },
 ): Promise<{ tree: string; index: string }> {
-  const index = join(place, 'restored');
+  const index = join(place, 'reduced');
   const env = { GIT_INDEX_FILE: index };
   await look(['read-tree', commit], { env });
   await look(['rm', '-r', '-f', '-q', '--cached', '--ignore-unmatch', '--', toText(folder)], { env });
-  const kept = await look(['ls-tree', '-r', '-z', '--full-tree', head, '--', toText(folder)]);
-  await look(['update-index', '-z', '--index-info'], { env, input: kept });
   // A partial clone may lack some of its files.
   return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
+}
+
+/** The same, with that folder as HEAD has it. */
+export async function treeWith(
+  bench: Bench,
+  { commit, head, folder }: { commit: string; head: string; folder: string },
+): Promise<{ tree: string; index: string }> {
+  const { look } = bench;
+  const { index } = await treeWithout(bench, { commit, folder });
+  const env = { GIT_INDEX_FILE: index };
+  const kept = await look(['ls-tree', '-r', '-z', '--full-tree', head, '--', toText(folder)]);
+  await look(['update-index', '-z', '--index-info'], { env, input: kept });
+  return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
+}
+
+/** Files outside a folder that are not as a commit has them, also those that git was told not to look at. */
+export async function differingFiles(
+  { look }: Bench,
+  { commit, folder }: { commit: string; folder: string },
+): Promise<string[]> {
+  const form = ['-z', '--name-only', '--no-renames', '--ignore-submodules=dirty'];
+  const tracked = words(await look(['diff-index', ...form, commit]));
+  const others = words(await look(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
+  const paths = [...new Set([...tracked, ...others])].map(toText).sort();
+  return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
 }
 
 /** A commit on HEAD; HEAD itself when it has this tree. No hook and no signing program runs. */

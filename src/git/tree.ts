@@ -103,23 +103,6 @@ async function listCommit(git: Git, commit: string): Promise<Map<string, string>
   );
 }
 
-/** The id of a commit's tree without one folder. Nothing is left in the repository. */
-export function treeWithout(
-  repository: Repository,
-  git: Git,
-  { commit, folder, place }: { commit: string; folder: string; place: string },
-): Promise<string> {
-  return inFolder(place, async (own) => {
-    const env = privateEnvironment(repository, own);
-    const ask = (args: string[], input?: string): Promise<string> =>
-      must(git, args, { env, cwd: repository.root, ...(input === undefined ? {} : { input }) });
-    await ask(['read-tree', commit]);
-    const inside = await ask(['ls-files', '-z', '--', folder]);
-    await ask(['update-index', '--force-remove', '-z', '--stdin'], inside);
-    return (await ask(['write-tree', '--missing-ok'])).trim();
-  });
-}
-
 /** path → mode, object and stage. Asked for only where two trees differ. */
 async function listIndex(
   repository: Repository,
@@ -139,6 +122,7 @@ async function listIndex(
   );
 }
 
+/** `place` is where the folder lies, a random word added. What a kill left there is removed. */
 export async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
   removeOld(place);
   const folder = `${place}.${makeToken(12)}`;

@@ -70,7 +70,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       create: bind(() => import('../checkpoint/create.js'), 'createCheckpoint'),
       list: bind(() => import('../checkpoint/show.js'), 'listCheckpoints', 'reads'),
       show: bind(() => import('../checkpoint/show.js'), 'showCheckpoint', 'reads'),
-      verify: bind(() => import('../checkpoint/verify.js'), 'verifyCheckpoints', 'reads'),
+      verify: bind(() => import('../checkpoint/show.js'), 'verifyCheckpoints', 'reads'),
       latest: bind(() => import('../checkpoint/read.js'), 'latestCheckpoint', 'reads'),
     },
     /** GIT-07: all of that in a pipeline. It judges, and changes nothing of it. */

@@ -121,7 +121,7 @@ export async function startSession(
 async function finishCutOff(context: Context): Promise<void> {
   if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   if (hasCheckpointIntents(context))
-    await (await import('../checkpoint/finish.js')).tryFinishCheckpoints(context);
+    await (await import('../checkpoint/mark.js')).tryFinishCheckpoints(context);
 }
 
 /** Its name may be anything, so the guard looks at it. */

@@ -35,7 +35,11 @@ export const PORCELAIN = { porcelain: true } as const;
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
   return (args, options = {}) => {
     const call = { cwd, timeout: 60_000, ...options };
-    if (!options.porcelain) return askGit(args, call, env);
+    if (!options.porcelain) {
+      const child = startGit(args, call, env);
+      const stdout = gather(child.stdout);
+      return ending(child, args).then((end) => ({ ...end, stdout: stdout() }));
+    }
     return askSimpleGit(args, call, env).catch((error) =>
       Promise.reject(error instanceof ForgeError ? error : cannotStart(error)),
     );
@@ -90,13 +94,6 @@ interface Call extends Omit<StreamOptions, 'input'> {
   /** Null: stdin stays open for questions. */
   input?: string | Buffer | null;
   timeout: number;
-}
-
-async function askGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): Promise<GitResult> {
-  const child = startGit(args, call, env);
-  const stdout = gather(child.stdout);
-  const { code, stderr } = await ending(child, args);
-  return { code, stdout: stdout(), stderr };
 }
 
 /** simple-git refuses NEUTRAL, and variables that forge sets or keeps, without these. */

@@ -56,7 +56,7 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
     );
     if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
   }
-  const outcome = await commit(git, job).catch((error) => ({ skipped: '', error }));
+  const outcome = await commit(git, job, pathspecs(job, changes)).catch((error) => ({ skipped: '', error }));
   if ('skipped' in outcome && untracked.length > 0)
     await git(['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...FROM_STDIN], {
       ...PORCELAIN,
@@ -128,11 +128,11 @@ async function readChanges(git: Git, folder: string): Promise<Changes | string> 
   return changes;
 }
 
-async function commit(git: Git, job: FolderCommit): Promise<CommitOutcome> {
-  if (!job.sign) return commitPaths(git, job, '--no-gpg-sign');
-  const signed = await commitPaths(await signingGit(job.git), job, '--gpg-sign').catch(whyStopped);
+async function commit(git: Git, job: FolderCommit, paths: readonly string[]): Promise<CommitOutcome> {
+  if (!job.sign) return commitPaths(git, job, paths, '--no-gpg-sign');
+  const signed = await commitPaths(await signingGit(job.git), job, paths, '--gpg-sign').catch(whyStopped);
   if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
-  const outcome = await commitPaths(git, job, '--no-gpg-sign');
+  const outcome = await commitPaths(git, job, paths, '--no-gpg-sign');
   return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
 }
 
@@ -145,11 +145,12 @@ function whyStopped(error: unknown): { skipped: string } {
 async function commitPaths(
   git: Git,
   job: FolderCommit,
+  paths: readonly string[],
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
-  const args = [...settings, 'commit', ...options, '--', job.folder];
+  const args = [...settings, 'commit', ...options, '--', ...paths];
   let message = '';
   const restoreDrafts = keepDrafts(job.repository);
   const made = await patiently(async () => {
@@ -163,6 +164,16 @@ async function commitPaths(
   if (hash === undefined) return { skipped: whyFailed(made) };
   const short = (await must(git, ['rev-parse', '--short', hash], PORCELAIN)).trim();
   return { hash, short, subject: message.split('\n')[0] ?? '' };
+}
+
+/** The folder, or each path where a folder replaced a file: git cannot commit that by a pathspec that names both. */
+function pathspecs(
+  { repository, folder }: FolderCommit,
+  { untracked, modified, deleted }: Changes,
+): string[] {
+  const isFolder = (path: string): boolean => existsSync(`${repository.root}/${path}/.`);
+  if (!deleted.some(isFolder)) return [folder];
+  return [...untracked, ...modified, ...deleted.filter((path) => !isFolder(path))];
 }
 
 const whyFailed = ({ stdout, stderr }: GitResult): string =>

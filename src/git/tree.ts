@@ -1,17 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type Git, must } from './client.js';
@@ -30,12 +18,6 @@ export interface TreeReader {
   digest(tree: string, folder: string): Promise<string>;
 }
 
-/** An index as it was after a look. */
-interface Kept {
-  bytes: Buffer;
-  mtime: Date;
-}
-
 /**
  * Git's own marks for files that it need not look at, and what makes it believe a file's times: whoever is judged by
  * the tree could set them in the repository.
@@ -50,69 +32,52 @@ export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.looseCompression', '0'],
 ];
 
+/** path → mode, object and stage. */
+type Entries = Map<string, string>;
+
 /**
- * Reads the working tree through an index and an object folder of its own: the repository's index stays as it is, and
- * nothing is left in its objects. They lie at `place`, a random word added, for one look alone: between two looks there
- * is nothing on the disk that somebody could change.
+ * Reads the working tree through an index and an object folder of its own, at `place`: the repository's index stays as it
+ * is, and nothing is left in its objects. Lists are held in memory, where no command that runs between two looks has access.
  */
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
-  let kept: Kept | null = null;
-  const indexes = new Map<string, Kept>();
+  const lists = new Map<string, Entries>();
+  // A later look begins with the index of the one before, so no mark set in between hides a file that it had seen.
+  let kept: { bytes: Buffer; mtime: Date } | null = null;
+  const list = (tree: string): Entries => lists.get(tree) ?? new Map();
   const look = async (folder: string): Promise<string> => {
     const index = join(folder, 'index');
-    if (kept) putIndex(kept, index);
-    else copyIndex(join(repository.gitDir, 'index'), index);
-    const env = privateEnvironment(repository, folder);
+    if (kept) {
+      writeFileSync(index, kept.bytes);
+      utimesSync(index, kept.mtime, kept.mtime);
+    } else copyIndex(join(repository.gitDir, 'index'), index);
+    const env = {
+      GIT_INDEX_FILE: index,
+      GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(repository.commonDir, 'objects')),
+    };
     // Each time anew: what runs between two looks may have set a filter.
     const safe = await withoutLocalFilters(unsafe, LOOK_AT_ALL);
-    const git: Git = (args, options = {}) => safe(args, { ...options, env: { ...env, ...options.env } });
-    if (!kept) await clearMarks(git, repository.root);
+    const git: Git = (args, options = {}) => safe(args, { cwd: repository.root, ...options, env });
+    await clearMarks(git, repository.root);
     await must(git, ['add', '--all', '--', '.']);
-    // What an earlier look stored is gone with its folder; the ids are the same.
     const tree = (await must(git, ['write-tree', '--missing-ok'])).trim();
-    kept = takeIndex(index);
-    if (kept) indexes.set(tree, kept);
+    kept = { bytes: readFileSync(index), mtime: statSync(index).mtime };
+    lists.set(tree, parse(await must(git, ['ls-files', '--stage', '--full-name', '-z'])));
     return tree;
-  };
-  const list = async (tree: string): Promise<Map<string, string>> => {
-    const index = indexes.get(tree);
-    return index ? inFolder(place, (folder) => listIndex(repository, unsafe, folder, index)) : new Map();
   };
   return {
     read: () => inFolder(place, look),
-    changed: async (before, after) => compare(await list(before), await list(after)),
+    changed: async (before, after) => compare(list(before), list(after)),
     against: async (commit, tree) =>
-      compare(commit === null ? new Map() : await listCommit(unsafe, commit), await list(tree)),
+      compare(commit === null ? new Map() : await listCommit(unsafe, commit), list(tree)),
     digest: async (tree, folder) => {
-      const entries = [...(await list(tree))].filter(([path]) => !path.startsWith(`${folder}/`));
+      const entries = [...list(tree)].filter(([path]) => !path.startsWith(`${folder}/`));
       return createHash('sha256').update(JSON.stringify(entries.sort())).digest('hex');
     },
   };
 }
 
-/** The same list of a commit. */
-async function listCommit(git: Git, commit: string): Promise<Map<string, string>> {
-  const listed = await must(git, ['ls-tree', '-r', '-z', '--full-tree', commit]);
-  const entries = listed.split('\0').filter(Boolean);
-  return new Map(
-    entries.map((entry) => {
-      const at = entry.indexOf('\t');
-      const [mode, , oid] = entry.slice(0, at).split(' ');
-      return [entry.slice(at + 1), `${mode} ${oid} 0`];
-    }),
-  );
-}
-
-/** path → mode, object and stage. Asked for only where two trees differ. */
-async function listIndex(
-  repository: Repository,
-  git: Git,
-  folder: string,
-  index: Kept,
-): Promise<Map<string, string>> {
-  putIndex(index, join(folder, 'index'));
-  const env = privateEnvironment(repository, folder);
-  const listed = await must(git, ['ls-files', '--stage', '--full-name', '-z'], { env, cwd: repository.root });
+function parse(listed: string): Entries {
   const entries = listed.split('\0').filter(Boolean);
   return new Map(
     entries.map((entry) => {
@@ -120,6 +85,11 @@ async function listIndex(
       return [entry.slice(at + 1), entry.slice(0, at)];
     }),
   );
+}
+
+async function listCommit(git: Git, commit: string): Promise<Entries> {
+  const listed = parse(await must(git, ['ls-tree', '-r', '-z', '--full-tree', commit]));
+  return new Map([...listed].map(([path, entry]) => [path, `${entry.replace(/ [a-z]+ /, ' ')} 0`]));
 }
 
 /** `place` is where the folder lies, a random word added. What a kill left there is removed. */
@@ -130,26 +100,7 @@ export async function inFolder<T>(place: string, work: (folder: string) => Promi
   try {
     return await work(folder);
   } finally {
-    removeObjects(join(folder, 'objects'));
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * Hundreds of small files in as many folders, of which rmSync takes a multiple of the time: it tries each as a folder that
- * is empty first. Whatever this cannot remove is left to it.
- */
-function removeObjects(folder: string): void {
-  try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      // A link leads elsewhere.
-      if (!entry.isDirectory()) continue;
-      const bucket = join(folder, entry.name);
-      for (const object of readdirSync(bucket)) unlinkSync(join(bucket, object));
-      rmdirSync(bucket);
-    }
-  } catch {
-    // See above.
   }
 }
 
@@ -160,12 +111,6 @@ function removeOld(place: string): void {
   for (const name of readdirSync(folder).filter((candidate) => candidate.startsWith(start)))
     rmSync(join(folder, name), { recursive: true, force: true });
 }
-
-const privateEnvironment = ({ commonDir }: Repository, folder: string): Record<string, string> => ({
-  GIT_INDEX_FILE: join(folder, 'index'),
-  GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
-  GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(commonDir, 'objects')),
-});
 
 /** A colon in a path would make two of it. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
@@ -203,14 +148,4 @@ export function copyIndex(from: string, to: string): void {
   if (!stat) return;
   copyFileSync(from, to);
   utimesSync(to, stat.atime, stat.mtime);
-}
-
-function putIndex({ bytes, mtime }: Kept, to: string): void {
-  writeFileSync(to, bytes, { mode: 0o600 });
-  utimesSync(to, mtime, mtime);
-}
-
-function takeIndex(path: string): Kept | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ? { bytes: readFileSync(path), mtime: stat.mtime } : null;
 }

@@ -90,7 +90,7 @@ describe.skipIf(!hasShim)('a manifest that cannot be written', () => {
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('ENOSPC'.toLowerCase())]);
     expect([hasTag(project), project.has(fileOf('X-v1'))]).toEqual([true, false]);
     const { stderr: said } = await runForge(project, ['checkpoint', 'list']);
-    expect(said).toContain('had been cut off; its manifest is written now');
+    expect(said).toContain('had been interrupted; its manifest is written now');
     expectWhole(project, 'list');
   });
 

@@ -306,16 +306,6 @@ export async function differingFiles(
   return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
 }
 
-/** A commit on HEAD; HEAD itself when it has this tree. No hook and no signing program runs. */
-export async function commitTree(
-  { look }: Bench,
-  { tree, head, message }: { tree: string; head: string; message: string },
-): Promise<string> {
-  if ((await look(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
-  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
-  return (await look(args, { input: toBytes(message) })).trim();
-}
-
 /** A sparse checkout: in git, and rightly not on the disk. */
 export const hasLeftOut = async ({ look }: Bench): Promise<boolean> =>
   words(await look(['ls-files', '-v', '-z'])).some((line) => /^[Ss] /.test(line));

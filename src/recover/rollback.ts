@@ -8,15 +8,7 @@ import { unproved } from '../feature/rules.js';
 import { type Backup, type BackupNote, backupRef, listBackups, readNote } from '../git/backup.js';
 import { toBytes, toText, words } from '../git/bytes.js';
 import { must } from '../git/client.js';
-import {
-  type Bench,
-  commitTree,
-  hasLeftOut,
-  listSpared,
-  type Move,
-  planMove,
-  treeWith,
-} from '../git/move.js';
+import { type Bench, hasLeftOut, listSpared, type Move, planMove, treeWith } from '../git/move.js';
 import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
@@ -136,6 +128,16 @@ async function commitRestored(
     },
   });
   return { commit: await commitTree(bench, { tree, head, message }), index };
+}
+
+/** A commit on HEAD; HEAD itself when it has this tree. No hook and no signing program runs. */
+async function commitTree(
+  { look }: Bench,
+  { tree, head, message }: { tree: string; head: string; message: string },
+): Promise<string> {
+  if ((await look(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
+  return (await look(args, { input: toBytes(message) })).trim();
 }
 
 export interface BackupList {

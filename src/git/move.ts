@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { outside, refused, systemCode } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { type ByteGit, byteGit, toBytes, toText, words } from './bytes.js';
+import { type ByteGit, byteGit, toText, words } from './bytes.js';
 import { type Git, gitError, streamGit } from './client.js';
 import { withoutFilters } from './config.js';
 import { outsideOf } from './outside.js';

@@ -62,7 +62,10 @@ const progressOf = (project: Project, file: string): string =>
   project.json<{ progress: string[] }>(`${SESSIONS}/${file}`).progress.join('\n');
 
 /** Every archive is whole; nothing that was being written lies about, but what its next writer removes, as of a cache. */
-export function expectWhole(project: Project, laterRemoved = /^(\.(?:anchors|written)\.json\.|cache\/)/): void {
+export function expectWhole(
+  project: Project,
+  laterRemoved = /^(\.(?:anchors|written)\.json\.|cache\/)/,
+): void {
   for (const id of readdirSync(project.path(SESSIONS)).filter((name) => name !== '.gitkeep')) {
     expect(progressOf(project, id)).toMatch(/^=== FORGE Session .*\n$/s);
   }

@@ -12,6 +12,8 @@ const STRINGS = {
   '<boot>': /^boot$/,
   '<started>': /^started$/,
   '<salt>': /^salt$/,
+  // Eight digits of a hash may have no letter.
+  '<seg>': /^seg$/,
   '<key>': /^public_key$/,
   '<signature>': /^signature$/,
 };

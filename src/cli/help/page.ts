@@ -35,12 +35,24 @@ export async function commandHelp(words: readonly string[], width: number, idea 
   return commandPage(entry, group, spec, { width, idea });
 }
 
-/** `group`: below which it was sought. Names that begin alike are offered. */
+/** Names that begin with the word, or that have most of its letters. */
+function namesLike(word: string, names: readonly string[]): string[] {
+  const shared = (name: string): number => {
+    const left = [...name];
+    return [...word].filter((letter) => left.includes(letter) && left.splice(left.indexOf(letter), 1)).length;
+  };
+  const begun = names.filter((name) => word !== '' && name.startsWith(word));
+  if (begun.length > 0) return begun;
+  return names.filter((name) => shared(name) > 0.7 * Math.max(word.length, name.length));
+}
+
+/** `group`: below which it was sought. Names like it are offered. */
 function unknown(word: string, known: readonly { name: string }[], group = ''): Error {
   const words = [group, oneLine(word, 60)].filter(Boolean).join(' ');
-  const alike = (length: number): string[] =>
-    known.flatMap(({ name }) => (word !== '' && name.startsWith(word.slice(0, length)) ? [name] : []));
-  const near = (alike(2).length > 0 ? alike(2) : alike(1)).slice(0, 3);
+  const near = namesLike(
+    word,
+    known.map(({ name }) => name),
+  ).slice(0, 3);
   const [help, ...others] = near.map((name) => ['forge help', group, name].filter(Boolean).join(' '));
   return usage('help.unknown', `There is no command or topic ${JSON.stringify(words)}.`, {
     hint: help

@@ -73,7 +73,7 @@ function makeSessions(cwd, parentOf) {
     return session.briefing.then(({ context }) => context);
   };
   const compacted = (id) =>
-    Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false, isLost: true });
+    Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false, isLost: false });
   const isOpen = ({ briefing, isPart }) => briefing && !isPart;
   /** They share one session of forge, which goes over to those that are left. */
   const end = async (id) => {
@@ -138,6 +138,7 @@ export const Forge = async ({ client, directory }) => {
 
     'experimental.session.compacting': quiet(async ({ sessionID }, output) => {
       const { context } = await sessions.tell('compacting', sessionID);
+      sessions.of(sessionID).isLost = true;
       if (context) output.context.push(context);
     }),
 

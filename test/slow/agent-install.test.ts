@@ -40,8 +40,7 @@ const AGENTS: Record<string, { file: string; start: string; compact: string; sto
 function commandFor(project: Project, file: string, event: string): string {
   const found: string[] = [];
   JSON.stringify(project.json(file), (_key, value) => {
-    if (typeof value === 'string' && value.endsWith(` ${event}`) && !value.includes('powershell'))
-      found.push(value);
+    if (typeof value === 'string' && value.includes(` ${event} `)) found.push(value);
     return value;
   });
   expect(found.length, `${file}: ${event}`).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ async function note(project: Project, text: string): Promise<string> {
 /** What must hold after any kill and the one command after it. */
 async function expectAllBack(project: Project, lines: readonly string[]): Promise<void> {
   expectEachOnce(project, lines);
-  expectWhole(project, /^(\.(intent|anchors)\.json\.|cache\/)/);
+  expectWhole(project, /^(\.(intent|anchors|written)\.json\.|cache\/)/);
   const { sessions, active } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '1000'], ME);
   expect(active?.status).toBe('running');
   expect(sessions.filter(({ status }) => !['ended', 'interrupted'].includes(status))).toEqual([]);

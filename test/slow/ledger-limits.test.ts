@@ -103,11 +103,12 @@ describe.skipIf(!hasStrace || !hasShim)('a disk that reports errors', () => {
     const project = begun();
     failing(project, 'maybe', { path: LEDGER, call: 'fsync', error: 'EIO' });
     const [former = ''] = containersOf(project);
-    expect((await verify(project)).notes).toEqual([expect.stringContaining('forge did not write here')]);
+    const notes = async () => (await verify(project)).notes.filter((note) => note.includes('/ledger/'));
+    expect(await notes()).toEqual([expect.stringContaining('forge did not write here')]);
     await forgeJson(project, recordArgs('maybe'));
     // The disk may never have got what its fsync failed for.
     expect(project.has(former)).toBe(false);
-    expect((await verify(project)).notes).toEqual([]);
+    expect(await notes()).toEqual([]);
     await expectWorksAgain(project, ['maybe']);
   });
 

@@ -164,6 +164,7 @@ describe("forge's plugin for opencode, with the built forge", () => {
       const { system, event, hooks } = await load(project);
       await event('session.deleted', { info: { id: 'ses_never_seen' } });
       await system();
+      project.write('work.txt', 'x');
       await system({ sessionID: 'ses_child' });
       await system({ sessionID: 'ses_2' });
       // They share one session of forge.

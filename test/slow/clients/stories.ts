@@ -33,7 +33,7 @@ export const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which port doe
 export const RULE = { op: 'add', kind: 'Constraint', text: 'No new tables' };
 
 const KNOWLEDGE = '.forge/memory/long-term/knowledge.json';
-const HEADLESS = 'no compaction without a screen';
+const HEADLESS = 'not tried: no command for it without a screen';
 
 /** Memory works as before, whatever became of the client. */
 async function expectWhole({ project }: Desk): Promise<void> {
@@ -200,7 +200,7 @@ export const STORIES: readonly Story[] = [
     },
   },
   {
-    name: 'killed at its first request, in a turn and at a stop',
+    name: 'killed at its first request and in a turn',
     ids: 'SES-07 AGT-07',
     play: async (desk) => {
       const add = use(desk)('progress_add', { text: 'Half of it' });

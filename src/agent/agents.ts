@@ -72,7 +72,7 @@ export interface Agent {
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
   /** Started in a folder below the project's top folder, it reads the hooks of that folder alone. */
-  readsOneFolder?: true;
+  readsOneFolder?: boolean;
   /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean, isAllowed: boolean): string[];
 }
@@ -119,7 +119,7 @@ const denyTool = (permissionDecisionReason: string, hookEventName: string) => ({
 /** Longer than the hook itself may take. */
 const timeoutAt = (moment: Moment): number => (moment === 'start' || moment === 'end' ? 10 : 5);
 
-/** What its edit tools are called stands in a matcher, so that no other tool starts a hook. */
+/** `matcher` names the edit tools: the agent calls the hook before those only. */
 const commandGroup = (matcher: string) => (line: string, _word: string, moment: Moment) => ({
   ...(moment === 'before-tool' ? { matcher } : {}),
   hooks: [{ type: 'command', command: line, timeout: timeoutAt(moment) }],
@@ -168,7 +168,7 @@ const claude: Agent = {
     // Claude Code itself keeps writing to ~/.claude.json.
     file: { project: '.mcp.json', user: null },
     at: SERVERS,
-    // Claude Code keeps the descriptions of tools from the model until it searches for them, else.
+    // By default Claude Code shows a tool's description only after a search.
     value: (command, args) => ({ type: 'stdio', command, args, alwaysLoad: true }),
   },
   instructions: { project: 'CLAUDE.md', user: '.claude/CLAUDE.md' },
@@ -181,14 +181,11 @@ const claude: Agent = {
   ],
 };
 
-/** Codex took over Claude Code's JSON, and reads every folder up to the top. */
-const { readsOneFolder: _, ...claudeLike } = claude;
-
 /** OpenAI Codex CLI: developers.openai.com/codex/hooks, codex-rs/hooks/schema in openai/codex */
 const codex: Agent = {
-  ...claudeLike,
+  ...claude,
   name: 'codex',
-  toolPrefix: 'mcp__forge__',
+  readsOneFolder: false,
   title: 'Codex CLI',
   // `continue: false` would end the turn without a reason for the agent.
   blocksCompaction: false,
@@ -355,7 +352,8 @@ const copilot: Agent = {
       ...(moment === 'after-tool' ? { matcher: 'bash|powershell|create|edit|glob|grep|view' } : {}),
       ...(moment === 'before-tool' ? { matcher: 'create|edit' } : {}),
       bash: line,
-      powershell: line,
+      // Copilot CLI denies the tool if the hook fails, as it would without forge in a PowerShell.
+      ...(moment === 'before-tool' ? {} : { powershell: plainLine(line) }),
       timeoutSec: timeoutAt(moment),
     }),
   },
@@ -398,6 +396,9 @@ export const isHookOf = (agent: AgentName, command: unknown): boolean =>
 /** How a hook starts forge: what precedes ` hook …`, behind a test of the shell. */
 export const startOf = (line: string): string =>
   (/[^|&]*$/.exec(line.replace(/ hook .*/s, ''))?.[0] ?? '').trim();
+
+/** The same line without a test of the shell. */
+const plainLine = (line: string): string => `${startOf(line)}${/ hook \w+ [\w-]+/.exec(line)?.[0] ?? ''}`;
 
 /** Every string in a value. */
 export function textsIn(value: unknown): string[] {

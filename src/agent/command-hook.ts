@@ -42,18 +42,18 @@ export async function answerEvent(
       return answer;
     }
     case 'stop': {
-      await forge.agent.record(id, event);
-      if (event.isInterrupted) return NOTHING;
+      const after = () => forge.agent.record(id, event);
+      if (event.isInterrupted) return { ...NOTHING, after };
       const { stopLimit: limit } = agent;
       const { block, unsettled } = await forge.agent.gateStop(id, {
         limit,
         isContinuing: event.isContinuing,
       });
       if (unsettled.length > 0) await forge.kfr.patch({ operations: unsettled.map(park) });
-      return { ...NOTHING, block };
+      return { ...NOTHING, block, after };
     }
     case 'end':
-      await forge.agent.record(id, event);
+      await forge.agent.record(id, event).catch((error: unknown) => logFault(forge, 'record', error));
       await forge.agent.ended(event.isCleared);
       return NOTHING;
     default:
@@ -147,6 +147,7 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     forge = openAt(io, event, world, limit);
     const answer = forge ? await answerEvent(forge, agent, event, id) : NOTHING;
     if (Date.now() - started < limit) io.stdout.write(replyTo(agent, known, answer));
+    await answer.after?.();
   } catch (error) {
     await logFault(forge, `${name} ${word}`, error);
   }

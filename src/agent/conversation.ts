@@ -51,13 +51,18 @@ export function markKfr(context: Context): string | null {
 export function noteConversation(context: Context, id: string, before: string | null): void {
   const { layout, world } = context;
   const { agent: _, ...process } = world.holder();
+  const at = world.now().getTime();
+  const known = readConversation(layout, id);
   const conversation: Conversation = {
     id,
     process,
-    at: world.now().getTime(),
+    at,
     seen: markKfr(context) === before ? before : null,
     blocks: 0,
-    read: 0,
+    transcript: known.transcript,
+    read: known.read,
+    // After a compaction the same turn goes on.
+    since: known.since || at,
     asked: null,
   };
   writeConversation(layout, conversation);
@@ -90,9 +95,12 @@ export async function recordEvent(
   { transcript, commands }: { transcript: string | null; commands: readonly RanCommand[] },
 ): Promise<void> {
   const known = readConversation(context.layout, id);
-  const read = transcript === null ? null : readCommands(transcript, known.read);
-  if (read) writeConversation(context.layout, { ...known, read: read.offset });
-  await recordTurn(context, id, [...commands, ...(read?.commands ?? [])]);
+  if (transcript === null) return void (await recordTurn(context, id, commands));
+  // A conversation that is resumed may get another file.
+  const from = known.transcript === transcript ? known.read : 0;
+  const read = readCommands(transcript, { from, since: known.since });
+  writeConversation(context.layout, { ...known, transcript, read: read.offset });
+  await recordTurn(context, id, [...commands, ...read.commands]);
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */

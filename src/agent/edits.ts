@@ -4,14 +4,14 @@ import { memoryFolder, shown } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import type { Context } from '../project/project.js';
 
-/** What writes the files below `.forge/memory/`, by how their path begins. */
+/** The command that writes a file below `.forge/memory/`, by the beginning of its path. */
 const COMMANDS = [
   [/^short-term\/progress/, 'forge progress add "TEXT"'],
   [/^short-term\/focus/, 'forge focus set --task "TEXT"'],
   [/^long-term\/features/, 'forge feature add ID "NAME", forge feature edit ID, forge feature verify ID'],
   [/^long-term\/(knowledge|learned)/, 'forge knowledge add success "TEXT"'],
   [/^long-term\/architecture/, 'forge architecture edit FILE'],
-  [/^(ledger|long-term\/notes|\w+\.jsonl)/, 'forge note add "TEXT", forge memory record'],
+  [/^(ledger|long-term\/notes|\w+\.jsonl)/, 'forge note add "TEXT"'],
   [/^sessions/, 'forge session end'],
 ] as const;
 
@@ -19,8 +19,8 @@ const COMMANDS = [
 const FREE = /^(short-term\/scratch|artifacts)(\/|$)/;
 
 /**
- * Why an edit tool may not write these files; null when it may. Memory is written by forge, which checks and records it; an
- * edit of a file would be neither.
+ * Why an edit tool may not write these files; null when it may. forge checks and records what it writes to memory; an edit
+ * would be neither checked nor recorded.
  */
 export function gateEdit(
   { layout }: Context,

@@ -33,6 +33,8 @@ export interface Answer {
   context: string | null;
   /** Why the agent may not stop or compact now, or not run this tool. */
   block: string | null;
+  /** What forge does once it has answered: nothing that goes wrong there can open a gate. */
+  after?: () => Promise<unknown>;
 }
 
 export const NOTHING: Answer = { context: null, block: null };

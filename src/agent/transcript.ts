@@ -5,14 +5,17 @@ import type { RanCommand } from '../session/record.js';
 const MAX_READ = 1 << 20;
 
 /**
- * The shell commands in a client's transcript behind an offset (bytes), and how far it was read. Every client writes its
+ * The shell commands in a client's transcript behind an offset (bytes) and since a time (ms), and how far it was read. Every client writes its
  * own format, and none documents it: calls and results are known by their fields alone, and all else is passed over.
  */
-export function readCommands(path: string, from: number): { commands: RanCommand[]; offset: number } {
+export function readCommands(
+  path: string,
+  { from, since }: { from: number; since: number },
+): { commands: RanCommand[]; offset: number } {
   const read = readBehind(path, from);
   if (!read) return { commands: [], offset: from };
   const found = new Map<string, RanCommand>();
-  for (const value of valuesIn(read.text)) visit(value, found);
+  for (const value of valuesIn(read.text)) visit(value, since, found);
   return { commands: [...found.values()], offset: read.offset };
 }
 
@@ -22,7 +25,6 @@ function readBehind(path: string, from: number): { text: string; offset: number 
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     if (!stats.isFile()) return null;
-    // A transcript that is written whole each time (Gemini CLI) may be shorter than before.
     const start = Math.max(from <= stats.size ? from : 0, stats.size - MAX_READ);
     const bytes = Buffer.alloc(stats.size - start);
     const length = readSync(file, bytes, 0, bytes.length, start);
@@ -54,9 +56,11 @@ type Fields = Record<string, unknown>;
 const SHELLS = /^(bash|shell|exec_command|local_shell|run_shell_command|run_terminal_cmd|powershell)$/i;
 
 /** Notes each call of a shell by its id, and its exit code once the result comes. */
-function visit(value: unknown, found: Map<string, RanCommand>): void {
+function visit(value: unknown, since: number, found: Map<string, RanCommand>): void {
   if (typeof value !== 'object' || value === null) return;
   const fields = value as Fields;
+  // Every client writes a time beside each message.
+  if (typeof fields.timestamp === 'string' && Date.parse(fields.timestamp) < since) return;
   const name = text(fields.name ?? fields.toolName ?? fields.tool_name);
   const id = text(fields.tool_use_id ?? fields.call_id ?? fields.toolCallId ?? fields.id);
   const command = SHELLS.test(name) ? commandIn(fields.input ?? fields.args ?? fields.arguments) : '';
@@ -65,7 +69,7 @@ function visit(value: unknown, found: Map<string, RanCommand>): void {
     const exit = exitIn(fields.result ?? fields.response) ?? (fields.status === 'success' ? 0 : null);
     found.set(id || command, { command, exit });
   } else if (found.has(id) && id !== '') settle(id, fields, found);
-  for (const inner of Object.values(fields)) visit(inner, found);
+  for (const inner of Object.values(fields)) visit(inner, since, found);
 }
 
 /** Claude Code names no exit code of a command that worked, nor of one that a person refused: that one never ran. */

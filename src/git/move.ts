@@ -242,11 +242,19 @@ export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: M
 
 /** Makes index and working tree the tree of the move. Interrupted anywhere, planned and done again it comes to the same. */
 export async function applyMove({ root, git, refresh }: Bench, move: Move): Promise<void> {
-  const { tree, folder, write, remove, modules, isEmpty } = move;
+  const { remove, isEmpty } = move;
+  // `git update-index --assume-unchanged`: cleared by the refresh, so that git looks at these files.
+  const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
   await refresh();
-  if (isEmpty) return;
+  if (!isEmpty) await restore(git, move);
+  const kept = new Set(words(await git(['ls-files', '-z'])));
+  const input = marked.flatMap((line) => (kept.has(line.slice(2)) ? [`${line.slice(2)}\0`] : [])).join('');
+  if (input !== '') await git(['update-index', '--assume-unchanged', '-z', '--stdin'], { input });
+}
+
+async function restore(git: ByteGit, { tree, folder, write, remove, modules }: Move): Promise<void> {
   const source = ['restore', `--source=${tree}`, '--staged'];
   const stdin = ['--pathspec-from-file=-', '--pathspec-file-nul'];
   const all = [':(top)', ...[folder, ...modules].map((path) => `:(top,exclude,literal)${path}`)];

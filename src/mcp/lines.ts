@@ -27,6 +27,8 @@ export class Lines implements Transport {
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
   private parts: Buffer[] = [];
+  /** Of a line that is too long: its beginning and its end, one of which holds the id. */
+  private ends: Buffer[] = [];
   private length = 0;
   private closed = false;
 
@@ -75,16 +77,23 @@ export class Lines implements Transport {
 
   private keep(part: Buffer): void {
     this.length += part.length;
-    if (this.length > MAX_LINE) this.parts = [];
-    else if (part.length > 0) this.parts.push(part);
+    if (this.length <= MAX_LINE) {
+      if (part.length > 0) this.parts.push(part);
+      return;
+    }
+    const [head = Buffer.concat([...this.parts, part]).subarray(0, ID_REACH), tail] = this.ends;
+    this.ends = [head, Buffer.concat([tail ?? head, part]).subarray(-ID_REACH)];
+    this.parts = [];
   }
 
   /** Characters are decoded when the whole line is there: a chunk may end in the middle of one. */
   private take(): void {
-    const [{ length }, line] = [this, Buffer.concat(this.parts)];
+    const [{ length, ends }, line] = [this, Buffer.concat(this.parts)];
     this.parts = [];
+    this.ends = [];
     this.length = 0;
-    if (length > MAX_LINE) this.refuse(INVALID_REQUEST, `a message has at most ${MAX_LINE} bytes`);
+    if (length > MAX_LINE)
+      this.refuse(INVALID_REQUEST, `a message has at most ${MAX_LINE} bytes`, idIn(ends));
     else if (!isUtf8(line)) this.refuse(PARSE_ERROR, 'this line is no UTF-8');
     else this.deliver(line.toString('utf8').trim());
   }
@@ -93,20 +102,38 @@ export class Lines implements Transport {
     if (line === '') return;
     const message = parse(line);
     if (message === undefined) this.refuse(PARSE_ERROR, 'this line is not JSON');
-    else if (isMessage(message)) {
-      const fault = faultOf(message);
-      if (fault === null) this.onmessage?.(message);
-      else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);
-    } else
+    else if (isMessage(message)) this.pass(message);
+    else
       this.refuse(
         INVALID_REQUEST,
         'this is not a JSON-RPC 2.0 message: one object a line, its id a text or a whole number',
       );
   }
 
+  private pass(message: JSONRPCMessage): void {
+    const fault = faultOf(message);
+    if (fault === null) this.onmessage?.(message);
+    else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);
+  }
+
   private refuse(code: number, message: string, id: string | number | null = null): void {
     this.write({ jsonrpc: '2.0', id, error: { code, message } });
   }
+}
+
+/** How far from either end of a line that is too long its id is looked for. */
+const ID_REACH = 1024;
+
+// Clients write the id before the parameters, or last.
+const FIRST_ID =
+  /^\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,)*\s*"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*,/;
+const LAST_ID =
+  /\}\s*,(?:\s*"jsonrpc"\s*:\s*"[^"]*"\s*,)?\s*"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*\}\s*$/;
+
+/** The id of a message that was too long to be read. */
+function idIn([head, tail]: readonly Buffer[]): string | number | null {
+  const found = FIRST_ID.exec(head?.toString() ?? '') ?? LAST_ID.exec(tail?.toString() ?? '');
+  return found?.[1] === undefined ? null : (JSON.parse(found[1]) as string | number);
 }
 
 function parse(line: string): unknown {

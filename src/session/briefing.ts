@@ -27,7 +27,7 @@ import { type BriefingData, briefingSections, type Known } from './briefing-sect
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
-import { countFiles, readTree } from './record.js';
+import { readTree } from './record.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 import { readRunning } from './running.js';
 import { workflow } from './workflow.js';
@@ -116,7 +116,7 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const [work, foreign] = await tree;
   return composeBriefing(
     context,
-    { ...state, architecture, commits, focus, uncommitted: countFiles(work), foreign },
+    { ...state, architecture, commits, focus, uncommitted: work?.count, foreign },
     { ...input, session },
   );
 }

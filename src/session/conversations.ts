@@ -16,8 +16,11 @@ export interface Conversation {
   seen: string | null;
   /** How many of its stops were blocked since a person spoke. */
   blocks: number;
-  /** How far its transcript was read, in bytes. */
+  /** Its transcript, and how far that was read, in bytes. */
+  transcript: string;
   read: number;
+  /** From when on its commands are recorded, ms: a transcript that is resumed holds older ones. */
+  since: number;
   /** The working memory that it was asked to settle at the last of them. */
   asked: string | null;
 }
@@ -27,7 +30,7 @@ const KEPT = 20;
 
 export function readConversation(layout: Layout, id: string): Conversation {
   const known = readHint<Partial<Conversation>>(conversationFile(layout, id)) ?? {};
-  const { process, at, seen, blocks, asked, read } = known;
+  const { process, at, seen, blocks, asked, transcript, read, since } = known;
   return {
     id,
     process: process ?? null,
@@ -35,7 +38,9 @@ export function readConversation(layout: Layout, id: string): Conversation {
     seen: typeof seen === 'string' ? seen : null,
     // Below nothing, it would take long to count up to where the agent goes free.
     blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
+    transcript: typeof transcript === 'string' ? transcript : '',
     read: typeof read === 'number' && read > 0 ? read : 0,
+    since: typeof since === 'number' ? since : 0,
     asked: typeof asked === 'string' ? asked : null,
   };
 }

@@ -27,17 +27,20 @@ interface Recorded {
   files: Record<string, string>;
 }
 
-/** A tree with more changes is no work of one turn. */
-const MAX_FILES = 2000;
+export interface Tree extends Omit<Recorded, 'session'> {
+  /** Files that are not committed, all of them. */
+  count: number;
+}
+
+/** The states of so many files fit into a hint. In a tree with more changes no file is recorded. */
+const MAX_FILES = 300;
 const SHOWN_FILES = 6;
 const SHOWN_COMMITS = 5;
 const SHOWN_COMMANDS = 5;
 
-export type Tree = Omit<Recorded, 'session'>;
-
 /** What a session finds in the working tree when it begins is not its work. */
-export const noteTree = ({ disk, layout }: Context, session: string, tree: Tree): void => {
-  if (!disk.dryRun) writeHint(recordedFile(layout), { session, ...tree });
+export const noteTree = ({ disk, layout }: Context, session: string, { head, files }: Tree): void => {
+  if (!disk.dryRun) writeHint(recordedFile(layout), { session, head, files });
 };
 
 /** One `git status`. Null without git. */
@@ -45,11 +48,10 @@ export async function readTree({ git, repository, layout }: Context): Promise<Tr
   if (!git || !repository) return null;
   const folder = shownFrom(repository.root, layout.dir);
   const { head, paths } = await readTreeStatus(git, { repository, folder });
-  const files = paths.slice(0, MAX_FILES).map((path) => [path, stateOf(join(repository.root, path))]);
-  return { head, files: Object.fromEntries(files) };
+  const noted = paths.length > MAX_FILES ? [] : paths;
+  const files = noted.map((path) => [path, stateOf(join(repository.root, path))]);
+  return { head, files: Object.fromEntries(files), count: paths.length };
 }
-
-export const countFiles = (tree: Tree | null): number => Object.keys(tree?.files ?? {}).length;
 
 function stateOf(path: string): string {
   const { mtimeMs, size } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
@@ -75,9 +77,8 @@ export async function recordTurn(
   const lines = [
     ...(tree && before ? changedLine(before, tree) : []),
     ...(tree && before?.head && tree.head ? await commitLines(context, before.head, tree.head) : []),
-    ...commandLine(commands),
+    ...(await commandLine(commands)),
   ];
-  // What agents typed may hold a secret, and a name of a file, too.
   const recorded = await Promise.all(lines.map(async (line) => oneLine(await maskText(line), 400)));
   if (recorded.length > 0) append(context, recorded);
   if (tree) noteTree(context, running.id, tree);
@@ -94,7 +95,7 @@ function append(context: Context, lines: readonly string[]): void {
 
 function changedLine(before: Recorded, { files }: Tree): string[] {
   const changed = Object.keys(files).filter((path) => before.files[path] !== files[path]);
-  return listed('Changed', changed, SHOWN_FILES);
+  return listed('Changed', changed.slice(0, SHOWN_FILES), changed.length);
 }
 
 async function commitLines(context: Context, from: string, to: string): Promise<string[]> {
@@ -106,21 +107,23 @@ async function commitLines(context: Context, from: string, to: string): Promise<
 }
 
 /** The commands that say something about the work, those that failed before all others. */
-function commandLine(commands: readonly RanCommand[]): string[] {
+async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   const told = new Map<string, RanCommand>();
   for (const one of commands) {
-    const command = oneLine(one.command, 100);
-    if (isWork(command)) {
-      // The last time counts.
-      told.delete(command);
-      told.set(command, { command, exit: one.exit });
-    }
+    if (!isWork(one.command.trim())) continue;
+    // The last time counts.
+    told.delete(one.command);
+    told.set(one.command, one);
   }
   const all = [...told.values()].reverse();
   const failed = all.filter(({ exit }) => exit !== 0 && exit !== null);
   const sorted = [...failed, ...all.filter((one) => !failed.includes(one))];
-  const words = sorted.map(({ command, exit }) => (exit === null ? command : `${command} (exit ${exit})`));
-  return listed('Ran', words, SHOWN_COMMANDS, '; ');
+  const shown = sorted.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
+    // Masked before it is cut: half a secret is not recognized.
+    const words = oneLine(await maskText(command), 100);
+    return exit === null ? words : `${words} (exit ${exit})`;
+  });
+  return listed('Ran', await Promise.all(shown), sorted.length, '; ');
 }
 
 /** Commands that only look, and forge's own. */
@@ -133,8 +136,8 @@ const isWork = (command: string): boolean => {
   return rest !== '' && !LOOKS.test(rest);
 };
 
-function listed(word: string, items: readonly string[], shown: number, between = ', '): string[] {
-  if (items.length === 0) return [];
-  const left = items.length - shown;
-  return [`${word}: ${items.slice(0, shown).join(between)}${left > 0 ? ` and ${left} more` : ''}`];
+function listed(word: string, shown: readonly string[], count: number, between = ', '): string[] {
+  if (count === 0) return [];
+  const left = count - shown.length;
+  return [`${word}: ${shown.join(between)}${left > 0 ? ` and ${left} more` : ''}`];
 }

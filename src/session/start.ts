@@ -29,7 +29,7 @@ import type { Briefing } from './briefing-rules.js';
 import { finishIntent } from './end.js';
 import type { Focus } from './focus-rules.js';
 import { openSession, type State } from './open.js';
-import { countFiles, noteTree, readTree } from './record.js';
+import { noteTree, readTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
 import { SessionStartInput, sessionName } from './rules.js';
 
@@ -75,7 +75,7 @@ export async function startSession(
   const architecture = await readInvariants(context);
   const commits = await maskSubjects(await log);
   const work = await tree;
-  const memory: Memory = { ...state, architecture, commits, uncommitted: countFiles(work) };
+  const memory: Memory = { ...state, architecture, commits, uncommitted: work?.count };
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });

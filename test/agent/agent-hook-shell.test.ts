@@ -1,16 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type AgentName, textsIn } from '../../src/agent/agents.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeJson, makeLauncher, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { hooksFor } from '../support/wirings.js';
-
-const BIN = fileURLToPath(new URL('../../bin/forge.js', import.meta.url));
-const FORGE = `${process.execPath} ${BIN}`;
 
 /** The agents whose hooks are lines for a shell, with their events before and after a tool, and a call of an edit tool. */
 const AGENTS: Record<string, { before: string; after?: string; call: (path: string) => object }> = {
@@ -40,7 +36,7 @@ const AGENTS: Record<string, { before: string; after?: string; call: (path: stri
 const NAMES = Object.keys(AGENTS) as AgentName[];
 
 /** The line that the agent hands to a shell. */
-function lineOf(agent: AgentName, event: string, command = FORGE): string {
+function lineOf(agent: AgentName, event: string, command = makeLauncher()): string {
   const found = textsIn(hooksFor(agent, false, command)[event]).find((text) => text.includes(' hook '));
   return found ?? '';
 }
@@ -122,13 +118,14 @@ describe.each(NAMES.filter((name) => AGENTS[name]?.after))('after a tool of %s',
   it('AGT-01 KFR-04 forge starts when working memory was lost or is news, and only then', async () => {
     const { after = '' } = AGENTS[name] as (typeof AGENTS)[string];
     const project = await makeForge();
+    const forge = makeLauncher();
     const id = name === 'cursor' ? { conversation_id: 'one' } : { sessionId: 'one' };
     const starts = (): boolean => {
       const other = stub();
       run(project, lineOf(name, after, 'forge'), id, other.env);
       return other.wasCalled();
     };
-    const hook = (event: string) => run(project, `${FORGE} hook ${name} ${event}`, id).stdout;
+    const hook = (event: string) => run(project, `${forge} hook ${name} ${event}`, id).stdout;
     hook('session-start');
     expect(starts()).toBe(false);
     await new Promise((done) => setTimeout(done, 20));

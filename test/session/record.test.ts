@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claude, contextOf, QUESTION, SILENT, talking } from '../support/agent-hooks.js';
+import { blockOf, claude, contextOf, QUESTION, SILENT, talking } from '../support/agent-hooks.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
@@ -77,6 +77,42 @@ describe('a turn of an agent', () => {
     const [line] = await lines(project);
     expect(line).toMatch(/^Ran: deploy --key /);
     expect(line).not.toContain(secret);
+  });
+
+  it('SES-12 LTM-13 masks before it cuts: half a secret is one, too', async () => {
+    const project = await talking();
+    const secret = SAMPLES.secret();
+    for (const length of [80, 88, 92]) {
+      const command = `deploy ${'x'.repeat(length - 8)} ${secret}`;
+      await claude(project, 'stop', { transcript_path: transcript([command, 0]) });
+    }
+    const told = await lines(project);
+    expect(told).toHaveLength(3);
+    for (const line of told) expect(line).not.toContain(secret.slice(0, 8));
+  });
+
+  it('SES-12 a conversation that is resumed records nothing again that its transcript has from before', async () => {
+    const project = await talking();
+    const path = transcript(['npm test', 1]);
+    await claude(project, 'stop', { transcript_path: path });
+    await claude(project, 'session-end', { transcript_path: path });
+    const old = readFileSync(path, 'utf8').trim().split('\n');
+    const stamped = old.map((line) =>
+      JSON.stringify({ ...JSON.parse(line), timestamp: '2020-01-01T00:00:00Z' }),
+    );
+    writeFileSync(path, `${stamped.join('\n')}\n`);
+    await claude(project, 'session-start', { source: 'resume' });
+    await claude(project, 'stop', { transcript_path: path });
+    expect(await lines(project)).toEqual(['Ran: npm test (exit 1)']);
+  });
+
+  it('SES-12 KFR-09 what cannot be recorded opens no gate', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    project.write('a.txt', 'x');
+    // git fails in it.
+    writeFileSync(project.path('.git/index'), 'nonsense');
+    expect(blockOf(await claude(project, 'stop'))).toContain('which cookie holds the token?');
   });
 
   it('SES-12 is bounded: the rest is counted', async () => {

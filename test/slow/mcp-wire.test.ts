@@ -65,9 +65,15 @@ describe('what is no message', () => {
       await new Promise<void>((done) => wire.server.stdin?.write(part, () => done()));
     wire.write('"}}\n');
     expect(await wire.until(({ error }) => error !== undefined)).toMatchObject({
-      id: null,
+      id: 7,
       error: { code: -32600, message: expect.stringContaining('1048576') },
     });
+    const text = 'x'.repeat(2 ** 20);
+    const params = { name: 'progress_add', arguments: { text } };
+    wire.write(`${JSON.stringify({ method: 'tools/call', params, jsonrpc: '2.0', id: 'last' })}\n`);
+    expect((await wire.until(({ id }) => id === 'last')).error?.code).toBe(-32600);
+    wire.write(`${JSON.stringify({ method: 'tools/call', params: { id: 9, text } })}\n`);
+    expect((await wire.until(({ id }) => id === null)).error?.code).toBe(-32600);
     await wire.lives();
     expect(peak(wire) - before).toBeLessThan(60);
   });

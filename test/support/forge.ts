@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { main } from '../../src/cli/run.js';
+import { formatArgv } from '../../src/core/argv.js';
 import type { Holder } from '../../src/core/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
-import { HANG, type Project, run } from './project.js';
+import { HANG, makeFolder, type Project, run } from './project.js';
 
 export interface Outcome {
   stdout: string;
@@ -141,6 +143,13 @@ export function startBinary(dir: string, args: readonly string[], env: NodeJS.Pr
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+}
+
+/** A program that starts this forge, below a path without spaces: hooks name it as a part of a shell line. */
+export function makeLauncher(): string {
+  const path = join(makeFolder(), 'forge');
+  writeFileSync(path, `#!/bin/sh\nexec ${formatArgv([process.execPath, BIN])} "$@"\n`, { mode: 0o755 });
+  return path;
 }
 
 const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;

@@ -77,7 +77,8 @@ export function files(project: Project): Record<string, string> {
 const isFolder = (project: Project, path: string): boolean => lstatSync(project.path(path)).isDirectory();
 
 /** The index outside `.forge/`, whatever times it knows. */
-export const staged = (project: Project): string => project.git('ls-files', '-s', '--', '.', ':!.forge');
+export const staged = (project: Project): string =>
+  project.git('ls-files', '-s', '-v', '--', '.', ':!.forge');
 
 export const differsFrom = (project: Project, commit: string): string =>
   project.git('diff', '--name-only', commit, '--', '.', ':!.forge') +

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { forgeJson } from '../../support/forge.js';
+import { forgeJson, makeLauncher } from '../../support/forge.js';
 import { makeForge } from '../../support/forge-project.js';
 import { HANG, makeFolder, type Project } from '../../support/project.js';
 import { type Asked, type Call, type Model, type Script, startModel } from './model.js';
@@ -23,7 +23,6 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/clients', impo
 export const NOTES = join(CACHE, 'seen.jsonl');
 export const versionOf = (name: ClientName): string => PACKAGES[name].replace(/.*@/, '');
 const MODULES = join(CACHE, 'node_modules');
-const BIN = fileURLToPath(new URL('../../../bin/forge.js', import.meta.url));
 const PLATFORM = `${process.platform}-${process.arch}`;
 
 /** Fetches all clients once, without their install scripts. Platform packages carry the programs. */
@@ -37,8 +36,6 @@ export function fetchClients(): void {
   execFileSync('npm', ['install', ...options, ...Object.values(PACKAGES)], { cwd: CACHE, stdio: 'inherit' });
   writeFileSync(note, wanted);
 }
-
-const COMMAND = `${process.execPath} ${BIN}`;
 
 interface Client {
   name: ClientName;
@@ -231,9 +228,10 @@ export async function openDesk(
   { install = true, options = [] as string[] } = {},
 ): Promise<Desk> {
   const client = CLIENTS[name];
+  const command = makeLauncher();
   const project = await makeForge();
   if (install) {
-    await forgeJson(project, ['agent', 'install', name, '--command', COMMAND, ...options]);
+    await forgeJson(project, ['agent', 'install', name, '--command', command, ...options]);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Install forge');
   }
@@ -274,7 +272,7 @@ export async function openDesk(
     return { exitCode, output, asked, ms, firstMs: (asked[0]?.at ?? Number.NaN) - begin };
   };
   const trust = (dir: string): void => client.configure(home, model.url, dir);
-  return { client, project, home, model, command: COMMAND, trust, say };
+  return { client, project, home, model, command, trust, say };
 }
 
 /** Nothing of this machine but its programs. */

@@ -38,9 +38,8 @@ const HEADLESS = 'not tried: no command for it without a screen';
 /** Memory works as before, whatever became of the client. */
 async function expectWhole({ project }: Desk): Promise<void> {
   expect(await forgeJson(project, ['memory', 'verify'])).toMatchObject({ status: 'intact' });
-  expect(
-    (await runForge(project, ['session', 'start', '--take-over', '--resume', 'latest'])).exitCode,
-  ).toBeLessThan(3);
+  expect((await runForge(project, ['session', 'status'])).exitCode).toBe(0);
+  expect((await runForge(project, ['session', 'start'])).exitCode).toBe(0);
 }
 
 /** A session ends with a commit, so `forge agent install --allow` leaves that to a person's word. */
@@ -181,11 +180,15 @@ export const STORIES: readonly Story[] = [
   {
     name: 'a compaction keeps working memory',
     ids: 'KFR-04 AGT-07',
-    limits: { gemini: HEADLESS, opencode: HEADLESS, copilot: HEADLESS, codex: HEADLESS },
+    limits: { gemini: HEADLESS, opencode: HEADLESS, copilot: HEADLESS },
     play: async (desk) => {
       const patch = use(desk)('session_working_memory_update', { operations: [RULE] });
       await desk.say('Begin', inTurn([patch, { text: 'Done.' }]));
-      await desk.say('/compact', inTurn([{ text: 'A summary.' }]), { again: true });
+      // Codex compacts by itself above a number of tokens.
+      const extra = ['-c', 'model_auto_compact_token_limit=15'];
+      if (desk.client.name === 'codex')
+        await desk.say('Go on', inTurn([LOOK(desk), LOOK(desk)]), { again: true, extra });
+      else await desk.say('/compact', inTurn([{ text: 'A summary.' }]), { again: true });
       const { asked } = await desk.say('Go on', inTurn([{ text: 'Done.' }]), { again: true });
       expect(read(asked[0] as never)).toContain('[kfr-1] No new tables');
     },
@@ -194,7 +197,7 @@ export const STORIES: readonly Story[] = [
     name: 'a model server that answers with garbage',
     ids: 'AGT-07',
     play: async (desk) => {
-      for (const broken of ['html', 'half', 'error'] as const)
+      for (const broken of ['html', 'half', 'error', 'closed'] as const)
         await desk.say('Build', () => ({ broken }), SHORT);
       await expectWhole(desk);
     },
@@ -211,6 +214,8 @@ export const STORIES: readonly Story[] = [
     },
   },
 ];
+
+const LOOK = ({ client }: Desk): { calls: Call[] } => ({ calls: [client.shell('true')] });
 
 /** Clients try again for minutes when a server fails. */
 const SHORT = { patience: 8000 };

@@ -17,7 +17,7 @@ const seen = readFileSync(new URL('seen.jsonl', CACHE), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line));
-// In the order of their file. What is measured stands last.
+// Stories in the order of their file, then the measurements.
 const told = readFileSync(new URL('../test/slow/clients/stories.ts', import.meta.url), 'utf8');
 const stories = new Set([...told.matchAll(/^ {4}name: '(.*)',$/gm)].map(([, name]) => name));
 for (const { story } of seen) stories.add(story);

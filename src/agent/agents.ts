@@ -52,7 +52,7 @@ export interface Agent {
     entry(line: string, word: string, moment: Moment): object;
   } | null;
   plugin?: Paths;
-  /** What it puts before the names of forge's tools. */
+  /** The prefix of forge's tools in this agent. */
   toolPrefix: string;
   /** Where its MCP servers are: a path of keys in JSON, or the name of a TOML table. */
   server: {
@@ -71,7 +71,7 @@ export interface Agent {
    * settings of the server. Null where the agent asks for nothing, or has no such setting in a file.
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
-  /** Started in a folder below the project's top folder, it reads the hooks of that folder alone. */
+  /** It reads only the hooks of the folder it is started in. */
   readsOneFolder?: boolean;
   /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean, isAllowed: boolean): string[];
@@ -159,7 +159,7 @@ const claude: Agent = {
   blocksCompaction: true,
   hooks: {
     file: same('.claude/settings.json'),
-    // A compaction starts the session anew, which hands over working memory.
+    // SessionStart runs again after a compaction and sends working memory.
     unwired: ['after-tool'],
     // The timeout of SessionEnd also extends the 1.5 s that all its hooks share.
     entry: commandGroup('Edit|MultiEdit|NotebookEdit|Write'),
@@ -176,7 +176,7 @@ const claude: Agent = {
   wants: (command, isUser, isAllowed) => [
     isUser
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
-      : 'at the next start here Claude Code asks once whether you trust the folder (it runs no hook before) and whether to use the MCP server of .mcp.json',
+      : 'at its next start here Claude Code asks whether you trust the folder and its MCP server; until then it runs no hook',
     ...(isAllowed ? [] : [asks('claude', isUser)]),
   ],
 };
@@ -321,7 +321,7 @@ const opencode: Agent = {
   beginning: { $schema: 'https://opencode.ai/config.json' },
   wants: () => [
     'opencode that is running loads the plugin at its next start',
-    '`opencode run` ends with the first stop, so an open question cannot hold it back',
+    '`opencode run` ends at the first stop, even with open questions',
   ],
 };
 

@@ -19,7 +19,7 @@ const USER: OptionSpec = {
 };
 const HERE: OptionSpec = {
   flags: '--here',
-  help: 'in this folder instead of the top one: some agents read the hooks of the folder alone in which they are started',
+  help: 'in this folder, for agents that read only the hooks of the folder they are started in',
 };
 const COMMAND: OptionSpec = { flags: '--command <words>', help: 'what starts forge (default: forge)' };
 

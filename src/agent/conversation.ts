@@ -61,7 +61,7 @@ export function noteConversation(context: Context, id: string, before: string | 
     blocks: 0,
     transcript: known.transcript,
     read: known.read,
-    // After a compaction the same turn goes on.
+    // A compaction does not end the turn.
     since: known.since || at,
     asked: null,
   };
@@ -69,7 +69,7 @@ export function noteConversation(context: Context, id: string, before: string | 
   touchTold(context);
 }
 
-/** The shell need not start forge until working memory changes again, or is lost. */
+/** Until working memory changes or is lost, the shell need not start forge. */
 function touchTold({ disk, layout }: Context, time?: Date): void {
   if (disk.dryRun) return;
   const file = toldFile(layout);
@@ -77,7 +77,7 @@ function touchTold({ disk, layout }: Context, time?: Date): void {
     writeFileSync(file, '');
     if (time) utimesSync(file, time, time);
   } catch {
-    // Without the folder there is no working memory yet; in a read-only place forge starts after each tool.
+    // No folder: no working memory yet. Read-only: forge starts after each tool.
   }
 }
 
@@ -88,7 +88,7 @@ function keepSession(context: Context, id: string): void {
     noteActivity(context);
 }
 
-/** SES-12: what happened since the last turn. */
+/** SES-12: records what happened since the last turn. */
 export async function recordEvent(
   context: Context,
   id: string,

@@ -15,7 +15,7 @@ const COMMANDS = [
   [/^sessions/, 'forge session end'],
 ] as const;
 
-/** An agent's own files. */
+/** Files that agents may write. */
 const FREE = /^(short-term\/scratch|artifacts)(\/|$)/;
 
 /**
@@ -38,7 +38,7 @@ export function gateEdit(
   return null;
 }
 
-/** A path whose folder is reached by links; as it is where the folder is missing. */
+/** The path with links in its folder resolved, or unchanged if the folder is missing. */
 function withoutLinks(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path));

@@ -33,7 +33,7 @@ export interface Answer {
   context: string | null;
   /** Why the agent may not stop or compact now, or not run this tool. */
   block: string | null;
-  /** What forge does once it has answered: nothing that goes wrong there can open a gate. */
+  /** Runs after the answer, so that a failure cannot open a gate. */
   after?: () => Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ const ranIn = (commands: unknown): RanCommand[] =>
     return typeof command === 'string' ? [{ command, exit: typeof exit === 'number' ? exit : null }] : [];
   });
 
-/** Arguments that are named for a path, and the files of a patch. Copilot CLI may send its arguments as JSON text. */
+/** Path arguments, and the files of a patch. Copilot CLI may send the arguments as JSON text. */
 function pathsIn(given: unknown): string[] {
   const input = typeof given === 'string' ? parseObject(given) : given;
   if (typeof input !== 'object' || input === null) return typeof given === 'string' ? patched(given) : [];

@@ -123,12 +123,12 @@ function change(place: Place, input: WiringInput, isInstall: boolean): WiringCha
   return { place: nameOf(place), agents, files, wants: isInstall ? wants : [] };
 }
 
-const COMMIT = 'commit these files: a clone or another worktree has no hooks before';
+const COMMIT = 'commit these files, so that clones and worktrees have the hooks too';
 
 /** An agent that was installed at the top, seen from a folder below it. */
 const folderWants = (place: Place, agent: AgentName, folder = ''): string[] =>
   folder !== '' && !place.isUser && AGENTS[agent].readsOneFolder
-    ? [`started in ${folder}, it reads the hooks of that folder alone: forge agent install ${agent} --here`]
+    ? [`started in ${folder}, it reads only the hooks of that folder: forge agent install ${agent} --here`]
     : [];
 
 function status(place: Place, input: WiringInput): WiringStatus {

@@ -124,7 +124,7 @@ async function stateFindings(
   );
 }
 
-/** What a manifest says of its commit, which somebody who made tag and manifest anew may have got wrong. */
+/** The manifest's claims about its commit. Someone who rewrote tag and manifest may have changed them. */
 async function contentFindings(context: Context, manifest: Manifest): Promise<CheckpointFinding[]> {
   const { tag, commit, evidence = [], ledger = {} } = manifest;
   if (!context.repository) return [];
@@ -169,7 +169,7 @@ async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Pr
     );
 }
 
-/** On the working tree as it stands, which has to be the checkpoint's: a fresh checkout lacks what git ignores. */
+/** Runs in the working tree, which must match the checkpoint: a fresh checkout lacks ignored files. */
 async function runAgain(
   context: Context,
   { tag, commit, verified_by }: Manifest,

@@ -192,7 +192,7 @@ const MAX_MESSAGE = 16 * 1024 * 1024;
 /** Messages that the guard scans at once. A scan costs the same for a line and for a page. */
 const PAGE = 256;
 
-/** The commits of a range, newest first. The guard is loaded while git writes. Exit 2 for a range that is none. */
+/** The commits of a range, newest first. Exit 2 for an invalid range. */
 export async function checkRange(
   { root }: Repository,
   { env }: World,
@@ -203,7 +203,7 @@ export async function checkRange(
   const range = typeof named === 'string' ? named : named.join(' ');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision has one, and git would cut there
   if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range))
-    throw noRange(range, 'it is no revision');
+    throw noRange(range, 'it is not a revision');
   const messages: Buffer[] = [];
   const commits: RangeCommit[] = [];
   const cutter = new Cutter(

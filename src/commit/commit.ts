@@ -96,7 +96,7 @@ export async function makeCommit(
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
-  // What would hinder keeping it is reported before the commit is made.
+  // Report a problem with keeping it before the commit is made.
   if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;

@@ -217,7 +217,7 @@ function readFields(lines: readonly string[]): Pick<CommitMessage, 'learned' | '
   const values = (name: string): string[] =>
     fields.flatMap(([key, value]) => (key === name && value !== '' ? [value] : []));
   const parent = values('Parent').at(-1) ?? '';
-  // By hand: nobody knows how many brackets a message opens.
+  // Not a regular expression: a message may open any number of brackets.
   const open = parent.endsWith(')') ? parent.indexOf(' (') : -1;
   return {
     learned: values('Learned').filter((value) => value !== 'none'),

@@ -71,10 +71,10 @@ export function checkMessage(
   };
 }
 
-/** What is told from the first line alone. */
+/** Facts from the first line. */
 const OF_SUBJECT: ReadonlySet<RuleName> = new Set(['subject', 'id', 'description', 'subject-length']);
 
-/** Whether a subject alone shows that its commit does not follow the protocol. Reverts are told by it. */
+/** True if the subject shows that its commit does not follow the protocol. It also identifies reverts. */
 export function breaksProtocol(
   { subject, parents }: { subject: string; parents: number },
   rules: CommitRules,
@@ -100,7 +100,7 @@ function notUtf8(bytes: Uint8Array): Problem {
   return problem('encoding', lineAt(text, text.indexOf('\ufffd')), 'The message is not valid UTF-8.', fix);
 }
 
-/** What git would store as it is, or not at all. Direction overrides show a reader another text than the one stored. */
+/** Characters that git stores unchanged or rejects. Direction overrides display another text than the stored one. */
 const UNREADABLE: readonly [RuleName, RegExp, (char: string) => string][] = [
   ['encoding', /^\ufeff/, () => 'The message begins with a byte order mark, which git stores.'],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding it is the point

@@ -99,7 +99,7 @@ export interface People {
   at: number;
 }
 
-/** What is known about a message besides its text. */
+/** Facts about a message besides its text. */
 export interface Circumstances {
   /** The git operation in progress, by its state file. Git wrote that message, or it was checked before. */
   operation?: Operation | undefined;
@@ -123,12 +123,12 @@ const REVERTED =
 /** `v1.2.3`, `chore(release): 1.2.3`, `Bump version to 1.2.3`, `Version Packages`: by npm, lerna, cargo, changesets. */
 const VERSION =
   /^(?:(?:chore|build|ci)(?:\([\w-]{1,40}\))?: ?)?(?:(?:(?:release|version|publish|bump(?: version)?(?: to)?)[ :]{1,2}(?:[\w@/.-]{1,100}(?:@| v| version ))?|[\w@/.-]{1,100}@)?v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][\w.+-]{1,60})?|(?:version|release) packages|publish)$/i;
-/** What a hosting service appends to the subject of a squashed pull request. */
+/** The suffix that hosting services append to the subject of a squashed pull request. */
 export const REQUEST_NUMBER = / \([#!]\d+\)$/;
 
 export const isRevert = (subject: string): boolean => REVERT.test(subject);
 
-/** A merge is never told by its text, which anyone can write. A revert has to name the commit as well. */
+/** Text never identifies a merge, because anyone can write it. A revert must name the commit. */
 export function exemptionOf(
   lines: readonly string[],
   { operation, parents = 1, people }: Circumstances,

@@ -83,7 +83,7 @@ async function updatedFeatures(
       const before = await readBlob(git, head.hash, path);
       return before !== null && decodeDocument(FEATURE, before, path).value.status !== status;
     } catch {
-      // A damaged file of an old commit is no reason not to make a new one.
+      // A damaged file of an old commit must not block a new one.
       return false;
     }
   };

@@ -121,7 +121,7 @@ export class Disk {
     if (!this.dryRun) noteWritten(this.layout, writes);
   }
 
-  /** The same for entries that another program wrote into a view: taken in, and not forge's own word. */
+  /** The same for entries taken in from an edited view, which count as edited outside forge. */
   replaceTaken(writes: readonly durable.Write[], expected?: Buffer | null): void {
     for (const { path, bytes } of writes) this.checkContent(path, bytes);
     this.putAll(writes, expected);

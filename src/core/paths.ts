@@ -64,7 +64,7 @@ export const featuresFile = within('memory', 'long-term', 'features.json');
 /** A view as forge wrote it last: what differs from it was edited by somebody else. */
 export const viewCopy = (layout: Layout, view: string): string =>
   join(layout.state, 'views', view.slice(view.lastIndexOf(sep) + 1));
-/** What forge wrote last of the files that agents rely on. */
+/** Digests of the files that agents rely on, as forge last wrote them. */
 export const writtenFile = (layout: Layout): string => join(layout.state, 'written.json');
 export const architectureFile = within('memory', 'long-term', 'architecture.md');
 export const progressFile = within('memory', 'short-term', 'progress.txt');

@@ -8,12 +8,12 @@ const KEPT = 500;
 
 type Written = Record<string, string>;
 
-/** What agents are told to rely on, and what only a commit or forge may change. */
+/** Files that agents rely on. Only forge or a commit may change them. */
 export const isRelied = (layout: Layout, path: string): boolean =>
   path === architectureFile(layout) ||
   [featuresFolder(layout), learnedFolder(layout)].some((folder) => path.startsWith(folder + sep));
 
-/** Remembers the bytes that forge wrote, so that an edit by another program can be told from them. */
+/** Records the bytes that forge wrote, to detect edits by other programs. */
 export function noteWritten(layout: Layout, writes: readonly { path: string; bytes: Buffer }[]): void {
   const relied = writes.filter(({ path }) => isRelied(layout, path));
   if (relied.length === 0) return;

@@ -16,7 +16,7 @@ export interface KeptFile {
   oid: string;
 }
 
-/** What a backup says of itself, beside what the caller adds. */
+/** The note in a backup, without the caller's fields. */
 export interface BackupNote {
   why: string;
   /** The git dir of the worktree it belongs to. */

@@ -302,7 +302,7 @@ export async function treeWith(
   return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
 }
 
-/** Files outside a folder that are not as a commit has them, also those that git was told not to look at. */
+/** Files outside a folder that differ from a commit, including files marked assume-unchanged. */
 export async function differingFiles(
   { look }: Bench,
   { commit, folder }: { commit: string; folder: string },

@@ -53,7 +53,7 @@ function render(report: HooksReport, style: Style): string {
   const parts = [`${columns(rows)}${lost.join('')}`, ...describeBinding(report, style)];
   const isShared = (path: string): boolean => !path.startsWith('.git/') && path !== LEFTHOOK_LOCAL;
   if (hooks.some(({ state, path }) => state === 'added' && isShared(path)))
-    parts.push(style.dim('forge’s block stands in files of the project: commit them, too.'));
+    parts.push(style.dim('forge’s block is in tracked files of the project: commit them too.'));
   if (asleep && hooks.some(({ state }) => !isOff(state) && state !== 'refused'))
     parts.push(
       style.warn(

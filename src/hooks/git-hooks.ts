@@ -137,12 +137,12 @@ async function draftOf(context: Context, { root }: Repository, { env }: World): 
   return formatCommitMessage(composeMessage({}, { ...work, ledger: [] }));
 }
 
-/** What is wrong with what is about to be pushed. */
+/** Problems with the commits to be pushed. */
 export interface HookedPush extends Pick<Enforcement, 'enforce'> {
   secrets: Scan['findings'];
   /** Those that do not follow the protocol. */
   commits: CheckedCommit[];
-  /** What is wrong with memory; null for nothing. */
+  /** The problem with memory, or null. */
   memory: string | null;
   /** The checks that failed, and why. What the others found counts. */
   failed: { check: 'secrets' | 'messages' | 'memory'; why: string }[];

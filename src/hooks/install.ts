@@ -70,7 +70,7 @@ export interface HooksReport {
   asleep?: 'husky';
 }
 
-/** Where hooks are in a repository, and what stands there. */
+/** The hook files of a repository. */
 interface Scene {
   surroundings: Surroundings;
   files: Map<string, ProjectFile>;
@@ -105,7 +105,7 @@ async function lookAtHooks({ repository, git }: Context): Promise<Scene> {
     files.set(name, { ...file, name });
     return name;
   };
-  // What forge put into git's own folder of hooks before somebody set another one.
+  // forge's hooks in git's default folder, from before someone set another one.
   for (const hook of hooksPath ? ALL_HOOKS : []) {
     const file = readProjectFile(commonDir, `hooks/${hook}`, true);
     if (hasBlock(textOf(file.bytes))) note(file);
@@ -183,7 +183,7 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const { scene, plans, changes } = await planInstall(context, input);
   const { disk, layout } = context;
   const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
-  // What is run first, then what makes git run it: a crash in between leaves nothing that is run by half.
+  // Write the script before the hook that calls it: a crash in between leaves no half hook.
   writeHooks(context, changes, () =>
     disk.replaceAll([
       { path: hookScript(layout), bytes: Buffer.from(script(runtime())) },

@@ -160,7 +160,7 @@ function draftCycle(
   return { drafts: [...(known ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
 }
 
-/** Cycles that were stored under these keys, here or on another branch. An evaluation without its cycle is none. */
+/** Cycles stored under these keys, here or on another branch. An evaluation without its cycle does not count. */
 function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, RecordedCycle> {
   const found = findKeyed(context, keys);
   const ids = new Set([...found.values()].flatMap(({ records }) => records.map(({ id }) => id)));

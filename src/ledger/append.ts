@@ -237,7 +237,7 @@ function syncOnce(fd: number, path: string, isNew: boolean): void {
   }
 }
 
-/** The records are stored: a journal that cannot be written is only told. */
+/** The records are stored, so a journal that cannot be written is only a warning. */
 function journalStored(context: Context, seg: string, lines: readonly string[]): void {
   try {
     appendToJournal(context, writtenHere(context, seg, lines));

@@ -45,7 +45,7 @@ export type FindingCode = keyof typeof KINDS;
 
 export const meaningOf = (code: FindingCode): Meaning => KINDS[code];
 
-/** What a check found, with its exact place. Commands show it as it is. */
+/** A finding with its exact place, as commands show it. */
 export interface Finding {
   code: FindingCode;
   level: Level;

@@ -207,6 +207,6 @@ export function growthOf(bytes: number, accepted = 0): Growth {
   return bytes >= WARN_BYTES ? 'large' : 'normal';
 }
 
-/** The size of memory that a human accepted last; 0 when nobody has. */
+/** The size of memory that a human last accepted, or 0. */
 export const acceptedGrowth = (graph: Graph): number =>
   graph.marks('acknowledged').reduce((max, { growth = 0 }) => Math.max(max, growth), 0);

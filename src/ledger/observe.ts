@@ -35,7 +35,7 @@ import {
 } from './read.js';
 import { genesisLine, type Links, recordId } from './record.js';
 
-/** What a verification begins with: the files here and the commits that git names. */
+/** The input of a verification: the files here and the commits that git names. */
 export interface Place {
   listed: Listed[];
   /** When it was listed. */
@@ -131,7 +131,7 @@ interface Sources {
   refs: Refs;
   head: string | null;
   headTree: LedgerTree;
-  /** What git could not tell, and why. */
+  /** Questions that git could not answer, and why. */
   incomplete: string[];
 }
 

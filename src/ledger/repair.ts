@@ -103,13 +103,13 @@ async function withObservation<T>(
   }
 }
 
-/** What a repair works with, and what it has done so far. */
+/** The state of a repair. */
 interface Repair {
   context: Context;
   observation: Observation;
   /** Records that are missing and that nobody discarded. */
   absent: readonly AbsentRecord[];
-  /** What git has of them. */
+  /** Those that git has. */
   blobs: ReadonlyMap<string, Buffer>;
   done: string[];
   /** What the person vouches for: ids of records, ledgers, and SHA-256 of lines. */

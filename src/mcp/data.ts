@@ -22,7 +22,7 @@ export async function tellError(host: Host, error: unknown): Promise<ToolError> 
   return hint === undefined ? told : { ...told, hint };
 }
 
-/** What is no answer of a tool is told as the protocol has it. */
+/** Errors that are not a tool's answer use the protocol's form. */
 export async function orProtocolError<T>(host: Host, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -13,8 +13,8 @@ import { readUncommitted } from '../git/status.js';
 import type { Context } from './project.js';
 
 /**
- * Features, learnings and architecture.md that differ from HEAD and that forge did not write: another program, or an agent's
- * edit tool, did. A commit accepts them. Paths as people see them.
+ * Features, learnings and architecture.md that differ from HEAD and were not last written by forge. A commit accepts them.
+ * Returns paths as people see them.
  */
 export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
   if (!git || !repository) return [];
@@ -28,7 +28,7 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
     .map((path) => shown(layout, path));
 }
 
-/** A link or a folder in the place of a file is no work of forge. */
+/** forge writes neither a link nor a folder there. */
 function isForeign(layout: Layout, path: string, read: () => Buffer | null): boolean {
   try {
     const bytes = read();

@@ -114,7 +114,7 @@ export const notNow = (reason: string): Error =>
     hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
   });
 
-/** Everything that can hinder a move, while nothing is changed. `index` is where the attributes of the files are. */
+/** Checks for everything that can block a move, before any change. `index` holds the files' attributes. */
 export async function requirePossible(
   { git }: Place,
   bench: Bench,
@@ -227,7 +227,7 @@ function recordMove(context: Context, { record }: Intent): void {
   if (!isKnown) storeAudit(context, { kind: 'recovery', ...record });
 }
 
-/** Why a backup was made that nobody chose: a move was interrupted. */
+/** The reason of an automatic backup after an interrupted move. */
 export const HALF_WAY = 'half_way';
 
 /** Completes what was interrupted. What is on the disk by then, and may be somebody's new work, is in a backup first. */

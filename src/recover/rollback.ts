@@ -166,7 +166,7 @@ export interface Found {
   isNamed: boolean;
 }
 
-/** The one that is named, else the last one of this worktree. Exit 2 where there is none. */
+/** The named backup, or the last one of this worktree. Exit 2 without one. */
 export async function findBackup({ git, repository }: Place, name: string | undefined): Promise<Found> {
   const all = await listBackups(git);
   const chosen =
@@ -194,11 +194,11 @@ export async function findBackup({ git, repository }: Place, name: string | unde
   throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
 }
 
-/** What an undo did. */
+/** The result of an undo. */
 export interface Undone {
   /** The backup whose state is back. */
   undone: string;
-  /** What it had been made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+  /** The command it was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
   action: string;
   /** Where that is which stood until now; null in a dry run. */
   ref: string | null;

@@ -169,11 +169,11 @@ const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || clos
 export const isWorth = (context: Context): boolean =>
   holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
 
-/** Nothing was noted, and nobody gave it a goal. */
+/** True if nothing was noted and it has no goal. */
 export const isEmpty = (context: Context, running: RunningSession): boolean =>
   !running.goal && running.resumed_from === undefined && !isWorth(context);
 
-/** Ends a session in which nothing happened, without a trace (SES-12). A focus that somebody set stands. Caller holds the lock. */
+/** Ends an empty session without a trace (SES-12). Keeps a focus that someone set. The caller holds the lock. */
 export function forgetEmpty(context: Context, running: RunningSession): void {
   const { disk, layout } = context;
   const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;

@@ -11,11 +11,11 @@ export interface BriefingSection {
   /** 1 is cut last. 0 is never cut. */
   priority: number;
   source: Source;
-  /** A person approved it on this machine: it stands before the data, and an agent is to obey it. */
+  /** A person approved it on this machine. It precedes the data, and the agent must obey it. */
   approved?: true;
 }
 
-/** Who vouches: forge's own evidence, what agents noted from work, what somebody stated; or a person, in force here. */
+/** The evidence: forge's own, an agent's notes, an unapproved statement, or a person's approval on this machine. */
 export type Source = 'proven' | 'learned' | 'asserted' | 'authoritative';
 
 /** What stands before all else, outside of the data, and is never cut: working memory (KFR-04, SES-03). */
@@ -42,13 +42,13 @@ type BriefingStyle = 'text' | 'markdown';
 /** Below this budget (tokens) what was cut is counted, not listed: the list alone would take half of it. */
 const LISTED_FROM = 200;
 
-/** Below this budget (tokens) the agent is not told how to work: that alone takes 200. */
+/** Below this budget (tokens) the workflow is left out: it takes about 200. */
 const GUIDED_FROM = 500;
 
 /**
  * Cuts items from the end of the least important section until the text fits the budget (tokens), and says what was
  * cut and which command shows it. Sections of priority 0 are kept even over the budget. Empty sections vanish.
- * `guide`: what the agent is told to do here, outside of the data; left out of a short briefing.
+ * `guide`: instructions for the agent, outside the data. A short briefing leaves them out.
  * AGT-04: text that neither forge nor a person here vouches for stands between two marks with a random `boundary`.
  */
 export function cutBriefing(

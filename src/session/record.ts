@@ -38,7 +38,7 @@ const SHOWN_FILES = 6;
 const SHOWN_COMMITS = 5;
 const SHOWN_COMMANDS = 5;
 
-/** What a session finds in the working tree when it begins is not its work. */
+/** Records the working tree at the start of a session: earlier changes are not its work. */
 export const noteTree = ({ disk, layout }: Context, session: string, { head, files }: Tree): void => {
   if (!disk.dryRun) writeHint(recordedFile(layout), { session, head, files });
 };

@@ -10,7 +10,7 @@ export const CYCLE_COMMANDS = {
   checkpoint: 'forge checkpoint create',
 } as const;
 
-/** Something of the repository that needs a person's word: what would run, or an invariant that agents are to obey. */
+/** Something in the repository that a person must approve: code to run, or an invariant for agents to obey. */
 export interface Runnable {
   kind: 'file' | 'command' | 'rule';
   /** The file's path in the repository, or where the command or the rule stands (`feature FORGE-001`). */

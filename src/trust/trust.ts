@@ -140,7 +140,7 @@ function listRules({ disk, layout }: Context): Runnable[] {
   return [...new Set(texts)].map(toRule);
 }
 
-/** A file that cannot be read states no rules. */
+/** The text, or '' if the file cannot be read. */
 function readText(read: () => Buffer | null): string {
   try {
     return read()?.toString('utf8') ?? '';

@@ -336,7 +336,7 @@ describe('forge agent install --here', () => {
     project.write('packages/app/index.js', '');
     await install(project);
     const status = await runForge(project, [...inFolder, 'agent', 'status', 'claude']);
-    expect(status.stdout).toContain('started in packages/app, it reads the hooks of that folder alone');
+    expect(status.stdout).toContain('started in packages/app, it reads only the hooks of that folder');
     expect(status.stdout).toContain('forge agent install claude --here');
     await runForge(project, [...inFolder, 'agent', 'install', 'claude', '--here']);
     expect(project.has(HERE)).toBe(true);

@@ -243,15 +243,21 @@ export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: M
 /** Makes index and working tree the tree of the move. Interrupted anywhere, planned and done again it comes to the same. */
 export async function applyMove({ root, git, refresh }: Bench, move: Move): Promise<void> {
   const { remove, isEmpty } = move;
-  // `git update-index --assume-unchanged`: cleared by the refresh, so that git looks at these files.
-  const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
   await refresh();
   if (!isEmpty) await restore(git, move);
-  const kept = new Set(words(await git(['ls-files', '-z'])));
-  const input = marked.flatMap((line) => (kept.has(line.slice(2)) ? [`${line.slice(2)}\0`] : [])).join('');
-  if (input !== '') await git(['update-index', '--assume-unchanged', '-z', '--stdin'], { input });
+}
+
+/** Sets the assume-unchanged marks again that work in the index clears. */
+export async function keepingMarks({ git }: Bench, work: () => Promise<void>): Promise<void> {
+  const listed = words(await git(['ls-files', '-v', '-z']));
+  const marked = listed.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
+  await work();
+  if (marked.length === 0) return;
+  const known = new Set(words(await git(['ls-files', '-z'])));
+  const input = marked.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
+  await git(['update-index', '--assume-unchanged', '-z', '--stdin'], { input });
 }
 
 async function restore(git: ByteGit, { tree, folder, write, remove, modules }: Move): Promise<void> {

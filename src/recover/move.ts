@@ -19,6 +19,7 @@ import { isAncestor } from '../git/memory.js';
 import {
   applyMove,
   type Bench,
+  keepingMarks,
   type Move,
   onBench,
   planMove,
@@ -178,12 +179,13 @@ async function finishMove(
     });
   }
   try {
-    await applyMove(bench, move);
     const note = intent.kept === null ? null : await readNote(place.git, intent.kept);
-    if (note) {
+    await keepingMarks(bench, async () => {
+      await applyMove(bench, move);
+      if (!note) return;
       await writeKept(bench, note.files);
       await restoreIndex(bench, `${intent.kept}^2:staged`, move.folder);
-    }
+    });
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     recordMove(context, intent);
   } catch (error) {

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { corrupted, type ForgeError, outside, systemCode } from './error.js';
 import { makeToken } from './text.js';
 
@@ -22,7 +22,21 @@ export function diskError(error: unknown, path: string): ForgeError {
   const code = nameOf(error);
   if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return notRegular(path, code);
   const reason = code === 'ENOSPC' ? whyFull(path) : (LIMITS[code] ?? (error as Error).message);
-  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, cause: error });
+  const hint = code === 'EROFS' && path.includes(`${sep}.git${sep}`) ? SANDBOX_HINT : undefined;
+  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, hint, cause: error });
+}
+
+export const SANDBOX_HINT =
+  "In an agent's sandbox, use the tools of forge's MCP server, which runs outside of it: learn, feature_verify, memory_record, session_end.";
+
+/** True on a read-only file system. */
+export function isReadOnly(folder: string): boolean {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'EROFS';
+  }
 }
 
 /** Node has no name for a quota that is used up, which is 122 on Linux and 69 on macOS. */

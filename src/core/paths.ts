@@ -106,7 +106,7 @@ export const memoryFolder = within('memory');
 /** `memory/sessions/<id>.json` */
 export const archiveFile = (layout: Layout, id: string): string => join(sessionsFolder(layout), `${id}.json`);
 
-export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
+export const lockFile = within('local', 'lock');
 /** Files as they were when `forge doctor --fix` merged them. */
 export const conflictsFolder = (layout: Layout): string => join(layout.state, 'conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);

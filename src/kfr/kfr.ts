@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import type { Write } from '../core/files.js';
+import { isReadOnly, type Write } from '../core/files.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
@@ -130,13 +130,14 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
   });
 }
 
-/** Working memory, and beside it in the git dir what would be named if that file were lost. Caller holds the lock. */
+/** Working memory, and a note in the git dir that names open entries if that file is lost. The caller holds the lock. */
 export function writeKfr({ layout }: Context, kfr: Kfr): Write[] {
   const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
   const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
   return [
     { path: kfrFile(layout), bytes: encodeDocument(kfr) },
-    { path: openFile(layout), bytes: encodeDocument(note) },
+    // An agent's sandbox makes .git read-only.
+    ...(isReadOnly(layout.state) ? [] : [{ path: openFile(layout), bytes: encodeDocument(note) }]),
   ];
 }
 

@@ -243,7 +243,7 @@ function journalStored(context: Context, seg: string, lines: readonly string[]):
     appendToJournal(context, writtenHere(context, seg, lines));
   } catch (error) {
     context.warnings.push(
-      `Stored, but the journal in the git dir could not be written (${(error as Error).message}): until the next commit nothing guards this record against git clean.`,
+      `Stored, but the journal in the git dir could not be written (${(error as Error).message.replace(/\.$/, '')}): until the next commit nothing guards this record against git clean.`,
     );
   }
 }

@@ -3,6 +3,7 @@ import { keepGitState, readGitState } from '../commit/git-state.js';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { ForgeError, refused } from '../core/error.js';
+import { isReadOnly, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -152,7 +153,10 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
   if (verdict.state !== 'held' || context.world.terminal || isOursToSettle(context, running)) return;
   const name = sessionName(running.id);
   throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
-    hint: 'forge session start --join  (work in it too, then end it)',
+    // A sandbox hides the agent's process.
+    hint: isReadOnly(context.layout.state)
+      ? SANDBOX_HINT
+      : 'forge session start --join  (work in it too, then end it)',
   });
 }
 

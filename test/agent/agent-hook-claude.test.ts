@@ -41,14 +41,14 @@ describe('forge hook claude session-start', () => {
     await forgeJson(project, ['session', 'start'], {
       world: { holder: agent('other'), liveness: () => 'alive' },
     });
-    const before = snapshot(join(project.dir, '.forge'));
+    const before = snapshot(join(project.dir, '.forge/memory'));
     const text = contextOf(
       await claude(project, 'session-start', { options: { world: { liveness: () => 'alive' } } }),
     );
     expect(text).toContain('FORGE briefing');
     expect(text).toContain('no session was started. Session');
     expect(text).toContain('forge session start --join');
-    expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
+    expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
   });
 
   it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own', async () => {

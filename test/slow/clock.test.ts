@@ -196,7 +196,7 @@ int clock_gettime(clockid_t c, struct timespec *t) {
     const me = systemWorld(process.env, false).self();
     const locked = async () => {
       const project = await makeForge();
-      const lock = project.path('.git/forge/lock');
+      const lock = project.path('.forge/local/lock');
       writeFileSync(lock, JSON.stringify({ ...me, token: 'held by the test' }));
       return { project, lock };
     };

@@ -87,11 +87,11 @@ describe('forge doctor, of what was left half-way', () => {
   it('tells of a lock of another host, not of one that the next writer takes over', async () => {
     const project = await makeForge();
     const claim = { pid: 1, started: 'x', boot: null, token: 'a'.repeat(32) };
-    project.write('.git/forge/lock', JSON.stringify({ ...claim, host: 'elsewhere' }));
+    project.write('.forge/local/lock', JSON.stringify({ ...claim, host: 'elsewhere' }));
     expect(await found(project)).toEqual([
       expect.stringMatching(/^degraded: \.git\/forge\/lock is held by process 1 on elsewhere, .* → ls -l/),
     ]);
-    rmSync(project.path('.git/forge/lock'));
+    rmSync(project.path('.forge/local/lock'));
     expect(await found(project)).toEqual([]);
   });
 

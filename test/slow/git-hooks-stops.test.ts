@@ -75,7 +75,7 @@ describe('every way to a commit, with the hooks installed', () => {
     expect(commit.exitCode).toBe(0);
     expect(commit.stderr).toMatch(/forge: its commit-msg hook failed \(exit 137\), so nothing was checked/);
     expect(existsSync(project.path('.git/index.lock'))).toBe(false);
-    expect(existsSync(project.path('.git/forge/lock'))).toBe(false);
+    expect(existsSync(project.path('.forge/local/lock'))).toBe(false);
   });
 
   it('GIT-03 B-48 in a submodule and under the environment of an outer git', () => {

@@ -122,10 +122,10 @@ const PLACES: Record<string, Flow> = {
   'clean -fdx while a writer holds the lock': {
     run: async (desk) => {
       const ids = await desk.record();
-      const writer = startChild('hold', desk.path('.git/forge/lock'));
+      const writer = startChild('hold', desk.path('.forge/local/lock'));
       expect(await firstWord(writer)).toBe('held');
       desk.git('clean', '-qfdx');
-      expect(desk.has('.git/forge/lock')).toBe(true);
+      expect(desk.has('.forge/local/lock')).toBe(true);
       writer.kill('SIGKILL');
       return ids;
     },

@@ -165,13 +165,13 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
   it('LTM-16 B-55 an empty lock that a former boot left behind stops nobody', async () => {
     const project = begun();
     for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {
-      writeFileSync(project.path('.git/forge/lock'), content);
+      writeFileSync(project.path('.forge/local/lock'), content);
       expect(
         await runForge(project, recordArgs(`after ${content.length}`.replace(' ', '-')), { world }),
       ).toMatchObject({
         exitCode: 0,
       });
-      expect(existsSync(join(project.dir, '.git/forge/lock'))).toBe(false);
+      expect(existsSync(join(project.dir, '.forge/local/lock'))).toBe(false);
     }
   });
 });

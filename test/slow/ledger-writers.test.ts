@@ -123,7 +123,7 @@ describe('many writers of memory', () => {
   });
 });
 
-const lock = (project: Project): string => project.path('.git/forge/lock');
+const lock = (project: Project): string => project.path('.forge/local/lock');
 
 /** Waits until the process has stopped at its fault. */
 const stopped = (pid: number): Promise<void> =>

@@ -8,7 +8,7 @@ import type { Project } from '../support/project.js';
 import { CLIENT, greeted } from '../support/servers.js';
 
 const PROGRESS = '.forge/memory/short-term/progress.txt';
-const LOCK = '.git/forge/lock';
+const LOCK = '.forge/local/lock';
 
 const session = async (): Promise<Project> => {
   const project = await makeForge();

@@ -33,6 +33,7 @@ export const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which port doe
 export const RULE = { op: 'add', kind: 'Constraint', text: 'No new tables' };
 
 const KNOWLEDGE = '.forge/memory/long-term/knowledge.json';
+const NO_SANDBOX = 'no such sandbox without a setting';
 const HEADLESS = 'not tried: no command for it without a screen';
 
 /** Memory works as before, whatever became of the client. */
@@ -175,6 +176,34 @@ export const STORIES: readonly Story[] = [
       if (client.name !== 'codex') desk.trust(cwd);
       const { asked } = await desk.say('Build', inTurn([{ text: 'Done.' }]), { cwd });
       expect(read(asked[0] as never)).toContain('FORGE briefing');
+    },
+  },
+  {
+    name: 'a shell in a sandbox where .git is read-only',
+    ids: 'AGT-07',
+    limits: { claude: NO_SANDBOX, gemini: NO_SANDBOX, opencode: NO_SANDBOX, copilot: NO_SANDBOX },
+    play: async (desk) => {
+      const forge = desk.command;
+      const { asked } = await desk.say(
+        'Build',
+        inTurn([
+          {
+            calls: [
+              desk.client.shell(`${forge} progress add "From the sandbox" && ${forge} kfr patch --goal x`),
+            ],
+          },
+          { calls: [desk.client.shell(`${forge} focus set --task Mine && touch .git/x`)] },
+          { calls: [desk.client.shell(`${forge} session end`)] },
+          { text: 'Done.' },
+        ]),
+        { extra: ['--sandbox', 'workspace-write'] },
+      );
+      expect(asked[1]?.messages.at(-1)?.text).toContain('exited with code 0');
+      expect(asked[2]?.messages.at(-1)?.text).toContain("cannot touch '.git/x': Read-only file system");
+      expect(asked[3]?.messages.at(-1)?.text).toContain("use the tools of forge's MCP server");
+      const { stdout } = await runForge(desk.project, ['progress', 'show']);
+      expect(stdout).toContain('From the sandbox');
+      expect(await forgeJson(desk.project, ['focus', 'show'])).toMatchObject({ task: 'Mine' });
     },
   },
   {

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused, systemCode } from './error.js';
 import * as durable from './files.js';
@@ -17,6 +17,14 @@ interface Snapshot<T> extends Decoded<T> {
 
 /** Looks at the final bytes of a file before any are written; throws exit 5. `before` is what it had. */
 type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It holds something, or is gone.
+  }
+}
 
 /** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
 export class Disk {
@@ -41,16 +49,22 @@ export class Disk {
     if (this.hold || this.dryRun) return work();
     this.checkInside(lockFile(this.layout));
     const policy = waitMs === undefined ? this.policy : { ...this.policy, waitMs };
-    return withLock(lockFile(this.layout), policy, (isHeld) => {
-      this.hold = {};
-      this.isHeld = isHeld;
-      try {
-        return work();
-      } finally {
-        this.hold = null;
-        this.isHeld = () => true;
-      }
-    });
+    const isNew = !existsSync(this.layout.dir);
+    try {
+      return withLock(lockFile(this.layout), policy, (isHeld) => {
+        this.hold = {};
+        this.isHeld = isHeld;
+        try {
+          return work();
+        } finally {
+          this.hold = null;
+          this.isHeld = () => true;
+        }
+      });
+    } finally {
+      // An init that was refused leaves no folder.
+      if (isNew) for (const folder of [dirname(lockFile(this.layout)), this.layout.dir]) removeEmpty(folder);
+    }
   }
 
   /** Just before something is changed: a process that was stopped may have lost the lock meanwhile (exit 3). */

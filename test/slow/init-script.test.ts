@@ -208,7 +208,9 @@ describe('init.sh', () => {
   it('LAY-03 says so when it cannot keep what it did, and follows no link out of the project', () => {
     const project = makePlainProject();
     project.git('init', '-q');
-    initialised(project).write('.forge/local', 'a file');
+    initialised(project);
+    rmSync(project.path('.forge/local'), { recursive: true, force: true });
+    project.write('.forge/local', 'a file');
     const wanted = /^init: failed: .*local\/init is no folder of its own, or cannot be written to\n$/;
     expect(bootstrap(project)).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(wanted) });
     rmSync(project.path('.forge/local'));

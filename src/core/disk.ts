@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused, systemCode } from './error.js';
 import * as durable from './files.js';
@@ -18,11 +18,14 @@ interface Snapshot<T> extends Decoded<T> {
 /** Looks at the final bytes of a file before any are written; throws exit 5. `before` is what it had. */
 type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
 
-function removeEmpty(folder: string): void {
+/** Removes a `.forge/` that holds nothing but the lock's folder. */
+function removeIfUnused(dir: string): void {
   try {
-    rmdirSync(folder);
+    if (readdirSync(dir).join() !== 'local') return;
+    rmdirSync(join(dir, 'local'));
+    rmdirSync(dir);
   } catch {
-    // It holds something, or is gone.
+    // Another process uses it.
   }
 }
 
@@ -63,7 +66,7 @@ export class Disk {
       });
     } finally {
       // An init that was refused leaves no folder.
-      if (isNew) for (const folder of [dirname(lockFile(this.layout)), this.layout.dir]) removeEmpty(folder);
+      if (isNew) removeIfUnused(this.layout.dir);
     }
   }
 

@@ -89,7 +89,7 @@ describe('forge doctor, of what was left half-way', () => {
     const claim = { pid: 1, started: 'x', boot: null, token: 'a'.repeat(32) };
     project.write('.forge/local/lock', JSON.stringify({ ...claim, host: 'elsewhere' }));
     expect(await found(project)).toEqual([
-      expect.stringMatching(/^degraded: \.git\/forge\/lock is held by process 1 on elsewhere, .* → ls -l/),
+      expect.stringMatching(/^degraded: \.forge\/local\/lock is held by process 1 on elsewhere, .* → ls -l/),
     ]);
     rmSync(project.path('.forge/local/lock'));
     expect(await found(project)).toEqual([]);

@@ -63,12 +63,22 @@ function commandSection(spec, sources) {
 }
 
 function commandsPage(groups, sources) {
-  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, TOPICS } = sources;
+  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, SHORT_WAYS, TOPICS } =
+    sources;
   const rows = (pairs) => pairs.map(([name, text]) => [code(String(name)), cell(text)]);
   return `${[
     '# Commands',
     'Written by `npm run docs` from the source; `forge help COMMAND` says the same.',
     'The answer goes to stdout, everything else to stderr. A text argument of `-` is read from stdin; what follows `--` is taken literally.',
+    '## Short ways',
+    "One word for a command of daily use; what follows it is that command's. `forge --help` lists them.",
+    table(
+      ['short', 'in full'],
+      [
+        ...Object.entries(SHORT_WAYS).map(([name, { words }]) => [name, words.join(' ')]),
+        ['version', '--version'],
+      ].map((names) => names.map((name) => code(`forge ${name}`))),
+    ),
     ...groups.flatMap(({ name, summary, commands }) => [
       `## ${name === 'where' ? 'forge' : `forge ${name}`}`,
       ...(commands.length > 1 ? [`${summary}.`] : []),

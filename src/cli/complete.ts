@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { LiveKind } from '../index.js';
 import { SHELLS, type Shell } from './command-complete.js';
-import { GROUPS, TOPICS } from './groups.js';
+import { GROUPS, inFull, SHORT_WAYS, TOPICS } from './groups.js';
 import type { Io } from './io.js';
 import { type Flag, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
 import type { CommandSpec, OptionSpec, Values } from './spec.js';
@@ -31,7 +31,7 @@ export async function runComplete(io: Io, argv: readonly string[]): Promise<numb
   try {
     const request = readRequest(argv);
     if (!request) return 0;
-    const offer = await offerAt(request.words, request.current, lookUpIn(io));
+    const offer = await offerAt(inFull(request.words), request.current, lookUpIn(io));
     io.stdout.write([kindOf(offer), ...linesOf(offer, request)].map((line) => `${line}\n`).join(''));
   } catch {
     // Then nothing is completed.
@@ -137,7 +137,11 @@ async function helpWords(words: readonly string[]): Promise<Offer> {
   };
 }
 
-const groups = (): string[] => GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
+const groups = (): string[] => [
+  ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
+  ...Object.keys(SHORT_WAYS),
+  'version',
+];
 
 const named = (specs: readonly CommandSpec[]): string[] => specs.map(({ name }) => name);
 

@@ -66,6 +66,10 @@ export const GROUPS: readonly GroupEntry[] = [
       async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
     ],
     note: ['Keep notes for good', () => import('../note/command.js')],
+    learn: [
+      'Keep something you learned: what worked, what did not, what always holds',
+      () => import('../knowledge/command-learn.js'),
+    ],
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
     guard: ['Look for secrets and personal data', () => import('../guard/command.js')],
   }),
@@ -84,6 +88,56 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
   }),
 ];
+
+interface ShortWay {
+  /** What it stands for. */
+  words: readonly string[];
+  summary: string;
+}
+
+/** One word for a command of daily use: what follows it is that command's. */
+export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
+  start: {
+    words: ['session', 'start'],
+    summary: 'Start a session: the task, and all that is known about it',
+  },
+  log: { words: ['progress', 'add'], summary: 'Write down what you just did' },
+  done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature; the only way to "passing"' },
+  end: { words: ['session', 'end'], summary: 'End the session: archive it, commit .forge/' },
+  ls: { words: ['feature', 'list'], summary: 'List the features' },
+  completion: { words: ['complete'], summary: 'Complete commands, ids and files at TAB' },
+};
+
+/** What `forge --help` lists; `forge help --all` has the rest. */
+export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
+  ['Look', ['status', 'kfr', 'memory']],
+  ['Keep, and go back', ['checkpoint', 'undo', 'commit']],
+  ['Set up', ['agent', 'doctor']],
+];
+
+export const summaryOf = (name: string): string =>
+  SHORT_WAYS[name]?.summary ?? GROUPS.find((entry) => entry.name === name)?.summary ?? '';
+
+/** Where the command stands in argv; -1: nowhere. Behind it are its own words. */
+export function commandIndex(argv: readonly string[]): number {
+  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
+    const word = argv[i] ?? '';
+    if (['-C', '--cwd', '--color'].includes(word)) i++;
+    else if (!word.startsWith('-')) return i;
+  }
+  return -1;
+}
+
+/** `-C x start --json` → `-C x session start --json`; also behind `help`. */
+export function inFull(argv: readonly string[]): readonly string[] {
+  const first = commandIndex(argv);
+  const at = argv[first] === 'help' ? first + 1 : first;
+  const short = SHORT_WAYS[argv[at] ?? ''];
+  return short && Object.hasOwn(SHORT_WAYS, argv[at] ?? '')
+    ? [...argv.slice(0, at), ...short.words, ...argv.slice(at + 1)]
+    : argv;
+}
 
 /** What `forge help TOPIC` explains, in the order of a first reading; the texts are in `templates/topics/`. */
 export const TOPICS: readonly (readonly [name: string, summary: string])[] = [

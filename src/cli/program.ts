@@ -17,7 +17,10 @@ interface ProgramOutput {
  */
 export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
   const words = commandWords(argv);
-  if (words[0] === 'help') return show(output, async ({ helpFor }, width) => helpFor(words.slice(1), width));
+  if (words[0] === 'help') {
+    const wanted = argv.includes('--all') ? ['--all'] : words.slice(1);
+    return show(output, ({ helpFor }, width) => helpFor(wanted, width));
+  }
   let invocation: Invocation | null = null;
   const found: Found = (result) => {
     invocation = result;

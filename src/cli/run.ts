@@ -63,13 +63,15 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 
 async function run(io: Io): Promise<number> {
   const { commandWords, parseArgv } = await import('./program.js');
+  const { inFull } = await import('./groups.js');
   const { fitScreen, screenAt } = await import('./screen.js');
   const words = commandWords(io.argv);
-  if (words.length === 0 && beforeDashes(io.argv).some((word) => word === '--version' || word === '-V')) {
+  const asksVersion = beforeDashes(io.argv).some((word) => word === '--version' || word === '-V');
+  if (words.join() === 'version' || (words.length === 0 && asksVersion)) {
     io.stdout.write(`${version()}\n`);
     return 0;
   }
-  const argv = withDefault(io.argv, words);
+  const argv = inFull(withDefault(io.argv, words));
   const out = (text: string): void => io.stdout.write(fitScreen(text, screenAt(io.stdout, io.env)));
   const given = await parseArgv(argv, {
     out,

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GROUPS, TOPICS } from '../../src/cli/groups.js';
+import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
@@ -77,7 +77,8 @@ async function everyCommand(): Promise<{ words: string[]; spec: CommandSpec }[]>
 describe('forge complete --shell=…', () => {
   it('offers every command, every flag of each, and the words that an argument or a flag takes', async () => {
     const project = makePlainProject();
-    const groups = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
+    const listed = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
+    const groups = [...listed, ...Object.keys(SHORT_WAYS), 'version'];
     expect(await valuesAt(project, '')).toEqual([...groups, 'help']);
     expect(await valuesAt(project, 'help')).toEqual([
       ...new Set([...groups, ...TOPICS.map(([name]) => name), 'topics']),

@@ -45,6 +45,7 @@ const CALLS: string[][] = [
   ['cycle', '--task', 'A', 'true'],
   ['loop', '--max-cycles', '1', 'true'],
   ['knowledge', 'add', 'invariant', 'i'],
+  ['learn', 'i', '--as', 'note'],
   ['knowledge', 'list'],
   ['knowledge', 'search', 'i'],
   ['knowledge', 'remove', 'ID'],

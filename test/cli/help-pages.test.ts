@@ -90,7 +90,7 @@ describe('pages of help', () => {
     }
     for (const words of await pages())
       for (const [, link = ''] of (await helpOf(words, 80)).matchAll(/forge help ([a-z-]+)/g))
-        expect([words, link, known.has(link) || [...topics, 'topics'].includes(link)]).toEqual([
+        expect([words, link, known.has(link) || [...topics, 'topics', '--all'].includes(link)]).toEqual([
           words,
           link,
           true,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, TOPICS } from '../../src/cli/groups.js';
+import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
@@ -23,11 +23,32 @@ async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
 }
 
 describe('forge --help', () => {
-  it('B-01 lists every command with its purpose, and the topics', async () => {
+  it('B-01 fits 40 lines: what most people type, each with its purpose', async () => {
     const project = makePlainProject();
     for (const args of [['--help'], ['-h'], ['help']]) {
       const { stdout, stderr, exitCode } = await runForge(project, args);
       expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout.split('\n').length).toBeLessThanOrEqual(41);
+      const listed = [...stdout.matchAll(/^ {2}(\w+) {2,}[A-Z]/gm)].map(([, name]) => name);
+      expect(listed).toEqual(
+        'init start log feature done learn end status kfr memory checkpoint undo commit agent doctor'.split(
+          ' ',
+        ),
+      );
+      expect(stdout).toContain('forge prime');
+    }
+  });
+
+  it('B-01 --all lists every command with its purpose, the short ways, and the topics', async () => {
+    const project = makePlainProject();
+    for (const args of [
+      ['help', '--all'],
+      ['--all', 'help'],
+    ]) {
+      const { stdout, stderr, exitCode } = await runForge(project, args);
+      expect([exitCode, stderr]).toEqual([0, '']);
+      for (const [name, { words }] of Object.entries(SHORT_WAYS))
+        expect(stdout).toMatch(new RegExp(`^ +${name} +forge ${words.join(' ')}$`, 'm'));
       for (const { name, summary, heading } of GROUPS)
         if (heading !== null)
           expect(stdout).toMatch(new RegExp(`^ +${name} +${summary.replace(/[()]/g, '\\$&')}$`, 'm'));

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { GROUPS, TOPICS } from '../../src/cli/groups.js';
+import { GROUPS, inFull, TOPICS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { DEFAULTS, TABLE_NAMES } from '../../src/project/settings.js';
@@ -67,8 +67,8 @@ function commandsIn(text: string): string[] {
 function problemOf(words: readonly string[]): string | null {
   const [group = '', second = ''] = words;
   if (group === '' || /^[^a-z-]/.test(group)) return null;
+  if (['help', 'version', '--version'].includes(group)) return null;
   if (group.startsWith('-')) return unknownFlag(words, [...specs.values()].flat());
-  if (group === 'help') return null;
   const commands = specs.get(group);
   if (!commands) return `no command ${group}`;
   const alternatives = second.split('|');
@@ -110,7 +110,7 @@ describe('what the pages name is there', () => {
       );
       const spans = spansOf(page).filter((span) => /^(\w+=\S+ )?forge /.test(span));
       return [...typed, ...spans].flatMap(commandsIn).flatMap((line) => {
-        const problem = problemOf(line.split(' '));
+        const problem = problemOf([...inFull(line.split(' '))]);
         return problem ? [`${page}: forge ${line}: ${problem}`] : [];
       });
     });

@@ -21,6 +21,7 @@ async function ready(): Promise<Project> {
 /** What LTM-12 keeps from a builder, and whatever else lets its own tests pass. */
 const DENIED: string[][] = [
   ['knowledge', 'add', 'invariant', 'x'],
+  ['learn', 'x', '--as', 'invariant'],
   ['knowledge', 'remove', '0123456789'],
   ['architecture', 'edit', '-'],
   ['config', 'set', 'briefing.budget', '500'],

@@ -35,7 +35,7 @@ const STORY: readonly Step[] = [
   ['kfr clear', 3, /Nothing was cleared: nobody agreed to it/],
   ...['focus clear', 'briefing', 'prime', 'architecture show'],
   ['architecture edit', 2, /An editor needs a terminal/],
-  ...['knowledge add', 'knowledge list', 'knowledge search', 'note add', 'note list'],
+  ...['knowledge add', 'knowledge list', 'knowledge search', 'note add', 'note list', 'learn'],
   ['note show', 2, ELSEWHERE],
   ['knowledge remove', 2, ELSEWHERE],
   ...['commit template', 'commit', 'commit check', 'hook', 'session end', 'session list'],

@@ -106,6 +106,10 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'What worked (success), what did not (failure), and what always holds (invariant), in words. Each briefing has it. An id is the digest of the content.',
     see: ['memory', 'promotion'],
   },
+  learn: {
+    text: 'One way in for knowledge and notes. success, failure and invariant stand in each briefing (forge knowledge); a note is kept and can be looked up (forge note).',
+    see: ['knowledge', 'note', 'briefing'],
+  },
   note: {
     text: 'A note is a record in a ledger: it stays, and cannot be changed unnoticed.',
     see: ['memory', 'kfr'],

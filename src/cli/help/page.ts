@@ -1,6 +1,6 @@
 import { usage } from '../../core/error.js';
 import { oneLine } from '../../core/text.js';
-import { GROUPS, type GroupEntry, TOPICS } from '../groups.js';
+import { FIRST_PAGE, GROUPS, type GroupEntry, SHORT_WAYS, summaryOf, TOPICS } from '../groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
 import { ABOUT, type About } from './about.js';
@@ -13,6 +13,7 @@ import { firstWords, topicIdea, topicPage } from './topic.js';
 export async function helpFor(words: readonly string[], width: number): Promise<string> {
   const [word, ...rest] = words;
   if (word === undefined || word === 'help') return mainPage(width);
+  if (word === '--all') return wholePage(width);
   if (word === 'topics') return topicsPage(width);
   if (rest.length > 0 || !isTopic(word)) return commandHelp(words, width);
   const isCommand = GROUPS.some(({ name }) => name === word);
@@ -65,20 +66,50 @@ type Pairs = (readonly [string, string])[];
 
 const HEADINGS = ['Start', 'Every day', 'What is known', 'Set-up'] as const;
 
-/** `forge help`: every command on one page. */
-function mainPage(width: number): string {
-  return sections([
-    fill('Usage: forge [options] <command>', width, HANGING),
-    fill(
-      'A memory that long-running coding agents and their teams can trust, in .forge/. forge alone says where you stand.',
-      width,
+const HEAD = [
+  'Usage: forge [options] <command>',
+  'A memory that long-running coding agents and their teams can trust, in .forge/. forge alone says where you stand.',
+] as const;
+
+/** `forge help`: what most people type. */
+const mainPage = (width: number): string =>
+  sections([
+    fill(HEAD[0], width, HANGING),
+    fill(HEAD[1], width),
+    ...FIRST_PAGE.map(([heading, names]) =>
+      section(
+        heading,
+        names.map((name) => [name, summaryOf(name)]),
+        width,
+        COLUMN,
+      ),
     ),
+    section('More', MORE, width),
+  ]);
+
+const MORE: Pairs = [
+  ['forge help --all', 'every command, option and topic'],
+  ['forge help COMMAND', 'what a command does, with an example'],
+  ['forge prime', 'the work with forge in a few lines, for an agent that has a shell alone'],
+];
+
+/** `forge help --all`: every command on one page. */
+function wholePage(width: number): string {
+  return sections([
+    fill(HEAD[0], width, HANGING),
+    fill(HEAD[1], width),
     ...HEADINGS.map((heading) => section(heading, groupsUnder(heading), width, COLUMN)),
+    section('Short ways', SHORT_ROWS, width, COLUMN),
     section('Options of every command', optionRows([...GLOBAL_OPTIONS, VERSION, HELP_OPTION]), width),
     `Topics:\n${fill(TOPICS.map(([name]) => name).join(', '), width, INDENTED)}`,
     fill('forge help COMMAND or TOPIC explains one of them; forge help topics says what these are.', width),
   ]);
 }
+
+const SHORT_ROWS: Pairs = [
+  ...Object.entries(SHORT_WAYS).map(([name, { words }]) => [name, `forge ${words.join(' ')}`] as const),
+  ['version', 'forge --version'],
+];
 
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
 /** `forge help topics` */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { isStopReason } from '../kfr/rules.js';
 
 /** The agents that forge can be installed into (AGT-01). */
@@ -385,6 +387,17 @@ export const AGENTS: Readonly<Record<AgentName, Agent>> = {
   opencode,
   copilot,
 };
+
+/** The programs that start an agent, where its name does not say it. */
+const PROGRAMS: Partial<Record<AgentName, readonly string[]>> = { cursor: ['cursor', 'cursor-agent'] };
+
+/** The agents of which this machine has the program, or this project the settings. */
+export function agentsHere(root: string, path = ''): AgentName[] {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const hasProgram = (name: AgentName): boolean =>
+    (PROGRAMS[name] ?? [name]).some((program) => folders.some((folder) => existsSync(join(folder, program))));
+  return AGENT_NAMES.filter((name) => existsSync(join(root, `.${name}`)) || hasProgram(name));
+}
 
 export const isAgent = (word: string): word is AgentName => Object.hasOwn(AGENTS, word);
 

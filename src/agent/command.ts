@@ -51,7 +51,7 @@ function folderOf({ forge, cwd, options }: Call): string {
 /** Asked once, of a person, where the agent would ask before each tool. */
 async function askAllow(call: Call, agent: string): Promise<boolean | undefined> {
   if (!call.interactive || call.flags.yes || call.flags.dryRun) return undefined;
-  if (agent !== 'all' && !(isAgent(agent) && AGENTS[agent].allow)) return undefined;
+  if (!['all', 'found'].includes(agent) && !(isAgent(agent) && AGENTS[agent].allow)) return undefined;
   const { confirm } = await import('../cli/prompt.js');
   return confirm(
     "Let it use forge's everyday tools (briefing, progress, focus, working memory) without asking?",
@@ -60,9 +60,9 @@ async function askAllow(call: Call, agent: string): Promise<boolean | undefined>
 
 const install: CommandSpec<WiringChange> = {
   name: 'install',
-  args: ['<agent>'],
+  args: ['[agent]'],
   values: AGENT,
-  summary: `Wire forge into ${NAMES}; what stands there stays`,
+  summary: `Wire forge into ${NAMES}; without a name: all that are here`,
   example: 'forge agent install claude',
   options: [
     USER,
@@ -75,9 +75,9 @@ const install: CommandSpec<WiringChange> = {
     COMMAND,
   ],
   writes: true,
-  run: async (call, agent) => {
-    const input = inputOf(call, agent as string);
-    const allow = input.allow ?? (await askAllow(call, agent as string));
+  run: async (call, agent = 'found') => {
+    const input = inputOf(call, agent);
+    const allow = input.allow ?? (await askAllow(call, agent));
     return (await wiringOf(call)).install({ ...input, allow });
   },
   render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: wired already.`),

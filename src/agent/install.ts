@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
+import { namesLike } from '../core/nearest.js';
 import {
   removeDraftsOf,
   removeEmptyFolders,
@@ -11,7 +12,7 @@ import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Context, requireSupervisor } from '../project/project.js';
-import { AGENT_NAMES, AGENTS, type AgentName, isAgent, isHookOf } from './agents.js';
+import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isAgent, isHookOf } from './agents.js';
 import { isSame, type Part, type Wish } from './parts.js';
 import {
   Files,
@@ -28,7 +29,7 @@ import { digestText, type FilePlan, type FileRecord, findPart, type Manifest, pl
 import { type AgentStatus, statusOf } from './status.js';
 
 const Input = z.strictObject({
-  /** An agent, or `all`. */
+  /** An agent, `all`, or `found`: those that this machine or project has. */
   agent: z.string(),
   /** In the home folder instead of the project. */
   user: z.optional(z.boolean()),
@@ -104,7 +105,7 @@ export function homeWiring(world: World, dryRun: boolean, warn: (text: string) =
 const nameOf = ({ isUser }: Place) => (isUser ? 'home' : 'project');
 
 function change(place: Place, input: WiringInput, isInstall: boolean): WiringChange {
-  const agents = agentsNamed(input.agent);
+  const agents = agentsNamed(input.agent, place);
   const { command, instructions = false, allow = false, folder = '', here = false } = input;
   if (command !== undefined) checkCommand(command);
   const own = here && folder !== '' && !place.isUser ? folder : undefined;
@@ -133,7 +134,7 @@ const folderWants = (place: Place, agent: AgentName, folder = ''): string[] =>
 
 function status(place: Place, input: WiringInput): WiringStatus {
   if (input.command !== undefined) checkCommand(input.command);
-  const seen = statusOf(place, agentsNamed(input.agent), input.command);
+  const seen = statusOf(place, agentsNamed(input.agent, place), input.command);
   const isHere = (name: AgentName): boolean =>
     seen.some((one) => one.name === name && one.folder !== undefined && one.folder === input.folder);
   const agents = seen.map(({ serverMissing: _, lacking: __, ...agent }) => ({
@@ -146,13 +147,21 @@ function status(place: Place, input: WiringInput): WiringStatus {
   return { place: nameOf(place), agents };
 }
 
-function agentsNamed(word: string): AgentName[] {
+function agentsNamed(word: string, { top, path }: Place): AgentName[] {
   if (word === 'all') return [...AGENT_NAMES];
   if (isAgent(word)) return [word];
-  const found = JSON.stringify(oneLine(word, 40));
-  throw usage('agent.unknown', `Agent: found ${found}, allowed: ${[...AGENT_NAMES, 'all'].join(' | ')}.`, {
+  const here = agentsHere(top, path);
+  if (word === 'found' && here.length > 0) return here;
+  const allowed = [...AGENT_NAMES, 'all'].join(' | ');
+  if (word === 'found')
+    throw usage('agent.none', 'No coding agent was found on the PATH or in this project.', {
+      field: 'agent',
+      hint: `forge agent install ${allowed}`,
+    });
+  const [near] = namesLike(word, AGENT_NAMES);
+  throw usage('agent.unknown', `Agent: found ${JSON.stringify(oneLine(word, 40))}, allowed: ${allowed}.`, {
     field: 'agent',
-    hint: 'forge agent status',
+    hint: near ? `Did you mean ${near}?` : 'forge agent status',
   });
 }
 

@@ -20,6 +20,8 @@ import { MANIFEST, type Manifest } from './plan.js';
 export interface Place {
   top: string;
   isUser: boolean;
+  /** PATH. */
+  path: string | undefined;
   /** The file that notes what forge wrote. */
   manifest: string;
   dryRun: boolean;
@@ -29,9 +31,10 @@ export interface Place {
   note(name: string): void;
 }
 
-export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
+export const projectPlace = ({ layout, disk, warnings, world }: Context): Place => ({
   top: layout.root,
   isUser: false,
+  path: world.env.PATH,
   manifest: wiringFile(layout),
   dryRun: disk.dryRun,
   warn: (text) => warnings.push(text),
@@ -43,6 +46,7 @@ export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
 export const seenPlace = (root: string): Place => ({
   top: root,
   isUser: false,
+  path: undefined,
   manifest: wiringFile(layoutOf(root, findRepository(root))),
   dryRun: true,
   warn: () => {},
@@ -62,7 +66,7 @@ export function userPlace(
     makeFolder(dirname(lock), PRIVATE);
     return withLock(lock, lockPolicy(world), work);
   };
-  return { top, isUser: true, manifest, dryRun, warn, locked, note };
+  return { top, isUser: true, path: world.env.PATH, manifest, dryRun, warn, locked, note };
 }
 
 /** What an agent gets at a place. */

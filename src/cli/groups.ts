@@ -67,7 +67,7 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
     note: ['Keep notes for good', () => import('../note/command.js')],
     learn: [
-      'Keep something you learned: what worked, what did not, what always holds',
+      'Keep something that was learned, for every later session',
       () => import('../knowledge/command-learn.js'),
     ],
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],

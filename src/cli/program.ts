@@ -183,8 +183,22 @@ function wrongCall(error: CommanderError, program: Command, word?: string, subwo
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
   // All that it takes, by name: "name" alone says too little.
   const isMissing = error.code === 'commander.missingArgument' && command !== undefined;
+  const unquoted = error.code === 'commander.excessArguments' ? inQuotes(command ?? group) : null;
+  if (unquoted !== null)
+    return usage('command.excess_arguments', 'Text of several words needs quotes.', {
+      hint: `${names.join(' ')} ${unquoted}`,
+    });
   const hint = isMissing ? `${names.join(' ')} ${argumentsOf(command)}` : nearest;
   return usage(stableCode(error.code), sentence(what), { hint: hint ? `${hint}  (${place})` : place });
+}
+
+/** Of a command whose last argument is a text: its words as they were meant. */
+function inQuotes(command: Command | undefined): string | null {
+  const last = command?.registeredArguments.at(-1);
+  if (!command || !last || !['text', 'name', 'query', 'value'].includes(last.name())) return null;
+  const before = command.registeredArguments.length - 1;
+  const text = command.args.slice(before).join(' ');
+  return [...command.args.slice(0, before), /["$`\\\n]/.test(text) ? '"…"' : `"${text}"`].join(' ');
 }
 
 /** `ID NAME [FILES…]` */

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
+import { namesLike } from '../core/nearest.js';
 import { describeIssue, fieldName } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
@@ -139,7 +140,8 @@ function requireSetting(name: string): void {
     throw refused('config.outside', `${name} cannot be set from a repository.`, {
       hint: 'forge trust --help',
     });
+  const [near] = namesLike(name, SETTINGS);
   throw usage('config.unknown', `There is no setting ${JSON.stringify(oneLine(name, 60))}.`, {
-    hint: `Settings: ${SETTINGS.join(', ')}`,
+    hint: near ? `Did you mean ${near}?` : 'forge config list',
   });
 }

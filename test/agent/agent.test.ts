@@ -1,9 +1,11 @@
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
+import { makeForgeRepository, typedError, typedJson } from '../support/typed.js';
 import {
   expectUntouched,
   install,
@@ -175,6 +177,30 @@ describe('forge agent install', () => {
     const error = await forgeError(await makeForge(), ['agent', 'install', word]);
     expect([error.exitCode, error.code]).toEqual([2, code]);
     expect(error.message).toMatch(/claude.*all/);
+  });
+
+  it('AGT-01 without a name it takes those that are here, and says where there are none', () => {
+    const project = makeForgeRepository();
+    const programs = makeFolder();
+    const bare = { env: { PATH: `${programs}:${dirname(process.execPath)}:/usr/bin:/bin` } };
+    expect(typedError(project, ['agent', 'install'], bare)).toMatchObject({
+      exitCode: 2,
+      code: 'agent.none',
+      hint: expect.stringMatching(/^forge agent install claude \| /),
+    });
+    writeFileSync(join(programs, 'cursor-agent'), '');
+    mkdirSync(project.path('.gemini'));
+    expect(typedJson<{ agents: string[] }>(project, ['agent', 'install'], bare).agents).toEqual([
+      'gemini',
+      'cursor',
+    ]);
+    expect(project.has('.cursor/hooks.json')).toBe(true);
+    expect(project.has('.claude/settings.json')).toBe(false);
+  });
+
+  it('AGT-01 names the agent that was meant', async () => {
+    const error = await forgeError(await makeForge(), ['agent', 'install', 'cluade']);
+    expect([error.exitCode, error.hint]).toEqual([2, 'Did you mean claude?']);
   });
 
   it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(

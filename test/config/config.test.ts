@@ -135,6 +135,9 @@ describe('forge config', () => {
       expect(error.message).toMatch(words);
     }
     expect((await forgeError(project, ['config', 'get', 'briefing'])).hint).toContain('briefing.budget');
+    expect((await forgeError(project, ['config', 'set', 'sesion.commit', 'true'])).hint).toBe(
+      'Did you mean session.commit?',
+    );
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { usage } from '../../core/error.js';
+import { namesLike } from '../../core/nearest.js';
 import { oneLine } from '../../core/text.js';
 import { FIRST_PAGE, GROUPS, type GroupEntry, SHORT_WAYS, summaryOf, TOPICS } from '../groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
@@ -34,17 +35,6 @@ export async function commandHelp(words: readonly string[], width: number, idea 
   const spec = specs.find(({ name }) => name === subword && name !== entry.name);
   if (!spec || words.length > 2) throw unknown(words.slice(1).join(' '), specs, entry.name);
   return commandPage(entry, group, spec, { width, idea });
-}
-
-/** Names that begin with the word, or that have most of its letters. */
-function namesLike(word: string, names: readonly string[]): string[] {
-  const shared = (name: string): number => {
-    const left = [...name];
-    return [...word].filter((letter) => left.includes(letter) && left.splice(left.indexOf(letter), 1)).length;
-  };
-  const begun = names.filter((name) => word !== '' && name.startsWith(word));
-  if (begun.length > 0) return begun;
-  return names.filter((name) => shared(name) > 0.7 * Math.max(word.length, name.length));
 }
 
 /** `group`: below which it was sought. Names like it are offered. */

@@ -1,5 +1,6 @@
 // npm run demo: makes a small repository in ./demo-project and does a day's work in it with the real command line.
 // Every line of output comes from forge, git or node; anything unexpected ends the demo with exit 1.
+// npm run recording: the same, and draws docs/demo.svg from what was printed.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -14,14 +15,19 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { ensureBuilt, FORGE, ROOT } from './built.mjs';
+import { drawScenes } from './recording.mjs';
 
 const PROJECT = join(ROOT, 'demo-project');
 /** Only a folder that has this is ever removed. */
 const MARKER = join(PROJECT, '.git', 'made-by-forge-demo');
+const PICTURE = process.argv[2] === '--picture' ? process.argv[3] : undefined;
+/** What the picture shows: the command, and what it printed. */
+const scenes = [];
 const NEXT = 'throw a RangeError when nothing is left of the title';
 const LEARNED = 'match what may stay instead of replacing what may not';
-const VERIFY = ['feature', 'verify', 'FORGE-001'];
+const VERIFY = ['done', 'F-1'];
 
 const FILES = {
   'package.json': `${JSON.stringify({ name: 'demo-project', private: true, type: 'module', scripts: { test: 'node --test' } }, null, 2)}\n`,
@@ -47,8 +53,9 @@ function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('GIT_') || /^GIT_(CONFIG_(NOSYSTEM|GLOBAL|SYSTEM)|EXEC_PATH)$/.test(name),
   );
-  // The output is read as text, here and in logs.
-  return { ...Object.fromEntries(kept), NO_COLOR: '1', XDG_STATE_HOME: join(scratch, 'state') };
+  // The output is read as text, here and in logs; only the picture has colours.
+  const { FORCE_COLOR: _, ...others } = Object.fromEntries(kept);
+  return { ...others, NO_COLOR: '1', XDG_STATE_HOME: join(scratch, 'state') };
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'forge-demo-'));
@@ -71,9 +78,15 @@ function run(program, args) {
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `"${word}"`);
 
 /** Shows a command as one would type it, runs it, and shows what it said. */
-function show(name, args, { exit = 0, contains = '' } = {}) {
-  console.log(`$ ${[name, ...args].map(quoted).join(' ')}`);
-  const { status, output } = name === 'forge' ? run(process.execPath, [FORGE, ...args]) : run(name, args);
+function show(name, args, { exit = 0, contains = '', scene } = {}) {
+  const line = [name, ...args].map(quoted).join(' ');
+  console.log(`$ ${line}`);
+  const shown =
+    name === 'forge' ? run(process.execPath, [FORGE, ...colour(scene), ...args]) : run(name, args);
+  // The picture bears no path of this machine.
+  if (scene) scenes.push({ line, text: shown.output.replaceAll(PROJECT, '~/demo-project'), ...scene });
+  const { status } = shown;
+  const output = stripVTControlCharacters(shown.output);
   if (output !== '') console.log(output);
   if (status !== 0) console.log(`(exit ${status})`);
   console.log('');
@@ -83,6 +96,7 @@ function show(name, args, { exit = 0, contains = '' } = {}) {
   return output;
 }
 
+const colour = (scene) => (scene && PICTURE ? ['--color', 'always'] : []);
 const forge = (args, expected) => show('forge', args, expected);
 const say = (sentence) => console.log(`# ${sentence}`);
 
@@ -124,21 +138,21 @@ function makeRepository() {
 
 function firstSession() {
   say('init brings the .forge/ folder; what is there already stays as it is.');
-  forge(['init', '--yes'], { contains: 'created' });
+  forge(['init', '--yes'], { contains: 'created', scene: {} });
 
   say('A feature is a promise with a test: a command that proves it. The second one waits for the first.');
   const test = 'node --test --test-reporter=dot';
-  forge(['feature', 'add', 'FORGE-001', 'Slugs hold no punctuation', '--test', test]);
-  forge(['feature', 'add', 'FORGE-002', 'Empty slugs are refused', '--blocked-by', 'FORGE-001']);
+  forge(['feature', 'add', 'Slugs hold no punctuation', '--test', test], { scene: {} });
+  forge(['feature', 'add', 'Empty slugs are refused', '--blocked-by', 'F-1']);
 
   say('A session starts with a briefing, and with the task that comes next.');
-  forge(['session', 'start'], { contains: 'Task: FORGE-001' });
+  forge(['start'], { contains: 'Task: F-1', scene: { from: 'Focus' } });
 
   say('One line for whoever continues this work.');
-  forge(['progress', 'add', 'Read src/slug.js: only spaces are replaced']);
+  forge(['log', 'Read src/slug.js: only spaces are replaced']);
 
   say('verify runs the test itself. It fails, so the feature is "failing" now, and the exit code is 1.');
-  forge(VERIFY, { exit: 1, contains: 'failing' });
+  forge(VERIFY, { exit: 1, contains: 'failing', scene: { from: '✗' } });
 
   say('The fix, committed as usual.');
   write('src/slug.js', FIXED);
@@ -147,12 +161,12 @@ function firstSession() {
   say(
     'Only a test that forge ran makes a feature "passing"; the commit and the command are kept as evidence.',
   );
-  forge(VERIFY, { contains: 'failing → passing' });
+  forge(VERIFY, { contains: 'failing → passing', scene: {} });
 
   recordAndCheck();
 
   say('The end: what was learned, what comes next, and one commit that holds .forge/ alone.');
-  forge(['session', 'end', '--learned', LEARNED, '--next', NEXT], { contains: 'commit' });
+  forge(['end', '--learned', LEARNED, '--next', NEXT], { contains: 'commit', scene: {} });
 
   say('That commit says what was done, why, what was learned and where it came from.');
   show('git', ['log', '-1', '--shortstat'], { contains: '## Backtrace' });
@@ -161,8 +175,8 @@ function firstSession() {
 /** Two records, their removal, and the way back. */
 function recordAndCheck() {
   say('What ran and how it ended goes into a ledger that only grows.');
-  forge(['memory', 'record', '--task', 'FORGE-001', '--exit-code', '1', '--classification', 'FAILURE']);
-  forge(['memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS']);
+  forge(['memory', 'record', '--task', 'F-1', '--exit-code', '1', '--classification', 'FAILURE']);
+  forge(['memory', 'record', '--task', 'F-1', '--exit-code', '0', '--classification', 'SUCCESS']);
   forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
 
   say(
@@ -175,8 +189,8 @@ function recordAndCheck() {
 
 function nextSession() {
   say('The next session, whoever starts it, is told all that: see "Next step" and "Learned patterns".');
-  const briefing = forge(['session', 'start'], { contains: NEXT });
-  for (const part of ['Task: FORGE-002', '1 passing', LEARNED])
+  const briefing = forge(['start'], { contains: NEXT, scene: { from: 'Focus' } });
+  for (const part of ['Task: F-2', '1 passing', LEARNED])
     if (!briefing.includes(part)) throw new Error(`The last briefing does not contain "${part}".`);
   const { output } = run('git', ['status', '--porcelain']);
   if (output !== '') throw new Error(`The session left changes behind: ${output}`);
@@ -195,6 +209,7 @@ try {
   makeRepository();
   firstSession();
   nextSession();
+  if (PICTURE) writeFileSync(PICTURE, drawScenes(scenes));
   console.log(FAREWELL);
 } catch (error) {
   console.error(`demo: ${error.message}`);

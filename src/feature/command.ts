@@ -65,7 +65,7 @@ const row = (feature: Feature, style: Style): string[] => [
   oneLine(feature.name, 100),
 ];
 
-const EXAMPLE = 'forge feature add LOGIN "Login works" --test "npm test -- login"';
+const EXAMPLE = 'forge feature add "Login works" --test "npm test -- login"';
 
 function renderList({ features }: FeatureList, style: Style): string {
   if (features.length === 0) return `No features yet. Add one with: ${EXAMPLE}`;
@@ -94,7 +94,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   name: 'verify',
   args: ['[ids...]'],
   summary: "Run features' tests; the only way to passing. Exit 1 when one fails, 6 when one cannot be run",
-  example: 'forge feature verify FORGE-001',
+  example: 'forge feature verify F-1',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
   writes: true,
   run: (call, ...ids) =>
@@ -170,7 +170,7 @@ export const group: Group = {
       name: 'add',
       args: ['<name>', '[text]'],
       summary: 'Add a feature: its name, or an id and its name. Its tests are run once, and should fail',
-      example: 'forge feature add FORGE-001 "Login works" --test "npm test -- login"',
+      example: 'forge feature add "Login works" --test "npm test -- login"',
       options: [
         { flags: '--id <id>', help: 'its id; otherwise forge makes one of the name' },
         { flags: '--no-run', help: 'do not run its tests now' },
@@ -191,7 +191,7 @@ export const group: Group = {
       name: 'show',
       args: ['<id>'],
       summary: 'Show a feature with its tests and evidence',
-      example: 'forge feature show FORGE-001',
+      example: 'forge feature show F-1',
       run: (call, id) => call.forge().feature.show({ id: id as string }),
       render: renderFeature,
     }),
@@ -199,7 +199,7 @@ export const group: Group = {
       name: 'edit',
       args: ['<id>'],
       summary: 'Change a feature; new tests take a passing one back to in_progress',
-      example: 'forge feature edit FORGE-001 --status in_progress --priority 1',
+      example: 'forge feature edit F-1 --status in_progress --priority 1',
       options: [
         { flags: '--name <text>', help: 'another name' },
         {
@@ -219,7 +219,7 @@ export const group: Group = {
       name: 'remove',
       args: ['<id>'],
       summary: 'Remove a feature that none waits for',
-      example: 'forge feature remove FORGE-001',
+      example: 'forge feature remove F-1',
       writes: true,
       run: (call, id) => call.forge().feature.remove({ id: id as string }),
       render: ({ removed }) => `removed ${removed.id}  ${oneLine(removed.name, 100)}`,
@@ -238,7 +238,7 @@ export const group: Group = {
       name: 'confirm',
       args: ['[ids...]'],
       summary: 'For a person: accept tests that were never seen to fail',
-      example: 'forge feature confirm FORGE-001',
+      example: 'forge feature confirm F-1',
       options: [{ flags: '--all', help: 'every unproven feature' }],
       writes: true,
       run: (call, ...ids) =>

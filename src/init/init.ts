@@ -121,13 +121,10 @@ export async function initialise(
   );
   bringLedgerViews(context, result);
   result.skipped.push(...whyNoGit(from, repository));
-  if (given) result.features = takeFeatures(context, given.list);
+  if (given) result.features = takeFeatures(context, given.list, idPatternOf(context, input, found));
   if (given && result.features.length === 0)
     result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
-  return {
-    ...result,
-    next: nextSteps(context, result, { ...found, idPattern: idPatternOf(context, input, found) }),
-  };
+  return { ...result, next: nextSteps(context, result, found) };
 }
 
 /** What counts from now on: the setting, and in a dry run what it would become. */
@@ -199,8 +196,8 @@ function bringScript(context: Context, script: ScriptPlan, fresh: boolean, resul
 }
 
 /** Their ids. In a dry run there may be no list yet that they could be added to. */
-function takeFeatures(context: Context, text: string): string[] {
-  return importFeatures(context, { text }).features.map(({ id }) => id);
+function takeFeatures(context: Context, text: string, idPattern: string | null): string[] {
+  return importFeatures(context, { text }, idPattern).features.map(({ id }) => id);
 }
 
 /** What the ledger's id is made of: the same in every clone, as far as there is a commit. */

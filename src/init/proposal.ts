@@ -63,12 +63,6 @@ export function findConvention(
   return isUsual ? { name: 'pull requests', from: 'subjects with (#123)' } : null;
 }
 
-/** An id to show in a command: one of the project's own kind, where its ids have a prefix, so that commits bear it. */
-export function exampleId(idPattern: string): string {
-  const prefix = /^\(?([A-Z][A-Z0-9]*)[|A-Z0-9]*\)?-\\d\+$/.exec(idPattern)?.[1];
-  return `${prefix ?? 'FORGE'}-001`;
-}
-
 function countIds(subjects: readonly string[]): Counted {
   const counted: Counted = { numbers: new Map(), having: 0 };
   for (const subject of subjects) {

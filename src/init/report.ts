@@ -5,7 +5,7 @@ import { findRepository, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import type { InitInput } from './choice.js';
 import type { Findings, FoundFeatures } from './look.js';
-import { type Convention, exampleId } from './proposal.js';
+import type { Convention } from './proposal.js';
 import type { ScriptPlan } from './script.js';
 import type { Part } from './stack.js';
 
@@ -113,7 +113,7 @@ export function nextSteps(
   const test = found.test === null ? '' : ` --test ${JSON.stringify(found.test.command)}`;
   const add = found.features
     ? formatArgv(['forge', 'init', '--features', found.features.file])
-    : `forge feature add ${exampleId(found.idPattern ?? '')} "First thing to build"${test}`;
+    : `forge feature add "First thing to build"${test}`;
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),

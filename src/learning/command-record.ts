@@ -46,7 +46,7 @@ async function fromFlags(call: Call): Promise<CycleInput> {
   const flags = call.options as Flags;
   if (flags.task === undefined || flags.exitCode === undefined)
     throw usage('record.what', 'Nothing to record: name a FILE (or -), or give --task and --exit-code.', {
-      hint: 'forge memory record --task FORGE-001 --exit-code 0 --classification SUCCESS',
+      hint: 'forge memory record --task F-1 --exit-code 0 --classification SUCCESS',
     });
   const scope = flags.scope ?? 'execution';
   const fields = {
@@ -161,7 +161,7 @@ export const recording = [
     name: 'record',
     args: ['[file]'],
     summary: 'Record a cycle: what ran, how it ended, what was seen. FILE or - takes JSON, or JSONL for many',
-    example: 'forge memory record --task FORGE-001 --exit-code 0 --classification SUCCESS',
+    example: 'forge memory record --task F-1 --exit-code 0 --classification SUCCESS',
     options: OPTIONS,
     writes: true,
     run: record,

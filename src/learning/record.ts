@@ -267,7 +267,7 @@ export function parseCycles(text: string): CycleInput[] {
   const cycles = lines.filter(({ line }) => line.trim() !== '').map(({ line, at }) => parseCycle(line, at));
   if (cycles.length > 0) return cycles;
   throw usage('record.what', 'Nothing to record: the input is empty.', {
-    hint: 'forge memory record --task FORGE-001 --exit-code 0',
+    hint: 'forge memory record --task F-1 --exit-code 0',
   });
 }
 

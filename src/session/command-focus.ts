@@ -41,7 +41,7 @@ async function change(call: Call): Promise<FocusInput> {
 const set: CommandSpec<Focus> = {
   name: 'set',
   summary: 'Set what is worked on; another task starts with empty files and blockers',
-  example: 'forge focus set --task "FORGE-002: logout" --file src/logout.ts --phase BUILD',
+  example: 'forge focus set --task "F-2: logout" --file src/logout.ts --phase BUILD',
   options: [
     { flags: '--task <text>', help: 'the task' },
     {

@@ -3,12 +3,11 @@ import { listFeatures, nextTask } from '../feature/feature.js';
 import { type Candidate, taskLine } from '../feature/next.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../feature/rules.js';
 import { readBranch } from '../git/state.js';
-import { exampleId } from '../init/proposal.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeWaiting, readWaiting } from '../ledger/audit.js';
 import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { type Context, hasRecovery } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { resumable, sessionName } from '../session/rules.js';
@@ -106,11 +105,7 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
   const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
   const { task } = nextTask(context);
   const commands = [
-    ...(features.length === 0
-      ? [
-          `forge feature add ${exampleId(readConfig(context).commit.id_pattern)} "First thing to build" --test "npm test"`,
-        ]
-      : []),
+    ...(features.length === 0 ? ['forge feature add "First thing to build" --test "npm test"'] : []),
     ...(running ? ['forge progress add "what you just did"'] : []),
     ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
     ...(running ? [] : ['forge session start']),

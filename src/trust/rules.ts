@@ -13,7 +13,7 @@ export const CYCLE_COMMANDS = {
 /** Something in the repository that a person must approve: code to run, or an invariant for agents to obey. */
 export interface Runnable {
   kind: 'file' | 'command' | 'rule';
-  /** The file's path in the repository, or where the command or the rule stands (`feature FORGE-001`). */
+  /** The file's path in the repository, or where the command or the rule stands (`feature F-1`). */
   name: string;
   content: string;
 }

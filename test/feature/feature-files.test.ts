@@ -208,19 +208,24 @@ describe('a new feature', () => {
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('unproven');
   });
 
-  it('FEA-06 has an id made of its name when none is given; ids match without case', async () => {
+  it('FEA-06 gets the next id of the project when none is given; ids match without case', async () => {
     const project = await makeForge();
     const add = async (...args: string[]) =>
       (await forgeJson<View>(project, ['feature', 'add', ...args])).features[0]?.id;
-    expect(await add('Login works!')).toBe('login-works');
-    expect(await add('Login works.')).toBe('login-works-2');
+    expect(await add('Login works!')).toBe('F-1');
+    expect(await add('登录')).toBe('F-2');
     expect(await add('Logout', '--id', 'OUT')).toBe('OUT');
-    expect(await add('登录')).toMatch(/^f-[0-9a-f]{8}$/);
+    await add('WEB-009', 'Search');
+    expect(await add('Login works!')).toBe('F-3');
     await forgeJson(project, ['feature', 'edit', 'out', '--priority', '1']);
-    expect(await forgeJson(project, ['feature', 'show', 'LOGIN-WORKS'])).toMatchObject({
-      name: 'Login works!',
-    });
+    expect(await forgeJson(project, ['feature', 'show', 'f-1'])).toMatchObject({ name: 'Login works!' });
     expect(storedFeature(project, 'OUT')?.priority).toBe(1);
+    await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'WEB-\\d+']);
+    expect(await add('Filter')).toBe('WEB-010');
+    expect(storedFeature(project, 'WEB-010')?.name).toBe('Filter');
+    const other = await makeForge();
+    await forgeJson(other, ['config', 'set', 'commit.id_pattern', '(SHOP|APP)-\\d+']);
+    expect((await forgeJson<View>(other, ['feature', 'add', 'Cart'])).features[0]?.id).toBe('SHOP-1');
   });
 
   it('FEA-01 that waits for an id which nobody knows is kept, with a warning', async () => {

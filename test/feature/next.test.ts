@@ -101,7 +101,7 @@ describe('forge next', () => {
   it('SES-10 says when there is nothing to do, and only reads', async () => {
     const project = await makeForge();
     expect((await runForge(project, ['next'])).stdout).toMatch(
-      /no features and no active issues yet\.\n {2}forge feature add LOGIN /,
+      /no features and no active issues yet\.\n {2}forge feature add "Login works" /,
     );
     setUp(project, [feature('A', { status: 'passing' })]);
     const before = snapshot(project.dir);

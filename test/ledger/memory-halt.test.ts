@@ -43,6 +43,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'feature import': ['-'],
   'feature verify': ['A'],
   'knowledge add': ['invariant', 'i'],
+  'learn ': ['i', '--as', 'note'],
   'architecture edit': ['-'],
   'knowledge search': ['i'],
   'knowledge remove': ['ID'],

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendLog, readHint } from '../core/cache.js';
 import { ForgeError } from '../core/error.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
-import { hookLog, sessionFile, toldFile } from '../core/paths.js';
+import { hookLog, kfrFile, promptedFile, sessionFile, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -66,18 +66,34 @@ export function noteConversation(context: Context, id: string, before: string | 
     asked: null,
   };
   writeConversation(layout, conversation);
-  touchTold(context);
+  noteTold(context);
 }
 
-/** Until working memory changes or is lost, the shell need not start forge. */
-function touchTold({ disk, layout }: Context, time?: Date): void {
+/**
+ * What the shell looks at before it starts forge. After a tool: whether a conversation lost its working memory. With a
+ * prompt: whether one has not seen it as it stands, or was held back and may be asked again.
+ */
+function noteTold(context: Context): void {
+  const { disk, layout, world } = context;
   if (disk.dryRun) return;
-  const file = toldFile(layout);
+  // First the time, then what is there: what is changed meanwhile is newer.
+  const time = statSync(kfrFile(layout), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const mark = markKfr(context);
+  const known = listConversations(layout).filter(
+    ({ process }) => process === null || world.liveness(process) !== 'gone',
+  );
+  touch(toldFile(layout), known.some(({ seen }) => seen === null) ? 0 : time);
+  touch(promptedFile(layout), known.some(({ seen, blocks }) => seen !== mark || blocks > 0) ? 0 : time);
+}
+
+/** Just newer than that, in ms since 1970; 0: older than everything. */
+function touch(file: string, time: number): void {
+  const seconds = time === 0 ? 0 : (time + 1) / 1000;
   try {
     writeFileSync(file, '');
-    if (time) utimesSync(file, time, time);
+    utimesSync(file, seconds, seconds);
   } catch {
-    // No folder: no working memory yet. Read-only: forge starts after each tool.
+    // No folder: no working memory yet. Read-only: forge starts each time.
   }
 }
 
@@ -104,9 +120,10 @@ export async function recordEvent(
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */
-export function notePrompt({ layout }: Context, id: string): void {
-  const known = readConversation(layout, id);
-  if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
+export function notePrompt(context: Context, id: string): void {
+  const known = readConversation(context.layout, id);
+  if (known.blocks > 0) writeConversation(context.layout, { ...known, blocks: 0 });
+  noteTold(context);
 }
 
 /**
@@ -119,9 +136,9 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   const mark = markOf(kfr);
   const known = readConversation(context.layout, id);
   const isNews = mark !== '' && known.seen !== mark && !(lostOnly && known.seen !== null);
-  if (isNews) writeConversation(context.layout, { ...known, seen: mark });
-  // Another conversation may still wait for what it lost.
-  if (listConversations(context.layout).every(({ seen }) => seen !== null)) touchTold(context);
+  if (isNews || (mark === '' && known.seen !== ''))
+    writeConversation(context.layout, { ...known, seen: mark });
+  noteTold(context);
   return isNews ? injection(kfr.entries, makeToken(12)) : null;
 }
 
@@ -129,7 +146,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
 export function noteCompaction(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.seen !== null) writeConversation(context.layout, { ...known, seen: null });
-  touchTold(context, new Date(0));
+  noteTold(context);
 }
 
 /** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */
@@ -170,6 +187,7 @@ export function gateStop(
   const asked = markOf(kfr);
   if (before > 0 && known.asked === asked) return { block: null, unsettled: open.map(({ id }) => id) };
   if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1, asked })) return FREE;
+  noteTold(context);
   return { block: stopReason(open, 'stop'), unsettled: [] };
 }
 

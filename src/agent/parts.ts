@@ -1,4 +1,4 @@
-import { KFR_PATH, TOLD_PATH } from '../core/paths.js';
+import { KFR, PROMPTED, TOLD } from '../core/paths.js';
 import { AGENTS, type AgentName, isHookOf, type Moment, startOf, textsIn } from './agents.js';
 
 /** What forge puts into one file of an agent. Paths are from the project's top folder, or from the home folder. */
@@ -80,7 +80,7 @@ function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
       agent,
       file: hooks.file[at],
       ...JSON_PART,
-      hooks: hookItems(wish, isUser),
+      hooks: hookItems(wish),
       ...(allow && 'items' in allow ? { allow } : {}),
       beginning,
     });
@@ -111,30 +111,32 @@ function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
 
 const JSON_PART = { kind: 'json', hooks: {}, server: null } as const;
 
-const hookItems = ({ agent, command, folder = '' }: Wish, isUser: boolean): JsonPart['hooks'] => {
-  const up = folder === '' ? '' : '../'.repeat(folder.split('/').length);
+const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
   const { hooks, events } = AGENTS[agent];
   const wired = Object.entries(events).filter(([, { moment }]) => hooks && !hooks.unwired.includes(moment));
   return Object.fromEntries(
     wired.map(([word, { name, moment }]) => [
       name,
-      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment, isUser ? null : up), word, moment) ??
-        {},
+      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment), word, moment) ?? {},
     ]),
   );
 };
 
+/** The folder here or above that has a `.forge`, as `$d`. */
+const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do d=\${d%/*}; done;`;
+
 /**
- * Says nothing and fails nothing where forge is not on the PATH. Where a tool is about to run or has run, the shell looks
- * first: Node starts only when the tool call names a path of memory, or when working memory is newer than what the agent
- * was given. `up` leads from the folder where the agent runs its hooks to the project's top folder; null where that differs.
+ * Says nothing and fails nothing where forge is not on the PATH. With a prompt, and where a tool is about to run or has
+ * run, the shell looks first: Node starts only when the tool call names a path of memory, or when working memory is newer
+ * than what the agent was given.
  */
-function shellLine(line: string, moment: Moment, up: string | null): string {
+function shellLine(line: string, moment: Moment): string {
   const quiet = `${line} 2>/dev/null`;
   if (moment === 'before-tool')
     return `p=$(cat); case $p in *.forge*memory*) printf %s "$p" | ${quiet};; esac || :`;
-  if (moment === 'after-tool' && up !== null)
-    return `[ -e ${up}${KFR_PATH} ] && ! [ ${up}${TOLD_PATH} -nt ${up}${KFR_PATH} ] && ${quiet} || :`;
+  const told = { 'after-tool': TOLD, prompt: PROMPTED }[moment as string];
+  if (told !== undefined)
+    return `${FIND_FORGE} d=$d/.forge/local; [ -e "$d/${KFR}" ] && ! [ "$d/${told}" -nt "$d/${KFR}" ] && ${quiet} || :`;
   return `${quiet} || :`;
 }
 

@@ -71,10 +71,10 @@ export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
 /** Working memory of the running session. No clone brings it: git ignores `local/`. */
 export const kfrFile = within('local', 'kfr.json');
-/** As new as the working memory that agents were given last: the shell compares the two before it starts forge. */
-export const toldFile = within('local', 'told');
-export const KFR_PATH = `${FORGE_FOLDER}/local/kfr.json`;
-export const TOLD_PATH = `${FORGE_FOLDER}/local/told`;
+/** Newer than working memory where nothing has to be said after a tool, or with a prompt: the shell looks at their times. */
+export const [KFR, TOLD, PROMPTED] = ['kfr.json', 'told', 'prompted'] as const;
+export const toldFile = within('local', TOLD);
+export const promptedFile = within('local', PROMPTED);
 /** Working memory that an interrupted session left here. */
 export const leftKfrFolder = within('local', 'kfr');
 export const leftKfrFile = (layout: Layout, id: string): string => join(leftKfrFolder(layout), `${id}.json`);

@@ -41,10 +41,16 @@ function lineOf(agent: AgentName, event: string, command = makeLauncher()): stri
   return found ?? '';
 }
 
-function run(project: Project, line: string, payload: object, env: NodeJS.ProcessEnv = process.env) {
+function run(
+  project: Project,
+  line: string,
+  payload: object,
+  env: NodeJS.ProcessEnv = process.env,
+  folder = project.dir,
+) {
   const input = JSON.stringify({ cwd: project.dir, workspace_roots: [project.dir], ...payload });
   const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', line], {
-    cwd: project.dir,
+    cwd: folder,
     input,
     encoding: 'utf8',
     env,
@@ -139,5 +145,59 @@ describe.each(NAMES.filter((name) => AGENTS[name]?.after))('after a tool of %s',
     expect(starts()).toBe(false);
     await runForge(project, ['kfr', 'list']);
     expect(starts()).toBe(false);
+  });
+});
+
+const PROMPTS = {
+  claude: ['UserPromptSubmit', 'user-prompt-submit', 'session_id'],
+  codex: ['UserPromptSubmit', 'user-prompt-submit', 'session_id'],
+  gemini: ['BeforeAgent', 'before-agent', 'session_id'],
+  copilot: ['userPromptSubmitted', 'user-prompt-submitted', 'sessionId'],
+} as const;
+
+describe.each(Object.keys(PROMPTS) as (keyof typeof PROMPTS)[])('a prompt of %s', (name) => {
+  const [event, word, field] = PROMPTS[name];
+  const hook = (project: Project, which: string, id: string): string =>
+    run(project, `${makeLauncher()} hook ${name} ${which}`, { [field]: id, prompt: 'go on' }).stdout;
+  const starts = (project: Project, folder = project.dir): boolean => {
+    const other = stub();
+    run(project, lineOf(name, event, 'forge'), { [field]: 'one', prompt: 'go on' }, other.env, folder);
+    return other.wasCalled();
+  };
+  const stop = { claude: 'stop', codex: 'stop', gemini: 'after-agent', copilot: 'agent-stop' }[name];
+
+  it('AGT-01 KFR-04 starts forge when working memory is news to a conversation, and only then', async () => {
+    const project = await makeForge();
+    project.write('src/deep/app.ts', '');
+    hook(project, 'session-start', 'one');
+    hook(project, 'session-start', 'two');
+    expect(starts(project)).toBe(false);
+    await new Promise((done) => setTimeout(done, 20));
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:No new tables']);
+    expect([starts(project), starts(project, project.path('src/deep'))]).toEqual([true, true]);
+    expect(hook(project, word, 'one')).toContain('No new tables');
+    // The other one has not seen it yet.
+    expect(starts(project)).toBe(true);
+    expect(run(project, lineOf(name, event), { [field]: 'two', prompt: 'go on' }).stdout).toContain(
+      'No new tables',
+    );
+    expect([starts(project), starts(project, project.path('src/deep'))]).toEqual([false, false]);
+    await forgeJson(project, ['kfr', 'clear', '--yes']);
+    hook(project, word, 'one');
+    hook(project, word, 'two');
+    expect(starts(project)).toBe(false);
+  });
+
+  it('AGT-01 KFR-09 starts forge after a stop that was held back, so that the next one is asked again', async () => {
+    const project = await makeForge();
+    hook(project, 'session-start', 'one');
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:Which port?']);
+    hook(project, word, 'one');
+    expect(starts(project)).toBe(false);
+    expect(hook(project, stop, 'one')).toContain('Which port?');
+    expect(starts(project)).toBe(true);
+    run(project, lineOf(name, event), { [field]: 'one', prompt: 'go on' });
+    expect(starts(project)).toBe(false);
+    expect(hook(project, stop, 'one')).toContain('Which port?');
   });
 });

@@ -35,7 +35,7 @@ describe.runIf(isFar)('the first request to the model', () => {
   it.each(CLIENT_NAMES)('AGT-07 comes in %s with forge', async (client) => {
     const times: Record<'with' | 'without', number[]> = { with: [], without: [] };
     const node: number[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 5; round++) {
       const begin = performance.now();
       execFileSync(process.execPath, ['-e', '0']);
       node.push(performance.now() - begin);
@@ -45,9 +45,12 @@ describe.runIf(isFar)('the first request to the model', () => {
         times[kind].push(firstMs);
       }
     }
-    const [forge = Number.NaN, bare = Number.NaN, empty = Number.NaN] = [times.with, times.without, node].map(
-      (all) => all.sort((a, b) => a - b)[1],
-    );
+    // The least of five: other work on the machine only adds to it.
+    const [forge, bare, empty] = [times.with, times.without, node].map((all) => Math.min(...all)) as [
+      number,
+      number,
+      number,
+    ];
     expect(forge).toBeGreaterThan(0);
     const starts = ((forge - bare) / empty).toFixed(1);
     note(START, client, `${Math.round(bare)} → ${Math.round(forge)}: ${starts}`);

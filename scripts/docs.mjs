@@ -1,5 +1,5 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
-// docs/commands.md, docs/guard-rules.md, the command table in README.md, the digest of the guard's rules in CHANGELOG.md,
+// docs/commands.md, docs/guard-rules.md, the digest of the guard's rules in CHANGELOG.md,
 // schemas/*.json, the folders in agents/, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,6 @@ import { agentFolders } from './agent-folders.mjs';
 import { loadSources } from './sources.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const [BEGIN, END] = ['<!-- commands: written by npm run docs -->', '<!-- commands: end -->'];
 
 /** The command specs, the schemas, the guard's rules, and what agents are given. */
 const SOURCES = `
@@ -70,6 +69,7 @@ function commandsPage(groups, sources) {
     '# Commands',
     'Written by `npm run docs` from the source; `forge help COMMAND` says the same.',
     'The answer goes to stdout, everything else to stderr. A text argument of `-` is read from stdin; what follows `--` is taken literally.',
+    groupTable(groups),
     '## Short ways',
     "One word for a command of daily use; what follows it is that command's. `forge --help` lists them.",
     table(
@@ -102,21 +102,14 @@ function commandsPage(groups, sources) {
 }
 
 /** A line a group: what each of its commands does stands on the page of all. */
-function readmeTable(groups) {
+function groupTable(groups) {
   const rows = groups
     .filter(({ heading }) => heading !== null)
     .map(({ name, summary, commands }) => {
       const inner = commands.filter((spec) => spec.name !== name).map((spec) => code(spec.name));
-      return [`[${code(`forge ${name}`)}](docs/commands.md#forge-${name})`, inner.join(', '), cell(summary)];
+      return [`[${code(`forge ${name}`)}](#forge-${name})`, inner.join(', '), cell(summary)];
     });
   return table(['command', '', 'what it does'], rows);
-}
-
-/** The README with the text between its markers replaced. */
-function fillReadme(text, inner) {
-  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (start < 0 || end < start) throw new Error(`README.md lacks the markers ${BEGIN} and ${END}.`);
-  return `${text.slice(0, start + BEGIN.length)}\n\n${inner}\n\n${text.slice(end)}`;
 }
 
 /** Each rule on a line, so that a difference between two versions reads like one. */
@@ -157,7 +150,6 @@ async function generate() {
   const groups = await readGroups(sources);
   const files = new Map();
   files.set('docs/commands.md', commandsPage(groups, sources));
-  files.set('README.md', fillReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'), readmeTable(groups)));
   const rules = sources.guardRules();
   files.set('docs/guard-rules.md', rulesPage(rules));
   files.set(

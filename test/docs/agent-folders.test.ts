@@ -53,7 +53,7 @@ describe('the plugin for Claude Code', () => {
     expect(Object.keys(hooks)).toEqual(expect.arrayContaining(['SessionStart', 'Stop', 'SessionEnd']));
     for (const [event, groups] of Object.entries(hooks))
       for (const { command } of groups.flatMap((group) => group.hooks)) {
-        const [, agent = '', name = ''] = /(?:^|\| )forge hook (\w+) ([\w-]+) /.exec(command) ?? [];
+        const [, agent = '', name = ''] = /(?:^|[|&] )forge hook (\w+) ([\w-]+) /.exec(command) ?? [];
         expect([command, isAgent(agent)]).toEqual([command, true]);
         expect(AGENTS[agent as 'claude'].events[name]?.name).toBe(event);
       }

@@ -134,7 +134,7 @@ describe('what the pages name is there', () => {
   it('in the package, too: what help, errors and the README name, but for what is about the making of forge', () => {
     const { files } = JSON.parse(scripts) as { files: string[] };
     const shipped = (path: string): boolean =>
-      (path === 'docs/check-ledger.sh' ? files.includes(path) : /^docs\/[\w-]+\.md$/.test(path)) &&
+      (/\.(sh|svg)$/.test(path) ? files.includes(path) : /^docs\/[\w-]+\.md$/.test(path)) &&
       files.includes('docs/*.md') &&
       !files.includes(`!${path}`);
     const named = (text: string): string[] =>
@@ -143,7 +143,7 @@ describe('what the pages name is there', () => {
     const hints = [...source.matchAll(/hint: .*/g)].map(([hint]) => hint);
     expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
     const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
-    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/requirements.md']);
+    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions']);
     // What a page of the package leads to and the package lacks is said to be elsewhere, beside it or at the top.
     const isPacked = (path: string): boolean =>
       shipped(path) ||

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { makeHome, retype, type } from '../support/console.js';
 
-const PAGE = fileURLToPath(new URL('../../README.md', import.meta.url));
+const pageAt = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const [PAGE, TOUR] = [pageAt('README.md'), pageAt('docs/tour.md')];
 
 /** A project with one test, `npm test`. */
 function makeShop() {
@@ -30,8 +31,8 @@ function makeShop() {
   return { cwd, env };
 }
 
-describe('README.md', () => {
-  it('prints what it says, when all of it is typed in its order', async () => {
+describe('README.md and docs/tour.md', () => {
+  it('print what they say, when all of it is typed in its order', async () => {
     const page = readFileSync(PAGE, 'utf8');
     const place = makeShop();
     const [, first = ''] = /^```sh\n(forge init [\s\S]*?)^```$/m.exec(page) ?? [];
@@ -43,13 +44,14 @@ describe('README.md', () => {
     expect(commands.map((command) => command.split(' ', 2).join(' '))).toEqual([
       'forge init',
       'forge feature',
-      'forge session',
-      'forge progress',
-      'forge feature',
-      'forge session',
+      'forge start',
+      'forge log',
+      'forge done',
+      'forge end',
     ]);
     expect(type(commands, place).at(-1)).toContain('Session end: Login works');
     // `npx vitest run test/docs/readme.test.ts -u` writes what is printed now into the page.
     await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
+    await expect(retype(readFileSync(TOUR, 'utf8'), place)).toMatchFileSnapshot(TOUR);
   });
 });

@@ -53,5 +53,9 @@ describe('README.md and docs/tour.md', () => {
     // `npx vitest run test/docs/readme.test.ts -u` writes what is printed now into the page.
     await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
     await expect(retype(readFileSync(TOUR, 'utf8'), place)).toMatchFileSnapshot(TOUR);
+    const [, last = ''] = /^```sh\n(forge agent uninstall [\s\S]*?)^```$/m.exec(page) ?? [];
+    type(last.trim().split('\n'), place);
+    const left = spawnSync('sh', ['-c', 'git status --porcelain; ls -A . .git .git/hooks'], place);
+    expect(String(left.stdout)).not.toMatch(/forge|claude|^ ?[AMD?]/m);
   });
 });

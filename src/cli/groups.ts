@@ -20,10 +20,7 @@ export const GROUPS: readonly GroupEntry[] = [
   }),
   ...under('Start', {
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
-    status: [
-      'Show how memory is: five parts, each green, yellow or red',
-      () => import('../status/command.js'),
-    ],
+    status: ['Show how memory is: five parts with their colours', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
     briefing: [
       'Show where the work stands, within a token budget',

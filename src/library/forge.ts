@@ -20,7 +20,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       return context.warnings;
     },
     where: bind(() => import('../status/where.js'), 'whereYouStand', 'looks'),
-    /** VIS-01: the five parts of memory, each green, yellow or red. */
+    /** VIS-01: the five parts of memory, each with a colour. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),

@@ -80,7 +80,7 @@ function features(counts: NonNullable<Where['features']>): string {
 function health({ health: components }: Where, style: Style): string {
   if (style.width !== null)
     return components.map(({ name, color }) => `${markOf(color, style)}\u00a0${name}`).join('  ');
-  const others = components.filter(({ color }) => color !== 'green');
+  const others = components.filter(({ color }) => color === 'yellow' || color === 'red');
   if (others.length === 0) return style.good('green');
   return `${others.map(({ name, color }) => `${name} ${paintColor(color, color, style)}`).join(', ')}: forge status`;
 }

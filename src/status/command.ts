@@ -5,10 +5,10 @@ import { ForgeError, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type { Color, Component, Status, StatusReport } from '../index.js';
 
-const MARKS: Readonly<Record<Color, string>> = { green: '●', yellow: '◐', red: '○' };
+const MARKS: Readonly<Record<Color, string>> = { neutral: '·', green: '●', yellow: '◐', red: '○' };
 
 export function paintColor(color: Color, text: string, style: Style): string {
-  return { green: style.good, yellow: style.warn, red: style.bad }[color](text);
+  return { neutral: style.dim, green: style.good, yellow: style.warn, red: style.bad }[color](text);
 }
 
 export const markOf = (color: Color, style: Style): string => paintColor(color, MARKS[color], style);
@@ -74,15 +74,15 @@ function threshold(given: unknown): 'red' | 'yellow' | null {
 
 function exit(status: StatusReport | undefined, options: Record<string, unknown>): number {
   const from = threshold(options.exitCode);
-  if (!status || from === null || status.worst === 'green') return 0;
-  return status.worst === 'red' || from === 'yellow' ? 1 : 0;
+  if (!status || from === null) return 0;
+  return status.worst === 'red' || status.worst === from ? 1 : 0;
 }
 
 export const group: Group = {
   commands: [
     command<StatusReport | undefined>({
       name: 'status',
-      summary: 'Show how memory is: five parts, each green, yellow or red, why, and what to type',
+      summary: 'Show how memory is: five parts with their colours, why, and what to type',
       example: 'forge status',
       options: [
         { flags: '--short', help: 'one line for a prompt; nothing where there is no .forge/' },

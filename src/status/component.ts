@@ -1,5 +1,8 @@
-/** The health of memory, RFC-9060 §8.1: five components, each with a colour, its reasons and what improves it. */
-export const COLORS = ['green', 'yellow', 'red'] as const;
+/**
+ * The health of memory, RFC-9060 §8.1: five components, each with a colour, its reasons and what improves it. Neutral is
+ * what was not begun: nothing is wrong with it.
+ */
+export const COLORS = ['neutral', 'green', 'yellow', 'red'] as const;
 export type Color = (typeof COLORS)[number];
 
 const COMPONENTS = ['long-term', 'short-term', 'features', 'git', 'linear'] as const;
@@ -26,6 +29,7 @@ export interface Remark {
   fix?: string | undefined;
 }
 
+export const neutral = (reason: string): Remark => ({ color: 'neutral', reason });
 export const green = (reason: string): Remark => ({ color: 'green', reason });
 export const yellow = (reason: string, fix?: string): Remark => ({ color: 'yellow', reason, fix });
 export const red = (reason: string, fix?: string): Remark => ({ color: 'red', reason, fix });
@@ -38,7 +42,7 @@ export function worstOf(colors: readonly Color[]): Color {
 export function toComponent(name: ComponentName, remarks: readonly Remark[]): Component {
   const color = worstOf(remarks.map((remark) => remark.color));
   const told = remarks
-    .filter((remark) => remark.color !== 'green' || color === 'green')
+    .filter((remark) => remark.color === color || !['neutral', 'green'].includes(remark.color))
     .sort((a, b) => COLORS.indexOf(b.color) - COLORS.indexOf(a.color));
   const fix = told.flatMap((remark) => (remark.fix === undefined ? [] : [remark.fix]));
   return { name, color, reasons: told.map(({ reason }) => reason), fix: [...new Set(fix)] };

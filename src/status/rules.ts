@@ -1,7 +1,7 @@
 import { oneLine, plural } from '../core/text.js';
 import type { FeatureStatus } from '../feature/rules.js';
 import { describeSpan, MINUTE, newestPast, WEEK } from './age.js';
-import { green, type Remark, red, yellow } from './component.js';
+import { green, neutral, type Remark, red, yellow } from './component.js';
 import type { Problem } from './symptom.js';
 
 /** What could not be read is red, whatever it is: the message says where, the hint what to type. */
@@ -36,15 +36,9 @@ interface ShortTermFacts {
 
 /** An entry says its minute and no second, so it is an hour old at the earliest when sixty whole minutes lie between. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
-  if (entries === null)
-    return [
-      red(
-        'progress.txt is missing',
-        session === null ? 'forge session start' : 'forge progress add "what you just did"',
-      ),
-    ];
-  if (session === null) return [green('no session is running: there is nothing to keep current')];
+  if (session === null) return [neutral('no session is running')];
   const fix = 'forge progress add "what you just did"';
+  if (entries === null) return [red('progress.txt is missing', fix)];
   const newest = newestPast(
     entries.map((minutes) => minutes * MINUTE),
     now,
@@ -72,18 +66,22 @@ interface FeatureFacts {
   next: string;
 }
 
-/** Above 80 % is green, below 50 % red; both of these are yellow. Exact, in whole numbers. */
+/** Of those that were begun: above 80 % is green, below 50 % red; both of these are yellow. Exact, in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const { counts, claims, unproven = [], byHand = [], next } = facts;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return [green('there are no features yet')];
-  const { passing } = counts;
-  const percent = Math.floor((passing * 10_000) / total) / 100;
-  const reason = `${passing} of ${plural(total, 'feature')} ${passing === 1 || total === 1 ? 'passes' : 'pass'} (${percent} %)`;
+  if (total === 0) return [neutral('there are no features yet')];
+  const { passing, not_implemented: waiting } = counts;
+  const begun = total - waiting;
+  if (begun === 0) return [neutral(`${plural(total, 'feature')}, none begun`)];
+  const percent = Math.floor((passing * 10_000) / begun) / 100;
+  const of = waiting === 0 ? plural(total, 'feature') : `${begun} begun`;
+  const rest = waiting === 0 ? '' : `, ${waiting} not begun`;
+  const reason = `${passing} of ${of} ${passing === 1 || begun === 1 ? 'passes' : 'pass'} (${percent} %)${rest}`;
   const remarks =
-    passing * 100 > total * 80
+    passing * 100 > begun * 80
       ? [green(reason)]
-      : [passing * 100 >= total * 50 ? yellow(reason, next) : red(reason, next)];
+      : [passing * 100 >= begun * 50 ? yellow(reason, next) : red(reason, next)];
   const doubt = (ids: readonly string[], why: string, command: string): Remark[] => {
     const [first] = ids;
     const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
@@ -128,7 +126,7 @@ interface LinearFacts {
 }
 
 export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): Remark[] {
-  if (!isUsed) return [green('Linear was never used here')];
+  if (!isUsed) return [neutral('Linear was never used here')];
   const [first] = orphans;
   if (first === undefined)
     return [

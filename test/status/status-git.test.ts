@@ -126,7 +126,7 @@ describe('forge status and git', () => {
     const tree = projectAt(join(makeFolder(), 'tree'));
     project.git('worktree', 'add', '-q', tree.dir);
     expect((await component(tree, 'git')).reasons).toEqual(['no checkpoint to go back to']);
-    expect((await component(tree, 'short-term')).color).toBe('red');
+    expect((await component(tree, 'short-term')).color).toBe('neutral');
     const bare = projectAt(makeFolder());
     bare.git('init', '-q', '--bare');
     expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });

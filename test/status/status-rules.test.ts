@@ -52,14 +52,11 @@ describe('VIS-01 short-term memory', () => {
     expect(colorOf(judgeProgress({ session: 's', entries }, NOW))).toBe(color);
   });
 
-  it('VIS-01 without a session there is nothing to keep current; only a missing file is red', () => {
-    const old = { session: null, entries: [minutes(30 * DAY)] };
-    expect(judgeProgress(old, NOW)).toEqual([
-      { color: 'green', reason: 'no session is running: there is nothing to keep current' },
-    ]);
-    expect(judgeProgress({ session: null, entries: null }, NOW)).toMatchObject([
-      { color: 'red', fix: 'forge session start' },
-    ]);
+  it('VIS-01 is neutral without a session', () => {
+    for (const entries of [[minutes(30 * DAY)], null])
+      expect(judgeProgress({ session: null, entries }, NOW)).toEqual([
+        { color: 'neutral', reason: 'no session is running' },
+      ]);
   });
 
   it('VIS-01 SES-04 the minute of every entry is known from the file alone, however long a session takes', () => {
@@ -89,8 +86,8 @@ describe('VIS-01 short-term memory', () => {
 
 describe('VIS-01 features', () => {
   const counts = (passing: number, others: number) => ({
-    not_implemented: others,
-    in_progress: 0,
+    not_implemented: 0,
+    in_progress: others,
     failing: 0,
     passing,
     blocked: 0,
@@ -99,7 +96,7 @@ describe('VIS-01 features', () => {
     judgeFeatures({ counts: counts(passing, total - passing), claims: [], next: 'forge next' });
 
   it.each([
-    [0, 0, 'green', 'there are no features yet'],
+    [0, 0, 'neutral', 'there are no features yet'],
     [4, 5, 'yellow', '4 of 5 features pass (80 %)'],
     [81, 100, 'green', '81 of 100 features pass (81 %)'],
     [8001, 10_000, 'green', '8001 of 10000 features pass (80.01 %)'],
@@ -110,7 +107,18 @@ describe('VIS-01 features', () => {
   ])('VIS-01 %i of %i: %s', (passing, total, color, reason) => {
     const remarks = judge(passing, total);
     expect([colorOf(remarks), told(remarks)]).toEqual([color, reason]);
-    expect(remarks[0]?.fix).toBe(color === 'green' ? undefined : 'forge next');
+    expect(remarks[0]?.fix).toBe(['neutral', 'green'].includes(color) ? undefined : 'forge next');
+  });
+
+  it.each([
+    [0, 0, 3, 'neutral', '3 features, none begun'],
+    [1, 0, 9, 'green', '1 of 1 begun passes (100 %), 9 not begun'],
+    [4, 1, 5, 'yellow', '4 of 5 begun pass (80 %), 5 not begun'],
+    [0, 1, 1, 'red', '0 of 1 begun passes (0 %), 1 not begun'],
+  ])('VIS-01 %i of %i more begun, %i not: %s', (passing, others, waiting, color, reason) => {
+    const all = { ...counts(passing, others), not_implemented: waiting };
+    const remarks = judgeFeatures({ counts: all, claims: [], next: 'forge next' });
+    expect([colorOf(remarks), told(remarks)]).toEqual([color, reason]);
   });
 
   it('VIS-01 the borders are exact for any number of features', () => {
@@ -203,9 +211,9 @@ describe('VIS-01 Linear', () => {
     expect(isOrphan({ subject, parents }, rules)).toBe(orphan);
   });
 
-  it('VIS-01 never used: green with the reason; orphan commits: yellow', () => {
+  it('VIS-01 never used: neutral with the reason; orphan commits: yellow', () => {
     const facts = { isUsed: false, active: 0, orphans: [], commits: 0 };
-    expect(judgeLinear(facts)).toEqual([{ color: 'green', reason: 'Linear was never used here' }]);
+    expect(judgeLinear(facts)).toEqual([{ color: 'neutral', reason: 'Linear was never used here' }]);
     expect(colorOf(judgeLinear({ ...facts, isUsed: true, commits: 10 }))).toBe('green');
     const remarks = judgeLinear({ isUsed: true, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
     expect(remarks).toMatchObject([
@@ -226,7 +234,7 @@ describe('VIS-01 a component', () => {
         const { color, reasons, fix } = toComponent('git', remarks);
         expect(color).toBe(colorOf(remarks));
         expect(reasons).toHaveLength(
-          remarks.filter((one) => one.color !== 'green' || color === 'green').length,
+          remarks.filter((one) => one.color === color || ['yellow', 'red'].includes(one.color)).length,
         );
         expect(fix).toEqual(['x']);
       }),
@@ -251,6 +259,6 @@ describe('VIS-01 a component', () => {
       'linear',
     ]);
     expect(status.worst).toBe('red');
-    expect(worstOf([])).toBe('green');
+    expect(worstOf([])).toBe('neutral');
   });
 });

@@ -27,12 +27,12 @@ describe('forge status', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
       [
-        'long-term   green   knowledge.json is valid; nothing was learned yet',
-        'short-term  green   no session is running: there is nothing to keep current',
-        'features    green   there are no features yet',
-        'git         yellow  no checkpoint to go back to',
-        '                    → forge checkpoint create',
-        'linear      green   Linear was never used here',
+        'long-term   green    knowledge.json is valid; nothing was learned yet',
+        'short-term  neutral  no session is running',
+        'features    neutral  there are no features yet',
+        'git         yellow   no checkpoint to go back to',
+        '                     → forge checkpoint create',
+        'linear      neutral  Linear was never used here',
         '',
       ].join('\n'),
     );
@@ -59,7 +59,10 @@ describe('forge status', () => {
     commitAll(project);
     await forgeJson(project, ['checkpoint', 'create'], { world });
     const { components, worst } = await statusOf(project, { world });
-    expect([worst, components.map(({ color }) => color)]).toEqual(['green', Array(5).fill('green')]);
+    expect([worst, components.map(({ color }) => color)]).toEqual([
+      'green',
+      [...Array(4).fill('green'), 'neutral'],
+    ]);
     world.set('2026-03-01T11:01:00.000Z');
     const stale = await component(project, 'short-term', { world });
     expect(stale).toEqual({
@@ -108,13 +111,13 @@ describe('forge status', () => {
     const project = await makeForge();
     const short = (env: NodeJS.ProcessEnv = {}, ...args: string[]) =>
       runForge(project, ['status', '--short', ...args], { env });
-    expect(await short()).toEqual({ stdout: 'forge ●●●◐●\n', stderr: '', exitCode: 0 });
+    expect(await short()).toEqual({ stdout: 'forge ●··◐·\n', stderr: '', exitCode: 0 });
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout']);
     await forgeJson(project, ['session', 'start']);
-    expect((await short()).stdout).toBe('forge ●●○◐● FORGE-002\n');
+    expect((await short()).stdout).toBe('forge ●●·◐· FORGE-002\n');
     for (const env of [{ LANG: 'C' }, { LC_ALL: 'POSIX' }, { TERM: 'linux' }])
-      expect((await short(env)).stdout).toBe('forge ++x!+ FORGE-002\n');
-    expect((await short({}, '--quiet')).stdout).toBe('forge ●●○◐● FORGE-002\n');
+      expect((await short(env)).stdout).toBe('forge ++-!- FORGE-002\n');
+    expect((await short({}, '--quiet')).stdout).toBe('forge ●●·◐· FORGE-002\n');
     const nowhere = makeRepository();
     expect(await runForge(nowhere, ['status', '--short'])).toEqual({ stdout: '', stderr: '', exitCode: 0 });
     expect(await forgeError(nowhere, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
@@ -158,7 +161,7 @@ describe('forge status', () => {
         expect([form, told?.fix.length]).toEqual([form, 1]);
         expect([form, (await runForge(project, ['status', '--short'])).stdout]).toEqual([
           form,
-          expect.stringMatching(/^forge [●◐○]{5}/),
+          expect.stringMatching(/^forge [·●◐○]{5}/),
         ]);
         rmSync(project.path(file), { recursive: true, force: true });
         if (whole) project.write(file, whole);
@@ -180,10 +183,10 @@ describe('forge status', () => {
     expect((await component(project, 'long-term')).color).toBe('green');
   });
 
-  it('VIS-01 B-12 an empty list of features is green, an empty file red; B-15 ten thousand are counted', async () => {
+  it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {
     const project = await makeForge();
     putFeatures(project, []);
-    expect((await component(project, 'features')).color).toBe('green');
+    expect((await component(project, 'features')).color).toBe('neutral');
     project.write(FEATURES, '');
     expect((await component(project, 'features')).color).toBe('red');
     const many = Array.from({ length: 10_000 }, (_, i) => ({ ...PASSING_FEATURE, id: `F-${i}` }));

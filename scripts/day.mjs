@@ -123,7 +123,7 @@ const WORDS = [
 function sessions() {
   let candidate;
   for (let i = 0; i < 10; i++) {
-    forge(['session', 'start', '--goal', `step ${i}`]);
+    forge(['session', 'start', '--task', `step ${i}`]);
     write('shop.txt', `login\n${i > 2 ? 'search\n' : ''}step ${i}\n`);
     git('commit', '-qam', `Step ${i}`);
     forge(['feature', 'verify', 'LOGIN', ...(i > 2 ? ['SEARCH'] : [])]);

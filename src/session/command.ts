@@ -1,5 +1,6 @@
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import { resultLine } from '../feature/command.js';
 import type {
@@ -20,10 +21,12 @@ const STATE_WORDS = { started: 'started', running: 'is running already', joined:
 
 const start: CommandSpec<StartedSession> = {
   name: 'start',
+  args: ['[id]'],
+  values: { id: { live: ['feature', 'issue'] } },
   summary: 'Start a session: choose the task, open the log, print the briefing',
   example: 'forge session start --format markdown',
   options: [
-    { flags: '--goal <text>', help: 'the task, instead of the one forge would choose' },
+    { flags: '--task <text>', help: 'the task in words, instead of the one forge would choose' },
     ...BRIEFING_OPTIONS,
     {
       flags: '--resume <id>',
@@ -39,22 +42,39 @@ const start: CommandSpec<StartedSession> = {
     },
   ],
   writes: true,
-  run: (call) => {
-    const { goal, resume, join, takeOver, reverify } = call.options as SessionStartInput;
-    const input = { ...briefingInput(call), goal, resume, join, takeOver, reverify };
+  run: (call, id) => {
+    const { resume, join, takeOver, reverify } = call.options as SessionStartInput;
+    const { task: goal } = call.options as { task?: string };
+    if (id !== undefined && goal !== undefined)
+      throw usage('session.task', 'The task is given twice: by its id, and by --task.', {
+        hint: 'forge session start ID   or: forge session start --task "…"',
+      });
+    const input = { ...briefingInput(call), id, goal, resume, join, takeOver, reverify };
     return call.forge().session.start(input, {
       onTest: (id, line, done, total) =>
         call.say(`verifying again, ${done} of ${total} done: ${id}: ${oneLine(line, 200)}`),
       signal: call.signal,
     });
   },
-  render: ({ session, briefing, reverified }, style) =>
+  render: ({ session, focus, briefing, reverified }, style) =>
     [
       `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}`,
       ...(reverified ? [renderReverified(reverified, style)] : []),
       `\n${briefing.text}`,
+      ...(style.width === null ? [] : [nextSteps(focus.task, style)]),
     ].join('\n'),
 };
+
+/** For a person: an agent is told in the briefing how to go on. */
+function nextSteps(task: string | null, style: Style): string {
+  const id = /^([\w.-]+): /.exec(task ?? '')?.[1];
+  const steps = [
+    'forge log "what you just did"',
+    ...(id ? [`forge done ${id}`] : []),
+    'forge end --next "…"',
+  ];
+  return ['Next:', ...steps.map((step) => `  ${style.command(step)}`)].join('\n');
+}
 
 function renderReverified({ results, not_run }: Reverified, style: Style): string {
   if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
@@ -113,11 +133,23 @@ async function texts(call: Call, words: readonly string[]): Promise<string[]> {
 }
 
 function renderEnd(
-  { session, archive, learned, observed, cycle, candidates, expired, commit, commit_skipped }: EndedSession,
+  {
+    session,
+    archive,
+    next,
+    learned,
+    observed,
+    cycle,
+    candidates,
+    expired,
+    commit,
+    commit_skipped,
+  }: EndedSession,
   style: Style,
 ): string {
   const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`];
   if (archive !== null) rows.push(`  archive  ${archive}`);
+  if (next !== null) rows.push(`  next     ${oneLine(next, 100)}`);
   if (observed) rows.push(`  ${describeObserved(observed)}`);
   for (const learning of learned)
     if (learning.kind !== 'invariant')

@@ -26,6 +26,7 @@ import { commitSession } from './commit.js';
 import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
+import { readProgressText } from './progress.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './running.js';
@@ -60,6 +61,8 @@ export interface EndedSession {
   session: { id: string; ended_at: string };
   /** Where the session is kept; null for one in which nothing happened. */
   archive: string | null;
+  /** What the next session is told to begin with. */
+  next: string | null;
   learned: Learning[];
   /** The session as a cycle of long-term memory; absent where nothing was verified or learned. */
   cycle?: RecordedCycle & { classification: Classification | null };
@@ -90,18 +93,26 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) listKnowledge(context);
   await tellGit(context, () => guardCommit(context));
-  const { running, focus, intent, done, expired } = context.disk.withLock(() => {
+  const { running, focus, intent, done, expired, next } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
     refuseHeld(context, session, config);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
+    const said = parseProgress(readProgressText(context)).next;
     const plan = planEnd(context, session, observe ? { next: input.next } : input, present);
     refreshOrWarn(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     const ended = completeEnd(context, plan);
-    return { running: session, focus: present, intent: plan, done: ended, expired: kfr.entries };
+    return {
+      running: session,
+      focus: present,
+      intent: plan,
+      done: ended,
+      expired: kfr.entries,
+      next: plan.next ?? said ?? null,
+    };
   });
   await linkCommits(context);
   const wanted = input.commit ?? config.session.commit;
@@ -116,6 +127,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
+    next,
     ...done,
     ...observe?.(learnings, confirm),
     candidates: readLearned(context).candidates,

@@ -212,9 +212,12 @@ function createSession(
 /** A focus that someone set before the start stands; else the next task. */
 function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
   const standing = showFocus(context);
-  if (goal !== undefined) return planFocus(standing, { task: goal }, now);
+  const { task, candidates } = selectNext(memory.features, memory.issues);
+  if (goal !== undefined) {
+    const known = candidates.find((candidate) => taskLine(candidate) === goal);
+    return planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now);
+  }
   if (standing.task !== null) return standing;
-  const { task } = selectNext(memory.features, memory.issues);
   return task
     ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
     : NO_FOCUS;

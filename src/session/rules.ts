@@ -60,6 +60,9 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
 
 /** What somebody who starts a session wants. */
 export const SessionStartInput = z.strictObject({
+  /** A feature or an active issue to work on. */
+  id: z.optional(z.string()),
+  /** The task in words. */
   goal: z.optional(z.string()),
   budget: z.optional(z.int()),
   format: z.optional(z.enum(['text', 'markdown'])),

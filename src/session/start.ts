@@ -1,8 +1,10 @@
 import { keepGitState, readGitState } from '../commit/git-state.js';
 import { lookBack, notePastHooks, recentCommits } from '../commit/recent.js';
+import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
-import { checkInput } from '../core/schema.js';
-import { checkText } from '../core/text.js';
+import { checkInput, findTwin } from '../core/schema.js';
+import { checkText, oneLine } from '../core/text.js';
+import { taskLine } from '../feature/next.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
@@ -80,13 +82,18 @@ export async function startSession(
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
+  const goal = input.id === undefined ? input.goal : taskLine(requireTask(memory, input.id));
   const opened = context.disk.withLock(() => {
     finishIntent(context);
     refreshViews(context);
     closeInvestigations(context);
-    return openSession(context, input, { branch, head, memory });
+    return openSession(context, { ...input, goal }, { branch, head, memory });
   });
   const { running, focus } = opened;
+  if (goal !== undefined && opened.state !== 'started' && focus.task !== goal)
+    context.warnings.push(
+      `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
+    );
   noteActivity(context);
   if (work && opened.state === 'started') noteTree(context, running.id, work);
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
@@ -115,6 +122,17 @@ export async function startSession(
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };
+}
+
+/** By the id of a feature, in any case, or of an active issue; exit 2 for one that nobody knows. */
+function requireTask({ features, issues }: Memory, id: string): { id: string; title: string } {
+  const feature = findTwin(features, id);
+  if (feature) return { id: feature.id, title: feature.name };
+  const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
+  if (issue) return { id: issue.linear_id, title: issue.title };
+  throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
+    hint: 'forge next   or: forge session start --task "…"',
+  });
 }
 
 /** A rollback or checkpoint that something ended half-way. Before git is asked for commits: a checkpoint makes one. */

@@ -10,6 +10,8 @@ import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
+import { readProgressText } from '../session/progress.js';
+import { parseProgress } from '../session/progress-rules.js';
 import { resumable, sessionName } from '../session/rules.js';
 import { ownSessions, readRunning } from '../session/running.js';
 import type { Component } from './component.js';
@@ -23,6 +25,8 @@ export interface Where {
   git: boolean;
   session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
   features: Record<FeatureStatus, number> | null;
+  /** What the last session left to begin with, or the running one says. */
+  step: string | null;
   /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
   halted: string | null;
   /** Since when and why work waits for a human. */
@@ -53,6 +57,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
     git: repository !== null,
     session,
     features: features && countStatuses(features),
+    step: broken.attempt(() => nextStep(context), null),
     halted,
     paused: pause ? describeWaiting(pause) : null,
     recovering,
@@ -69,6 +74,11 @@ export async function whereYouStand(context: Context): Promise<Where> {
     ].slice(0, 3),
   };
 }
+
+const nextStep = (context: Context): string | null =>
+  (readRunning(context)
+    ? parseProgress(readProgressText(context)).next
+    : recentArchives(context).at(-1)?.next) ?? null;
 
 function sessionHere(context: Context): Where['session'] {
   const running = readRunning(context);

@@ -46,7 +46,7 @@ describe('terminal control in text', () => {
         ['feature', 'add', '--no-run', 'A', 'a', '--test', text],
         ['focus', 'set', '--task', text],
         ['focus', 'set', '--file', text],
-        ['session', 'start', '--goal', text],
+        ['session', 'start', '--task', text],
         ['session', 'end', '--learned', text],
         ['config', 'set', 'project.name', text],
         ['feature', 'show', text],

@@ -30,7 +30,7 @@ describe('bad values', () => {
       ['focus', 'set', '--file', 'TEXT'],
       ['focus', 'set', '--blocker', 'TEXT'],
       ['focus', 'set', '--phase', 'TEXT'],
-      ['session', 'start', '--goal', 'TEXT'],
+      ['session', 'start', '--task', 'TEXT'],
       ['session', 'end', '--learned', 'TEXT'],
       ['session', 'end', '--next', 'TEXT'],
       ['config', 'set', 'project.name', 'TEXT'],

@@ -38,7 +38,7 @@ describe('formats', () => {
     await forgeJson(project, ['progress', 'add', 'x']);
     await forgeJson(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
-    await forgeJson(project, ['session', 'start', '--goal', 'more']);
+    await forgeJson(project, ['session', 'start', '--task', 'more']);
     await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'OpenQuestion:which?']);
     await forgeJson(project, ['kfr', 'patch', '--goal', 'two', '--park', 'kfr-2=ask Ada']);
     project.write(

@@ -321,7 +321,7 @@ ${sign}
   it('GIT-02 a log over midnight: only lines since the last commit', async () => {
     const project = await makeForge();
     const world = fixedClock('2020-01-01T23:50:00Z');
-    await forgeJson(project, ['session', 'start', '--goal', 'g'], { world });
+    await forgeJson(project, ['session', 'start', '--task', 'g'], { world });
     await forgeJson(project, ['progress', 'add', 'before'], { world });
     process.env.GIT_COMMITTER_DATE = '2020-01-01T23:58:30Z';
     try {

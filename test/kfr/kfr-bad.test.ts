@@ -84,7 +84,7 @@ describe('a patch that is no good', () => {
 
 describe('a kfr.json that is no good', () => {
   it('KFR-09 B-12 lets no gate open: what needs it exits 4, and the way out that it names leads on', async () => {
-    const project = await makeWorking('--goal', 'logout');
+    const project = await makeWorking('--task', 'logout');
     await ask(project);
     for (const bytes of [
       '',

@@ -13,7 +13,7 @@ const PARK = { op: 'park', id: 'kfr-1', reason: 'ask Ada' };
 /** An interrupted session with a goal and an open question, which ada left at minute 0. */
 async function makeInterrupted() {
   const project = await makeForge();
-  const { session } = await start(project, at(ada, 0), '--goal', 'logout');
+  const { session } = await start(project, at(ada, 0), '--task', 'logout');
   const operations = [add('OpenQuestion', 'which cookie?'), add('Goal', 'logout works')];
   await patch(project, operations, { world: at(ada, 0) });
   return { project, id: session.id };
@@ -29,7 +29,7 @@ describe('the resolution gate', () => {
   ])(
     'KFR-09 KFR-08 SES-05 SES-06 keeps closed for %s, names entry and way out, and parking opens it not',
     async (_, words, what) => {
-      const project = await makeWorking('--goal', 'logout');
+      const project = await makeWorking('--task', 'logout');
       await patch(project, [add('OpenQuestion', 'which cookie?'), add('Goal', 'g')]);
       for (const operations of [[], [PARK]]) {
         if (operations.length > 0) await patch(project, operations);
@@ -183,7 +183,7 @@ describe('working memory and sessions', () => {
       ['focus', 'set', '--task', 'another'],
       ['focus', 'clear'],
     ]) {
-      const project = await makeWorking('--goal', 'logout');
+      const project = await makeWorking('--task', 'logout');
       await patch(project, [add('Goal', 'g'), add('Constraint', 'c')]);
       const before = project.read(KFR);
       // With --dry-run they stay.
@@ -208,7 +208,7 @@ describe('working memory and sessions', () => {
   });
 
   it('KFR-14 B-21 where the focus cannot be written, no entry expires', async () => {
-    const project = await makeWorking('--goal', 'logout');
+    const project = await makeWorking('--task', 'logout');
     await patch(project, [add('Goal', 'g')]);
     const theirs = project.read(FOCUS).replace('logout', 'logout ');
     const now = (): Date => {

@@ -6,7 +6,7 @@ import { add, ask, KFR, list, makeWorking, patch, textsOf } from '../support/kfr
 
 describe('working memory whose file is lost', () => {
   it('SES-13 the next command names the questions that were open', async () => {
-    const project = await makeWorking('--goal', 'logout');
+    const project = await makeWorking('--task', 'logout');
     await ask(project);
     await patch(project, [add('Constraint', 'no new dependency')]);
     project.git('clean', '-fdxq');
@@ -36,7 +36,7 @@ describe('working memory whose file is lost', () => {
 
 describe('a session that a clone brought', () => {
   it('SES-13 is resumed as data: its entries are shown, and taken over one by one', async () => {
-    const project = await makeWorking('--goal', 'logout');
+    const project = await makeWorking('--task', 'logout');
     await patch(project, [add('OpenQuestion', 'which cookie?'), add('Constraint', 'no new dependency')]);
     await forgeJson(project, ['progress', 'add', 'half of it']);
     await forgeJson(project, ['session', 'start', '--take-over', '--resume', 'latest'], {

@@ -46,7 +46,7 @@ async function full(): Promise<Project> {
   );
   project.git('add', '-A');
   project.git('commit', '-qm', 'Much');
-  await forgeJson(project, ['session', 'start', '--goal', 'The task'], { world });
+  await forgeJson(project, ['session', 'start', '--task', 'The task'], { world });
   await forgeJson(project, ['session', 'end', '--next', 'the next step'], { world });
   await forgeJson(project, ['focus', 'set', '--task', 'The task', '--file', 'a.js', '--blocker', 'no key'], {
     world,

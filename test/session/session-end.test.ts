@@ -165,14 +165,14 @@ describe('past sessions', () => {
     const project = await withFeature();
     const world = { ...fixedClock(), holder: agent('ada') };
     for (const next of ['one', 'two', 'three']) {
-      await forgeJson(project, ['session', 'start', '--goal', `goal ${next}`], { world });
+      await forgeJson(project, ['session', 'start', '--task', `goal ${next}`], { world });
       await forgeJson(
         project,
         ['session', 'end', '--no-commit', '--next', next, '--learned', `learned ${next}`],
         { world },
       );
     }
-    await forgeJson(project, ['session', 'start', '--goal', 'now'], { world });
+    await forgeJson(project, ['session', 'start', '--task', 'now'], { world });
     const { active, sessions } = await forgeJson<{ active: unknown; sessions: unknown[] }>(
       project,
       ['session', 'list'],

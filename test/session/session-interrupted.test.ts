@@ -15,7 +15,7 @@ import {
 describe('a session that was left behind', () => {
   it('SES-07 is interrupted as soon as its holder is gone; unseen, after ten silent minutes', async () => {
     const project = await makeForge();
-    const { session } = await start(project, at(ada, 0), '--goal', 'The work');
+    const { session } = await start(project, at(ada, 0), '--task', 'The work');
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
     await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
     const text = project.read(PROGRESS);
@@ -101,7 +101,7 @@ describe('a session that was left behind', () => {
 
   it('SES-07 --resume picks up its task and next step, once', async () => {
     const project = await makeForge();
-    const { session } = await start(project, at(ada, 0), '--goal', 'The work');
+    const { session } = await start(project, at(ada, 0), '--task', 'The work');
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
     await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 2) });
     expect(

@@ -83,14 +83,35 @@ describe('forge session start', () => {
     });
   });
 
-  it('SES-01 --goal is the task; a focus that was set before stands', async () => {
+  it('SES-01 --task is the task; a focus that was set before stands', async () => {
     const goal = await withFeature();
-    await forgeJson(goal, ['session', 'start', '--goal', 'Tidy up']);
+    await forgeJson(goal, ['session', 'start', '--task', 'Tidy up']);
     expect(goal.json(FOCUS)).toMatchObject({ task: 'Tidy up' });
     const standing = await withFeature();
     await forgeJson(standing, ['focus', 'set', '--task', 'My own', '--file', 'a.js']);
     await forgeJson(standing, ['session', 'start']);
     expect(standing.json(FOCUS)).toMatchObject({ task: 'My own', files: ['a.js'] });
+  });
+
+  it('SES-01 takes the id of a feature or an issue, in any case, and no other', async () => {
+    const project = await withFeature();
+    const issues = [{ linear_id: 'SX9-1', title: 'Issue' }];
+    project.write('.forge/linear/active.json', JSON.stringify({ schema_version: '1.0', issues }));
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout']);
+    for (const args of [['FORGE-9'], ['FORGE-002', '--task', 'x']])
+      expect(await forgeError(project, ['session', 'start', ...args])).toMatchObject({ exitCode: 2 });
+    expect(project.has(SESSION)).toBe(false);
+    const { focus } = await forgeJson<Started>(project, ['session', 'start', 'forge-002']);
+    expect(focus.task).toBe('FORGE-002: Logout');
+    const { stderr } = await runForge(project, ['session', 'start', 'sx9-1']);
+    expect(stderr).toContain('forge focus set --task "SX9-1: Issue"');
+    expect(project.json(FOCUS)).toMatchObject({ task: 'FORGE-002: Logout' });
+    const { stdout } = await runForge(project, ['session', 'end', '--no-commit', '--next', 'wire it']);
+    expect(stdout).toMatch(/^ {2}next {5}wire it$/m);
+    expect((await runForge(project, [])).stdout).toMatch(/^NEXT +wire it$/m);
+    await forgeJson(project, ['focus', 'clear']);
+    await forgeJson(project, ['session', 'start', 'SX9-1']);
+    expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
   });
 
   it('SES-01 damaged memory stops it with exit 4, and nothing is begun', async () => {

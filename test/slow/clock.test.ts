@@ -85,7 +85,7 @@ describe('the clock', () => {
     const project = await makeForge();
     for (const at of AT.slice(0, 5)) await session(project, at, 'done');
     const left = { ...fixedClock('1970-01-01T00:00:00.000Z'), holder: agent('left') };
-    await forgeJson(project, ['session', 'start', '--goal', 'half done'], { world: left });
+    await forgeJson(project, ['session', 'start', '--task', 'half done'], { world: left });
     await forgeJson(project, ['session', 'start', '--take-over'], {
       world: { ...fixedClock(AT[0]), liveness: () => 'alive' },
     });

@@ -40,7 +40,7 @@ const status = (project: Project): string => project.git('status', '--porcelain'
 describe('[cycle] commit', () => {
   it('GOV-04 commits a changed tree whose checks pass, with the record of the cycle, in the protocol', async () => {
     const project = await ready('commit');
-    await forgeJson(project, ['session', 'start', '--goal', 'people sign in']);
+    await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
     project.git('rm', '-q', 'src/app.js');
     const parent = head(project);
     const result = await cycle(project, [

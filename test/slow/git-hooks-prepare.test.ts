@@ -12,7 +12,7 @@ function makePrepared(): Project {
   const project = makeForgeRepository();
   project.git('add', '-A');
   project.git('commit', '-q', '-m', 'Begin');
-  typed(project, ['session', 'start', '--goal', 'people sign in']);
+  typed(project, ['session', 'start', '--task', 'people sign in']);
   typed(project, ['focus', 'set', '--task', 'Wire the form', '--issue', 'SX9-5']);
   typed(project, ['progress', 'add', 'wired it']);
   typed(project, ['hooks', 'install', '--prepare']);

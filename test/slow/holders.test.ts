@@ -109,7 +109,7 @@ describe('a holder that is gone', () => {
   it('SES-07 is interrupted at the next start, with the reason; offered and resumed', async () => {
     const project = makeForgeRepository();
     const ada = new Agent(project);
-    const { session } = await ada.json<Started>('session', 'start', '--goal', 'Port the parser');
+    const { session } = await ada.json<Started>('session', 'start', '--task', 'Port the parser');
     await ada.run('focus', 'set', '--file', 'src/parser.js');
     await ada.run('progress', 'add', 'read the grammar');
     await ada.run('progress', 'next', 'write the lexer');

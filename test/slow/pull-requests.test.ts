@@ -83,7 +83,7 @@ const must = (project: Project, ...args: string[]): Promise<unknown> => forgeJso
 /** A day's work on a branch: a feature with its test, a look at all of them, one more edit, and what was learned. */
 async function work(project: Project, n: number, others: readonly string[]): Promise<void> {
   const id = `F-${n}`;
-  await must(project, 'session', 'start', '--goal', `Feature ${n}`);
+  await must(project, 'session', 'start', '--task', `Feature ${n}`);
   await must(project, 'feature', 'add', id, `Feature ${n}`, '--test', `test -e src/f-${n}`);
   project.write(`src/f-${n}`, `${n}\n`);
   await runForge(project, ['trust', '--yes'], { terminal: true });

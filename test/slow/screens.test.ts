@@ -15,7 +15,7 @@ async function worked(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', WIDE_NAME, '--test', 'true']);
   await forgeJson(project, ['feature', 'add', 'FORGE-2', 'Short']);
-  await forgeJson(project, ['session', 'start', '--goal', WIDE_NAME]);
+  await forgeJson(project, ['session', 'start', '--task', WIDE_NAME]);
   await forgeJson(project, ['progress', 'next', WIDE_NAME]);
   await forgeJson(project, ['session', 'end']);
   project.write('src/app.js', 'changed\n');
@@ -60,7 +60,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
   it('VIS-01 columns stay aligned beside wide characters', async () => {
     const project = await makeForge();
     for (const name of ['登录', 'é́ combining', 'plain'])
-      await forgeJson(project, ['session', 'start', '--goal', name]).then(() =>
+      await forgeJson(project, ['session', 'start', '--task', name]).then(() =>
         forgeJson(project, ['session', 'end', '--next', name]),
       );
     const { lines } = await onScreen(project.dir, ['session', 'list'], { columns: 100, env: UTF8 });

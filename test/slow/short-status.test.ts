@@ -24,7 +24,7 @@ describe('forge status --short as a process', () => {
         'forge ●··◐·\n',
       ],
       ['it passes', () => forgeJson(project, ['feature', 'verify', 'A']), 'forge ●·●◐·\n'],
-      ['a session', () => forgeJson(project, ['session', 'start', '--goal', 'A: a']), 'forge ●●●◐· A\n'],
+      ['a session', () => forgeJson(project, ['session', 'start', '--task', 'A: a']), 'forge ●●●◐· A\n'],
       [
         'damage',
         () => project.write('.forge/memory/short-term/progress.txt', Buffer.from([0xff])),

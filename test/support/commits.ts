@@ -11,7 +11,7 @@ export async function working(): Promise<Project> {
   await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
   project.git('add', '-A');
   project.git('commit', '-qm', 'Plan');
-  await forgeJson(project, ['session', 'start', '--goal', 'people sign in']);
+  await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
   await forgeJson(project, ['focus', 'set', '--task', 'FORGE-001: Wire the login form']);
   return project;
 }

@@ -26,7 +26,7 @@ const _JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
 
 export async function prepared(make: () => Promise<Project> = makeForge): Promise<Project> {
   const project = await make();
-  await forgeJson(project, ['session', 'start', '--goal', 'work'], { world: fixedClock() });
+  await forgeJson(project, ['session', 'start', '--task', 'work'], { world: fixedClock() });
   await forgeJson(project, ['kfr', 'patch', '--goal', 'g'], { world: fixedClock() });
   return project;
 }

@@ -104,7 +104,7 @@ describe('values are data', () => {
   it('B-91 in the log and the commit message', async () => {
     const project = await makeForge();
     const all = EXPRESSIONS.join(' ');
-    await forgeJson(project, ['session', 'start', '--goal', all]);
+    await forgeJson(project, ['session', 'start', '--task', all]);
     await forgeJson(project, ['progress', 'add', all]);
     await forgeJson(project, ['session', 'end', '--learned', all, '--next', all]);
     const message = project.git('log', '-1', '--format=%B');

@@ -3,7 +3,7 @@ import { columns, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type { AddedFeature, Feature, FeatureEdit, FeatureList, FeatureResult, Selection } from '../index.js';
-import { describeStatus } from './rules.js';
+import { describeStatus, STATUSES } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test of this feature alone; none clears', many: true },
@@ -67,7 +67,8 @@ const row = (feature: Feature, style: Style): string[] => [
 
 const EXAMPLE = 'forge feature add "Login works" --test "npm test -- login"';
 
-function renderList({ features }: FeatureList, style: Style): string {
+function renderList({ features }: FeatureList, style: Style, { status }: Record<string, unknown>): string {
+  if (features.length === 0 && status !== undefined) return `No feature is ${status}.`;
   if (features.length === 0) return `No features yet. Add one with: ${EXAMPLE}`;
   return columns(features.map((feature) => row(feature, style)));
 }
@@ -139,10 +140,18 @@ async function confirmOverride(call: Call, id: string): Promise<void> {
   throw refused('feature.unconfirmed', 'Nothing was changed. Confirm with --yes.');
 }
 
+/** `Login works` without quotes; `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
+const isTwoWords = (first: string, second: string): boolean =>
+  /^\p{L}*\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
+
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id, run } = call.options as { id?: string; run?: boolean };
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
+  if (second !== undefined && isTwoWords(first, second))
+    throw usage('feature.words', 'Text of several words needs quotes.', {
+      hint: `forge feature add "${first} ${second}"`,
+    });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
   return call
@@ -154,14 +163,15 @@ async function add(call: Call, first: string, second: string | undefined): Promi
 }
 
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
-  const list = renderList({ features }, style);
+  const list = renderList({ features }, style, {});
   const id = features[0]?.id ?? '';
   if (!first_run) return list;
   const { result, reason = '', command } = first_run;
   const shown = oneLine(command, 100);
+  const word = /[a-z0-9]+/.exec((features[0]?.name ?? '').toLowerCase())?.[0] ?? id.toLowerCase();
   if (result === 'failed') return `${list}\n  its test fails for now, as it should (${shown})`;
   if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)})`;
-  return `${list}\n  ${style.warn('unproven')}: the test passes already (${shown}). Give it a test of its own:\n    ${style.command(`forge feature edit ${id} --test "npm test -- ${id.toLowerCase()}"`)}\n  or, for a person: ${style.command(`forge feature confirm ${id}`)}`;
+  return `${list}\n  ${style.warn('unproven')}: the test passes already (${shown}). Give it a test of its own:\n    ${style.command(`forge feature edit ${id} --test "npm test -- ${word}"`)}\n  or, for a person: ${style.command(`forge feature confirm ${id}`)}`;
 }
 
 export const group: Group = {
@@ -172,7 +182,7 @@ export const group: Group = {
       summary: 'Add a feature: its name, or an id and its name. Its tests are run once, and should fail',
       example: 'forge feature add "Login works" --test "npm test -- login"',
       options: [
-        { flags: '--id <id>', help: 'its id; otherwise forge makes one of the name' },
+        { flags: '--id <id>', help: 'its id; without it the next number' },
         { flags: '--no-run', help: 'do not run its tests now' },
         ...CHANGE_OPTIONS,
       ],
@@ -184,7 +194,21 @@ export const group: Group = {
       name: 'list',
       summary: 'List the features',
       example: 'forge feature list',
-      run: (call) => call.forge().feature.list(),
+      options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
+      run: async (call) => {
+        const { features } = await call.forge().feature.list();
+        const { status } = call.options as { status?: string };
+        if (status === undefined) return { features };
+        if ((STATUSES as readonly string[]).includes(status))
+          return { features: features.filter((feature) => feature.status === status) };
+        throw usage(
+          'feature.status',
+          `--status: found ${JSON.stringify(oneLine(status, 40))}, allowed: ${STATUSES.join(' | ')}.`,
+          {
+            field: 'status',
+          },
+        );
+      },
       render: renderList,
     }),
     command<Feature>({
@@ -244,7 +268,7 @@ export const group: Group = {
       run: (call, ...ids) =>
         call.forge().feature.confirm({ ids, ...(call.options.all === true ? { all: true } : {}) }),
       render: ({ features }, style) =>
-        features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style),
+        features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),
     }),
   ],
 };

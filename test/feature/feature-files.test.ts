@@ -208,6 +208,25 @@ describe('a new feature', () => {
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('unproven');
   });
 
+  it('FEA-06 two words without quotes are refused with the quotes; lists can be of one status', async () => {
+    const project = await makeForge();
+    expect(await forgeError(project, ['feature', 'add', 'Login', 'works'])).toMatchObject({
+      exitCode: 2,
+      hint: 'forge feature add "Login works"',
+    });
+    for (const args of [['LOGIN', 'works'], ['login-2', 'works'], ['logout', 'It works'], ['Login works']])
+      await forgeJson(project, ['feature', 'add', ...args]);
+    await forgeJson(project, ['feature', 'edit', 'LOGIN', '--status', 'in_progress']);
+    const list = async (status: string) =>
+      (await forgeJson<View>(project, ['feature', 'list', '--status', status])).features.map(({ id }) => id);
+    expect([await list('in_progress'), await list('failing')]).toEqual([['LOGIN'], []]);
+    expect(await list('not_implemented')).toHaveLength(3);
+    expect((await runForge(project, ['feature', 'list', '--status', 'failing'])).stdout).toContain(
+      'No feature is failing',
+    );
+    expect(await forgeError(project, ['feature', 'list', '--status', 'x'])).toMatchObject({ exitCode: 2 });
+  });
+
   it('FEA-06 gets the next id of the project when none is given; ids match without case', async () => {
     const project = await makeForge();
     const add = async (...args: string[]) =>

@@ -29,7 +29,7 @@ import { folderName, isBareRepository } from './project-folders.js';
 import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './report.js';
 import { planScript, type ScriptPlan, writeScript } from './script.js';
 import { type Part, STACKS, type Stack } from './stack.js';
-import { type Template, treeTemplates } from './templates.js';
+import { EMPTY_FOLDERS, type Template, treeTemplates } from './templates.js';
 
 export type { InitInput } from './choice.js';
 
@@ -165,6 +165,7 @@ function writeAll(context: Context, { input, found, ledgerRoot, name, script }: 
   checkPlaces(context, tree, script);
   bringLedger(context, ledgerRoot, fresh, result);
   bringTree(context, tree, fresh, result);
+  for (const folder of EMPTY_FOLDERS) context.disk.makeFolder(join(context.layout.dir, folder));
   bringViews(context, fresh, result);
   bringScript(context, script, fresh, result);
   if (fresh) result.proposals = listProposals(found, script, input);

@@ -14,6 +14,15 @@ export interface Template {
 /** npm leaves out or renames these when packing, so they have plain names here. */
 const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
 
+/** Folders that begin empty, from `.forge/`. git does not keep these: whoever writes into one makes it. */
+export const EMPTY_FOLDERS = [
+  'git/checkpoints',
+  'linear/history',
+  'memory/sessions',
+  'memory/short-term/scratch',
+  ...['code', 'docs', 'reports'].map((type) => `memory/artifacts/${type}`),
+];
+
 /** Everything of the tree (RFC-9060 §2.1, §4.2), in path order. */
 export function treeTemplates(project: string): Template[] {
   const top = join(templatesFolder(), 'forge');

@@ -1,21 +1,31 @@
 import { createHash } from 'node:crypto';
-import { findKeywords, type KeywordIndex, lowerOf, makeIndex } from './keywords.js';
-import { dropOverlapping, type Finding, mergeFindings } from './merge.js';
-import { normalizeView, tagView, unwrapView, viewsOf } from './readings.js';
+import {
+  isJoined,
+  normalizeView,
+  rangesOf,
+  type Span,
+  spanInSource,
+  tagView,
+  touchesChange,
+  unwrapView,
+  type View,
+  viewsOf,
+} from './readings.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { EXAMPLE_IBANS, EXAMPLE_KEYS, TEST_CARDS } from './rules/published.js';
 import { bare } from './surroundings.js';
-import { isJoined, rangesOf, type Span, spanInSource, touchesChange, type View } from './view.js';
 
 /** Whether a rule is wanted here. */
-export type Wanted = (rule: Rule) => boolean;
+type Wanted = (rule: Rule) => boolean;
 
 type Range = readonly [from: number, to: number];
 
+/** The rules, and how a text is searched for their anchors. A rule is known by its place in the list. */
 interface Table {
   rules: readonly Rule[];
-  index: KeywordIndex;
-  /** The places of the rules of each anchor; the rules without keyword and anchor are at `null`. */
+  /** The keywords by the codes of their first two characters, with the rules of each. */
+  keywords: ReadonlyMap<number, readonly { text: string; ranks: number[] }[]>;
+  /** The rules of each anchor; those without keyword and anchor are at `null`. */
   anchors: ReadonlyMap<RegExp | null, readonly number[]>;
 }
 
@@ -25,39 +35,50 @@ function tableOf(rules: readonly Rule[]): Table {
   const known = tables.get(rules);
   if (known) return known;
   const anchors = new Map<RegExp | null, number[]>();
-  for (const [rank, { anchor = null, keywords }] of rules.entries()) {
-    if (!anchor && keywords.length > 0) continue;
-    const ranks = anchors.get(anchor) ?? [];
-    ranks.push(rank);
-    anchors.set(anchor, ranks);
+  const keywords = new Map<number, { text: string; ranks: number[] }[]>();
+  for (const [rank, rule] of rules.entries()) {
+    for (const text of rule.keywords) {
+      const pair = pairAt(text, 0);
+      const bucket = keywords.get(pair) ?? [];
+      if (bucket.length === 0) keywords.set(pair, bucket);
+      const keyword = bucket.find((other) => other.text === text);
+      if (keyword) keyword.ranks.push(rank);
+      else bucket.push({ text, ranks: [rank] });
+    }
+    const { anchor = null } = rule;
+    if (anchor || rule.keywords.length === 0) anchors.set(anchor, [...(anchors.get(anchor) ?? []), rank]);
   }
-  const table = { rules, index: makeIndex(rules), anchors };
+  const table = { rules, keywords, anchors };
   tables.set(rules, table);
   return table;
 }
 
+const pairAt = (text: string, at: number): number => (text.charCodeAt(at) << 16) | text.charCodeAt(at + 1);
+
 /** Where the anchors of each rule stand, by the place of the rule; [] for a rule that needs none. */
-function findAnchors(text: string, { index, anchors }: Table, ranges: readonly Range[]): number[][] {
+function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonly Range[]): number[][] {
   const places: number[][] = [];
   const add = (rules: readonly number[], at: number): void => {
     for (const rank of rules) {
-      const own = places[rank];
-      if (own === undefined) places[rank] = [at];
-      else if (own[own.length - 1] !== at) own.push(at);
+      places[rank] ??= [];
+      if (places[rank].at(-1) !== at) places[rank].push(at);
     }
   };
-  const lower = lowerOf(text);
-  for (const range of ranges) findKeywords(lower, index, range, add);
-  for (const [anchor, rules] of anchors) {
-    if (anchor === null) for (const rank of rules) places[rank] = [];
+  // The same offsets: `İ` is the only character that becomes two.
+  const lower = text.replaceAll('\u0130', 'I').toLowerCase();
+  for (const [from, to] of ranges)
+    for (let at = from; at < to; at++)
+      for (const { text: keyword, ranks } of keywords.get(pairAt(lower, at)) ?? [])
+        if (lower.startsWith(keyword, at)) add(ranks, at);
+  for (const [anchor, ranks] of anchors)
+    if (anchor === null) for (const rank of ranks) places[rank] = [];
     else
       for (const [from, to] of ranges) {
         // Without the rest of the text: a search that finds nothing would go on to its end.
         const part = text.slice(0, to);
         anchor.lastIndex = from;
-        for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(rules, match.index);
+        for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(ranks, match.index);
       }
-  }
   return places;
 }
 
@@ -152,14 +173,20 @@ function* matchesOf(text: string, rule: Rule, places: readonly number[], ranges:
   else for (const [from, to] of ranges) yield* matchFrom(text.slice(0, to), rule, from);
 }
 
+/** A hit with the rule that made it; the rank is the rule's place in the table. */
+interface Finding extends Match {
+  rule: Rule;
+  rank: number;
+}
+
 /** Runs the wanted rules over these ranges of a text. */
 function findPlain(
   text: string,
   table: Table,
   wanted: Wanted,
   ranges: readonly Range[] = [[0, text.length]],
-): (Finding & Match)[] {
-  const findings: (Finding & Match)[] = [];
+): Finding[] {
+  const findings: Finding[] = [];
   const places = findAnchors(text, table, ranges);
   for (const key in places) {
     const rank = Number(key);
@@ -171,33 +198,32 @@ function findPlain(
   return findings;
 }
 
-/** What the change of a view brought to light. The rest of it was looked at already. */
-function findInView(view: View | undefined, table: Table, wanted: Wanted): Finding[] {
+/** What a view brought to light, in the offsets of the text. The rest of it was looked at already. */
+function findInView(
+  view: View | undefined,
+  table: Table,
+  wanted: Wanted,
+  isNew = (view: View, { match }: Finding): boolean => touchesChange(view, match),
+): Finding[] {
   if (view === undefined) return [];
   return findPlain(view.text, table, wanted, rangesOf(view))
-    .filter(({ match }) => touchesChange(view, match))
-    .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
-}
-
-/** Wrapped lines: only what a line end goes through, and only what is recognized by its own form. */
-function findWrapped(view: View | undefined, table: Table, wanted: Wanted): Finding[] {
-  if (view === undefined) return [];
-  return findPlain(view.text, table, (rule) => !rule.isLoose && wanted(rule), rangesOf(view))
-    .filter((finding) => isJoined(view, finding))
+    .filter((finding) => isNew(view, finding))
     .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
 }
 
 function findAll(text: string, table: Table, wanted: Wanted): Finding[] {
-  const found: Finding[] = findPlain(text, table, wanted);
+  const found = findPlain(text, table, wanted);
   // Invisible characters that only a decoded text has are hidden from nobody.
   const visible: Wanted = (rule) => rule.class !== 'invisible' && wanted(rule);
   const plain = normalizeView(text);
-  const source = plain?.text ?? text;
-  for (const view of [plain, tagView(text), ...viewsOf(source, plain)])
+  const source = plain ?? { text };
+  for (const view of [plain, tagView(text), ...viewsOf(source)])
     found.push(...findInView(view, table, visible));
-  const wrapped = findWrapped(unwrapView(source, plain), table, visible);
+  // Wrapped lines: only what a line end goes through, and only what is recognized by its own form.
+  const byForm: Wanted = (rule) => !rule.isLoose && visible(rule);
+  const wrapped = findInView(unwrapView(source), table, byForm, isJoined).sort(bySpan);
   // A secret at the end of a line would run on into the next line here: what was found without joining stands.
-  return wrapped.length === 0 ? found : [...found, ...dropOverlapping(wrapped, found)];
+  return [...found, ...without(wrapped, mergeClass(found), (finding, owner) => owner.start < finding.end)];
 }
 
 /** Characters. A repetition over millions of characters overflows the stack of a regular expression. */
@@ -207,10 +233,58 @@ const OVERLAP = 16_384;
 /** All that the rules find in a text, also encoded, split or disguised in it; sorted, none inside another. */
 export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = () => true): Hit[] {
   const table = tableOf(rules);
-  if (text.length <= WINDOW) return mergeFindings(findAll(text, table, wanted));
   const findings: Finding[] = [];
-  for (let from = 0; from < text.length - OVERLAP; from += WINDOW - OVERLAP)
+  for (let from = 0; from === 0 || from < text.length - OVERLAP; from += WINDOW - OVERLAP)
     for (const { start, end, ...finding } of findAll(text.slice(from, from + WINDOW), table, wanted))
       findings.push({ ...finding, start: from + start, end: from + end });
   return mergeFindings(findings);
+}
+
+/** Which class names digits and words that several could claim; the others stand beside anything. */
+const CLAIMS: readonly GuardClass[] = ['secret', 'card', 'iban', 'national-id', 'email', 'phone', 'ip'];
+
+const bySpan = (a: Span, b: Span): number => a.start - b.start || a.end - b.end;
+
+/** Findings of one class that overlap become one that spans them all, named by the best of them. */
+function mergeClass(findings: readonly Finding[]): Finding[] {
+  const merged: Finding[] = [];
+  for (const finding of [...findings].sort(bySpan)) {
+    const last = merged.at(-1);
+    if (last === undefined || finding.start >= last.end) {
+      merged.push({ ...finding });
+      continue;
+    }
+    // The table has the vendors' rules before the generic ones.
+    if (finding.rank < last.rank) Object.assign(last, { rule: finding.rule, rank: finding.rank });
+    last.end = Math.max(last.end, finding.end);
+  }
+  return merged;
+}
+
+/** Findings of which no owner takes the place. Both are sorted, and owners do not overlap. */
+function without(
+  findings: readonly Finding[],
+  owners: readonly Span[],
+  takes: (finding: Span, owner: Span) => boolean,
+): Finding[] {
+  let at = 0;
+  return findings.filter((finding) => {
+    while (at < owners.length && (owners[at]?.end ?? 0) <= finding.start) at += 1;
+    const owner = owners[at];
+    return owner === undefined || !takes(finding, owner);
+  });
+}
+
+function mergeFindings(findings: readonly Finding[]): Hit[] {
+  const ofClass = (name: GuardClass): Finding[] =>
+    mergeClass(findings.filter(({ rule }) => rule.class === name));
+  let claimed: Finding[] = [];
+  const isInside = (finding: Span, owner: Span): boolean =>
+    owner.start <= finding.start && finding.end <= owner.end;
+  for (const name of CLAIMS)
+    claimed = [...claimed, ...without(ofClass(name), claimed, isInside)].sort(bySpan);
+  return [...claimed, ...ofClass('proprietary'), ...ofClass('invisible')].sort(bySpan).map((finding) => {
+    const { rule, start, end } = finding;
+    return { rule: rule.id, class: rule.class, what: rule.what, isCertain: !rule.isLoose, start, end };
+  });
 }

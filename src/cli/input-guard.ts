@@ -1,6 +1,6 @@
 import { ForgeError, usage } from '../core/error.js';
 import { mapTexts } from '../core/text.js';
-import type { Field } from '../guard/fields.js';
+import type { Field } from '../guard/document.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
 

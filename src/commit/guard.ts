@@ -4,8 +4,8 @@ import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
 import { readBlob } from '../git/read.js';
 import type { Found } from '../guard/document.js';
-import { readText } from '../guard/files.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
+import { readText } from '../guard/scan-tree.js';
 import { journaledLines } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 

@@ -7,8 +7,8 @@ import { decodeUtf8 } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { parseToml } from '../project/config.js';
 import type { Context } from '../project/project.js';
-import { entropyOf } from './random.js';
 import { lazyRule, type Rule } from './rule.js';
+import { entropyOf } from './value.js';
 
 /** A rule as gitleaks writes it. Paths, commits and tags mean nothing here. */
 interface GitleaksRule {

@@ -1,20 +1,25 @@
-import { type Field, flatten } from './fields.js';
-import { findLongCode, LONG_CODE } from './long-code.js';
-import type { GuardClass, Hit, Rule } from './rule.js';
+import { findLongCode, LONG_CODE } from './proprietary.js';
+import type { Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
+/** One text of a document, and where it stands: `features[2].title`. */
+export interface Field {
+  path: string;
+  text: string;
+}
+
 /** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
-export interface Found {
-  rule: string;
-  class: GuardClass;
-  what: string;
+export interface Found extends Omit<Hit, 'start' | 'end'> {
   /** `features[2].title`, empty in plain text. */
   field: string;
   /** 1-based, in the text of the field. */
   line: number;
   value: string;
-  isCertain: boolean;
 }
+
+const toFound = ({ start: _, end: __, ...hit }: Hit, field: string, line: number, value: string): Found => ({
+  ...{ ...hit, field, line, value },
+});
 
 /** A key that makes its value a secret whatever that looks like. */
 const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signature/i;
@@ -40,8 +45,7 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
       path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  if (named.length > 0) found.push(...scanJoined(named, rules));
-  if (fields.length > 1) found.push(...scanBorders(fields, rules));
+  found.push(...scanJoined(named, rules), ...scanBorders(fields, rules));
   if (found.length === 0) for (const { text } of fields) if (text.length < MAX_REMEMBERED) passed.add(text);
   const seen = new Set<string>();
   return found.filter((hit) => {
@@ -67,83 +71,74 @@ const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.
 /** Whoever has more than this in one text need not be told of each. */
 const MAX_FOUND = 1000;
 
+interface Placed {
+  hit: Hit;
+  /** Which of the texts, and where in it. */
+  index: number;
+  start: number;
+  value: string;
+}
+
+/** The hits in texts that are read as one, a line each. */
+function scanTogether(
+  texts: readonly string[],
+  ...rest: [readonly Rule[], ((rule: Rule) => boolean)?]
+): Placed[] {
+  if (texts.length === 0) return [];
+  const all = texts.join('\n');
+  const lengthOf = (index: number): number => texts[index]?.length ?? 0;
+  let [index, from] = [0, 0];
+  return scanText(all, ...rest)
+    .slice(0, MAX_FOUND)
+    .map((hit) => {
+      while (hit.start > from + lengthOf(index) && index < texts.length - 1) from += lengthOf(index++) + 1;
+      return { hit, index, start: hit.start - from, value: all.slice(hit.start, hit.end) };
+    });
+}
+
+const scanJoined = (fields: readonly Field[], rules: readonly Rule[]): Found[] =>
+  scanTogether(
+    fields.map(({ text }) => text),
+    rules,
+  ).map(({ hit, index, start, value }) => {
+    const { path, text } = fields[index] as Field;
+    return toFound(hit, path, lineAt(text, start), value);
+  });
+
+/** Secrets that are one wherever they stand: others are easily put together by chance. */
+const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
+
 /** As much of a field as one secret split over two could take up. */
 const REACH = 2048;
 
 /** Each field with the next one, in one text: what stands over the border is the first one's. */
 function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
-  const pairs = heads.map((head, i) => ({
-    path: '',
-    text: head + (fields[i + 1]?.text.slice(0, REACH) ?? ''),
-  }));
-  const found: Found[] = [];
-  let [index, start] = [0, 0];
-  for (const hit of scanText(pairs.map(({ text }) => text).join('\n'), rules, isKnownByForm)) {
-    while (hit.start > start + lengthOf(pairs[index])) start += lengthOf(pairs[index++]) + 1;
-    const border = start + (heads[index]?.length ?? 0);
-    const end = start + lengthOf(pairs[index]);
-    if (hit.start >= border || hit.end <= border || hit.end > end) continue;
+  const pairs = heads.map((head, i) => head + (fields[i + 1]?.text.slice(0, REACH) ?? ''));
+  return scanTogether(pairs, rules, isKnownByForm).flatMap(({ hit, index, start, value }) => {
+    const border = heads[index]?.length ?? 0;
+    const end = start + value.length;
+    if (start >= border || end <= border || end > (pairs[index]?.length ?? 0)) return [];
     const { path, text } = fields[index] as Field;
-    const value = pairs[index]?.text.slice(hit.start - start, hit.end - start) ?? '';
-    found.push(toFound(hit, path, countLines(text, 0, text.length) + 1, value));
-  }
-  return found;
-}
-
-/** Secrets that are one wherever they stand: others are easily put together by chance. */
-const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
-
-/** Lines of one text. */
-function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const text = fields.map((field) => field.text).join('\n');
-  const hits = scanText(text, rules).slice(0, MAX_FOUND);
-  const found: Found[] = [];
-  let [index, start, at, line] = [0, 0, 0, 1];
-  for (const hit of hits) {
-    for (let end = start + lengthOf(fields[index]); hit.start > end && index < fields.length - 1; index++) {
-      [start, at, line] = [end + 1, end + 1, 1];
-      end = start + lengthOf(fields[index + 1]);
-    }
-    line += countLines(text, at, hit.start);
-    at = hit.start;
-    found.push(toFound(hit, fields[index]?.path ?? '', line, text.slice(hit.start, hit.end)));
-  }
-  return found;
-}
-
-const lengthOf = (field: Field | undefined): number => field?.text.length ?? 0;
-
-function countLines(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
-  return count;
-}
-
-/** Somebody else's code comes in long runs. Only in given text: files hold code rightly. */
-export function findForeignCode(fields: readonly Field[]): Found[] {
-  return fields.flatMap(({ path, text }) => {
-    const run = findLongCode(text);
-    if (!run) return [];
-    const line = countLines(text, 0, run.start) + 1;
-    return [toFound({ ...LONG_CODE, ...run, isCertain: false }, path, line, text.slice(run.start, run.end))];
+    return [toFound(hit, path, lineAt(text, text.length), value)];
   });
 }
 
-const toFound = (
-  { rule, class: name, what, isCertain }: Hit,
-  field: string,
-  line: number,
-  value: string,
-): Found => ({
-  rule,
-  class: name,
-  what,
-  isCertain,
-  field,
-  line,
-  value,
-});
+/** 1-based. */
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+}
+
+/** Somebody else's code comes in long runs. Only in given text: files hold code rightly. */
+export const findForeignCode = (fields: readonly Field[]): Found[] =>
+  fields.flatMap(({ path, text }) => {
+    const run = findLongCode(text);
+    if (!run) return [];
+    const hit = { ...LONG_CODE, ...run, isCertain: false };
+    return [toFound(hit, path, lineAt(text, run.start), text.slice(run.start, run.end))];
+  });
 
 /** The bytes of a file of forge's: JSON by its texts, JSONL line by line, anything else as it stands. */
 export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
@@ -152,18 +147,49 @@ export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): 
     return text
       .split('\n')
       .flatMap((line, i) => scanFields(fieldsOf(line), rules).map((hit) => ({ ...hit, line: i + 1 })));
-  if (name.endsWith('.json')) return scanFields(fieldsOf(text), rules);
-  return scanFields([{ path: '', text }], rules);
+  return scanFields(name.endsWith('.json') ? fieldsOf(text) : [{ path: '', text }], rules);
 }
 
-/** The texts of a JSON value, or the whole text if it is not JSON. */
+/** Every text of a JSON value, or the whole text if it is not JSON. Numbers that could be a card's count as texts. */
 export function fieldsOf(text: string, path = ''): Field[] {
   if (text === '') return [];
-  let value: unknown;
+  const fields: Field[] = [];
   try {
-    value = JSON.parse(text);
+    visit(JSON.parse(text), path, '', fields);
+    return fields;
   } catch {
     return [{ path, text }];
   }
-  return flatten(value, path);
+}
+
+const HASH = /^[0-9a-f]{7,64}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+const SLUG = /^\d{4}-\d\d-\d\d-session-\d{3,9}-[0-9a-f]{4,16}$/;
+
+const keyed = (keys: string, form: RegExp): [string, RegExp][] => keys.split(' ').map((key) => [key, form]);
+
+/**
+ * What forge itself writes, by the place where it does so, and only in the form that it has there: the same value
+ * anywhere else is looked at like any text.
+ */
+const OWN: ReadonlyMap<string, RegExp> = new Map([
+  ...keyed('id', new RegExp(`${HASH.source}|${SLUG.source}`)),
+  // As Linux names a boot.
+  ...keyed('boot', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  ...keyed('prev seen heads ledger subject execution execution_id records lost voided sha256 digest', HASH),
+  ...keyed('tree commit head head_at_start key', HASH),
+  ...keyed('salt', /^[0-9a-z]{1,62}$/),
+  ...keyed('at created_at updated_at started_at ended_at halted_at verified_at learned_at', TIME),
+  ...keyed('session resumed_from resumed_by', SLUG),
+]);
+
+function visit(value: unknown, path: string, key: string, fields: Field[]): void {
+  if (typeof value === 'string') {
+    if (value !== '' && !OWN.get(key)?.test(value)) fields.push({ path, text: value });
+  } else if (typeof value === 'number' && Math.abs(value) >= 1e7) fields.push({ path, text: String(value) });
+  else if (Array.isArray(value))
+    for (const [i, item] of value.entries()) visit(item, `${path}[${i}]`, key, fields);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value))
+      visit(item, path === '' ? name : `${path}.${name}`, name, fields);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bare } from './numbers.js';
 import {
   isJoined,
   normalizeView,
@@ -13,7 +14,6 @@ import {
 } from './readings.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { EXAMPLE_IBANS, EXAMPLE_KEYS, TEST_CARDS } from './rules/published.js';
-import { bare } from './surroundings.js';
 
 /** Whether a rule is wanted here. */
 type Wanted = (rule: Rule) => boolean;

@@ -1,8 +1,16 @@
-import { assignmentRules } from './assignments.js';
-import { entropyOf, hasSequence, isPlaceholder, looksRandom, mixtureOf } from './random.js';
 import { lazyRule, type Rule } from './rule.js';
 import { SECRETS } from './rules/secrets.js';
-import { isSecretValue } from './value.js';
+import {
+  entropyOf,
+  hasSequence,
+  isOwned,
+  isPlaceholder,
+  isRandomKey,
+  isSecretValue,
+  isSecretWord,
+  looksRandom,
+  mixtureOf,
+} from './value.js';
 
 type Accept = NonNullable<Rule['accept']>;
 
@@ -43,6 +51,12 @@ function hasKeyBody(block: string): boolean {
   return line.length >= 24 && entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line);
 }
 
+/** A key to nothing in particular is often the key of a record. */
+const ofOwner =
+  (accept: Accept): Accept =>
+  (secret, match) =>
+    accept(secret, match) && (isOwned(match) || isRandomKey(secret));
+
 /** The checks that a line of the table can name. All take the secret, or the body behind the prefix of a token. */
 const CHECKS: Readonly<Record<string, Accept>> = {
   '-': (text) => looksRandom(text),
@@ -67,7 +81,19 @@ const CHECKS: Readonly<Record<string, Accept>> = {
   docker: (text) => isPair(text) || (text.length >= 40 && looksRandom(text)),
   /** The value of a header. A program has a variable name there. */
   value: (text) => /\d/.test(text) && isSecretValue(text) && looksRandom(text),
+  secret: ofOwner(isSecretValue),
+  word: ofOwner(isSecretWord),
+  /** A whole word or a whole option, and on one line: `js-tokens "^4.0.0"` in a lock file is neither. */
+  option: ofOwner((secret, match) => !/^[0-9a-f]{40}$/.test(secret) && isSecretWord(secret, match)),
+  foreign: (secret) => secret.length >= 6 && isSecretWord(secret),
 };
+
+/** A name that says that its value is a secret, or the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
+const NAME =
+  '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)' +
+  // Suffixes: `_value`, `1`, `_prod`.
+  '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
+const TYPE = '[A-Za-z_][\\w.<>[\\]|?]{0,30}';
 
 const PARTS: Readonly<Record<string, string>> = {
   '<hex>': '[0-9a-f]',
@@ -78,6 +104,10 @@ const PARTS: Readonly<Record<string, string>> = {
   '<begin>': '-----BEGIN ',
   // `\n` written out and what a program puts around its lines belong to the body.
   '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
+  // The quotes and brackets of a name, and the type that a declaration gives it: `password: str`, `token string`, `key[]`.
+  '<declared>': `(?:\\\\?["'\`]?(?:\\]|\\[\\])?(?:\\s{0,3}:\\s{0,3}&?(?:'static )?${TYPE})?|[ \\t]{1,4}${TYPE})`,
+  // `=`, `:`, `=>` and their kin: `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
+  '<operator>': '(?::{1,3}=|[.?+!|]{0,2}={1,3}|=>|:)',
 };
 
 const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
@@ -126,18 +156,23 @@ const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: stri
     last: ({ body }) => [body, 'y'],
     place: ({ body }) => [body, 'iy', { isLoose: true }],
     command: ({ body }) => [body, 'y', { isLoose: true }],
+    assigned: ({ body }) => [`(?<name>${NAME})${body}`, 'iy', { isLoose: true }],
+    // By itself: with flag `i` letters beyond ASCII make every pattern slow to compile.
+    named: ({ body }) => [body, 'iy', { isLoose: true }],
   };
 /** Kinds of one rank keep the order of the table. */
-const RANKS = ['token whole marked form', 'near', 'last', 'place command'];
+const RANKS = ['token whole marked form', 'near', 'last', 'place command', 'assigned named'];
 
 function readRule(line: string, source: string): Rule & { rank: number } {
   const [id = '', kind = '', check = '', anchors = '', pattern = '', what = ''] = line.split(/ {2,}/);
   const accept = CHECKS[check];
   const make = KINDS[kind];
   if (!accept || !make || what === '') throw new Error(`The guard cannot read its rule ${id}.`);
-  const body = pattern.replace(/<[a-z0-9]+>(?!\w*['=])/g, (part) => PARTS[part] ?? part);
   const form = /^\/(.+)\/$/.exec(anchors)?.[1];
   const literals = form === undefined ? anchors.split(',') : [];
+  const body = pattern
+    .replace('<keywords>', literals.join('|'))
+    .replace(/<[a-z0-9]+>(?!\w*['=])/g, (part) => PARTS[part] ?? part);
   const [text, flags, more] = make({ kind, accept, keywords: literals, body });
   const keywords = [...new Set(literals.map((literal) => literal.toLowerCase()))];
   const anchor = form === undefined ? {} : { anchor: new RegExp(form, 'g') };
@@ -148,7 +183,11 @@ function readRule(line: string, source: string): Rule & { rank: number } {
   return Object.assign(rule, { rank: RANKS.findIndex((kinds) => kinds.split(' ').includes(kind)) });
 }
 
-function readTable(): Rule[] {
+/**
+ * Secrets. Where several rules match, the first gives the hit its name: known by its form, by the vendor's name beside
+ * it, by its place, by any name.
+ */
+export function secretRules(): readonly Rule[] {
   let source = '';
   const rules: (Rule & { rank: number })[] = [];
   for (const line of SECRETS.split('\n')) {
@@ -158,9 +197,3 @@ function readTable(): Rule[] {
   }
   return rules.sort((a, b) => a.rank - b.rank);
 }
-
-/**
- * Secrets. Where several rules match, the first gives the hit its name: known by its form, by the vendor's name beside
- * it, by its place, by any name.
- */
-export const secretRules = (): readonly Rule[] => [...readTable(), ...assignmentRules()];

@@ -1,9 +1,8 @@
-import { cardRules, ibanRules } from './card.js';
-import { contactRules } from './contact.js';
-import { invisibleRules } from './invisible.js';
 import { nationalIdRules } from './national-id.js';
+import { cardRules, contactRules, ibanRules } from './personal.js';
 import { proprietaryRules } from './proprietary.js';
 import type { Rule } from './rule.js';
+import { invisibleRules } from './rules/invisible.js';
 import { secretRules } from './secret-rules.js';
 
 /** Personal data: cards, accounts, ids, addresses and numbers. */

@@ -70,7 +70,7 @@ export const textGuard = {
   inspect: later(() => import('../guard/guard.js'), 'inspectInput'),
   mask: later(() => import('../guard/guard.js'), 'maskText'),
   redact: later(() => import('../guard/guard.js'), 'redactText'),
-  clean: later(() => import('../guard/clean.js'), 'cleanText'),
+  clean: later(() => import('../guard/guard.js'), 'cleanText'),
   fields: later(() => import('../guard/document.js'), 'fieldsOf'),
 };
 

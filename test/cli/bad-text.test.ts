@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../../src/guard/clean.js';
+import { cleanText } from '../../src/guard/guard.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ForgeError } from '../../src/core/error.js';
 import { checkText } from '../../src/core/text.js';
-import { invisibleRules } from '../../src/guard/invisible.js';
+import { invisibleRules } from '../../src/guard/rules/invisible.js';
 import { scanText } from '../../src/guard/scan.js';
 import { NAUGHTY } from '../support/naughty.js';
 import { findAll } from '../support/personal.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verhoeff } from '../../src/guard/checksum.js';
-import { nationalIdRules } from '../../src/guard/national-id.js';
+import { nationalIdRules, verhoeff } from '../../src/guard/national-id.js';
 import { NATIONAL } from '../support/national-id.js';
 import { CONTEXTS, findAll, random } from '../support/personal.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardRules, ibanLengths, ibanRules } from '../../src/guard/card.js';
-import { contactRules } from '../../src/guard/contact.js';
+import { cardRules, contactRules, ibanLengths, ibanRules } from '../../src/guard/personal.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
 import { personalRules } from '../../src/guard/table.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLongCode } from '../../src/guard/long-code.js';
-import { proprietaryRules } from '../../src/guard/proprietary.js';
+import { findLongCode, proprietaryRules } from '../../src/guard/proprietary.js';
 import { scanText } from '../../src/guard/scan.js';
 import { findAll } from '../support/personal.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Field } from '../../src/guard/document.js';
 import { scanFields } from '../../src/guard/document.js';
-import type { Field } from '../../src/guard/fields.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
 import { secretRules } from '../../src/guard/secret-rules.js';

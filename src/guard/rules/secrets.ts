@@ -12,9 +12,13 @@
  * | place | the same, where only the place tells that it is a secret; in any case |
  * | command | the same with the case as it is written |
  * | last | the same as `form`, for tokens that vendors' rules know better |
+ * | assigned | behind a name that says that its value is a secret (`DB_PASSWORD`, `clientSecret`), in any case |
+ * | named | the same as `place`, for the words of other languages |
  *
- * Where several rules match, the one that stands first in this list of kinds gives its name: token, whole, marked, form; near; last; place, command.
- * `<hex>`, `<alnum>`, `<url64>`, `<std64>`, `<uuid>`, `<begin>` and `<pem>` stand for patterns, `-` for the check "random" (secret-rules.ts).
+ * Where several rules match, the one that stands first in this list of kinds gives its name: token, whole, marked, form; near; last; place,
+ * command; assigned, named.
+ * `<hex>`, `<alnum>`, `<url64>`, `<std64>`, `<uuid>`, `<begin>`, `<pem>`, `<declared>`, `<operator>` and `<keywords>` stand for patterns,
+ * `-` for the check "random" (secret-rules.ts).
  */
 export const SECRETS = String.raw`
 # Keys
@@ -722,4 +726,14 @@ sshpass-password                    command  own         sshpass  \bsshpass\s{1,
 https://docs.docker.com/reference/cli/docker/login/
 login-password                      command  own         docker login,podman login,helm registry login,redis-cli,mongosh,mongo   (?:(?:docker|podman|helm registry) login|redis-cli|mongosh|mongo )\b[^\r\n|;&]{0,200}?\s(?:-p|--password|-a|--pass)[\s=]{1,2}["']?(?<secret>[^\s"'-][^\s"']{3,200})  password on a command line
 https://curl.se/docs/manpage.html#-u
+
+# The last resort: values that only their name gives away
+https://cwe.mitre.org/data/definitions/798.html
+secret-assignment                   assigned  secret    pass,pwd,secret,token,key,cred,auth  <declared>\s{0,10}(?:<operator>|-(?=\s))\s{0,10}[bruf@]{0,2}\\?["'\`](?<secret>[^"'\`\s\\]{6,400})(?=\\?["'\`])  value of a password, token or key
+secret-variable                     assigned  word      pass,pwd,secret,token,key,cred,auth  ["']?\]?\s{0,4}<operator>\s{0,4}(?:[|>][-+]?\s{1,20})?(?<secret>[^\s"'\`,;&<>()[\]{}\\]{6,400})(?![(\[{\w])  value of a password, token or key
+secret-argument                     assigned  word      pass,pwd,secret,token,key,cred,auth  \w{0,12}["'\`]?\s{0,4}[,(]\s{0,4}["'\`](?<secret>[^"'\`\s\\]{8,400})(?=["'\`])  password, token or key given to a function
+secret-option                       assigned  option    pass,pwd,secret,token,key,cred,auth  (?<=(?:^|[\s"'\`(|])(?:--?(?:[A-Za-z]{1,20}[-_]){0,3}|(?:[A-Za-z]{1,20}[_ ]){0,3})\k<name>)[ \t]{1,4}(?:(?:is|was):?[ \t]{1,4}|:[ \t]{0,4})?["'\`]?(?<secret>[^\s"'\`,;<>()[\]{}\\]{8,400})(?![(\[{\w])  value of a password or token on a command line
+secret-element                      assigned  secret    pass,pwd,secret,token,key,cred,auth  (?:["']?\s{0,2},?\s{1,40}["']?value["']?\s{0,2}[:=]\s{0,2}["']?|["'],["']value["']:["']|>(?:</key>\s{0,40}<string>)?\s{0,40}(?:\{(?:\w{1,40} ){0,3})?)(?<secret>[^\s"'<>(){}]{6,400})(?=["'<\s}]|$)  password, token or key as a value beside its name
+secret-cell                         assigned  word      pass,pwd,secret,token,key,cred,auth  (?<=\|[ \t]{0,4}[*\`]{0,2}(?:[A-Za-z]{1,20}[_ -]){0,3}\k<name>)[*\`]{0,2}[ \t]{0,40}\|[ \t]{0,40}[*\`]{0,2}(?<secret>[^\s|*\`]{6,200})[*\`]{0,2}[ \t]{0,40}\|  password, token or key in a table
+secret-foreign-name                 named     foreign   kennwort,contraseña,contrasena,mot de passe,senha,wachtwoord,hasło,lösenord,пароль,密码,密碼,口令,パスワード,비밀번호  (?:<keywords>)["'\`]?\s{0,4}<operator>\s{0,4}["'\`]?(?<secret>[^\s"'\`,;&<>()[\]{}\\]{6,400})(?![(\[{\w])  value of a password
 `;

@@ -65,3 +65,23 @@ export function inTable(match: RegExpExecArray): boolean {
 
 /** The number itself: upper case, without what groups it. */
 export const bare = (text: string): string => text.replace(/[\s.()/\u2010-\u2015-]/g, '').toUpperCase();
+
+/** ISO/IEC 7812-1 annex B: cards, and the ids of a dozen countries. */
+export function luhn(text: string): boolean {
+  let sum = 0;
+  for (let i = text.length - 1, twice = false; i >= 0; i--, twice = !twice) {
+    const digit = Number(text[i]) * (twice ? 2 : 1);
+    sum += digit > 9 ? digit - 9 : digit;
+  }
+  return sum % 10 === 0;
+}
+
+/** The remainder by 97 of a number too long for a double; letters count as 10 to 35 (ISO/IEC 7064). */
+export function mod97(text: string): number {
+  let rest = 0;
+  for (const char of text) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest;
+}

@@ -1,7 +1,7 @@
-import { lazyRule, type Rule } from './rule.js';
+import { lazyRule, type Rule } from '../rule.js';
 
 // Characters that show nothing and so can hide a text, or show another than stands there. The rules find all that
-// src/domain/text.ts refuses, and more. Exempt, because they are how people write:
+// src/core/text.ts refuses, and more. Exempt, because they are how people write:
 //   - tab, line feed, and a carriage return before a line feed;
 //   - U+2028 and U+2029: they break the line before everyone's eyes;
 //   - joiners within an emoji, and beside a letter or mark of a script that is spelled with them;

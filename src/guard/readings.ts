@@ -36,8 +36,14 @@ function makeView(source: Source, stretches: readonly Replacement[]): View | und
   const changes: Span[] = [];
   let [text, done] = ['', 0];
   for (const stretch of [...stretches, { from: old.length, to: old.length, text: '' }]) {
-    for (let i = done, at = text.length; i < stretch.from; i++, at++)
-      [view.from[at], view.to[at]] = [startOf(i), endOf(i)];
+    if (source.from && source.to) {
+      view.from.set(source.from.subarray(done, stretch.from), text.length);
+      view.to.set(source.to.subarray(done, stretch.from), text.length);
+    } else
+      for (let i = done, at = text.length; i < stretch.from; i++, at++) {
+        view.from[at] = i;
+        view.to[at] = i + 1;
+      }
     text += old.slice(done, stretch.from);
     const change = { start: text.length, end: text.length + stretch.text.length };
     view.from.fill(startOf(stretch.from), change.start, change.end);

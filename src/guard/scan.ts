@@ -20,11 +20,18 @@ type Wanted = (rule: Rule) => boolean;
 
 type Range = readonly [from: number, to: number];
 
+interface Keyword {
+  text: string;
+  /** The code of its third character: most places of a text are told by it. */
+  third: number;
+  ranks: number[];
+}
+
 /** The rules, and how a text is searched for their anchors. A rule is known by its place in the list. */
 interface Table {
   rules: readonly Rule[];
-  /** The keywords by the codes of their first two characters, with the rules of each. */
-  keywords: ReadonlyMap<number, readonly { text: string; ranks: number[] }[]>;
+  /** By the codes of their first two characters. */
+  keywords: readonly (Keyword[] | undefined)[];
   /** The rules of each anchor; those without keyword and anchor are at `null`. */
   anchors: ReadonlyMap<RegExp | null, readonly number[]>;
 }
@@ -35,15 +42,15 @@ function tableOf(rules: readonly Rule[]): Table {
   const known = tables.get(rules);
   if (known) return known;
   const anchors = new Map<RegExp | null, number[]>();
-  const keywords = new Map<number, { text: string; ranks: number[] }[]>();
+  const keywords = new Array<Keyword[] | undefined>(65_536);
   for (const [rank, rule] of rules.entries()) {
     for (const text of rule.keywords) {
       const pair = pairAt(text, 0);
-      const bucket = keywords.get(pair) ?? [];
-      if (bucket.length === 0) keywords.set(pair, bucket);
+      const bucket = keywords[pair] ?? [];
+      keywords[pair] = bucket;
       const keyword = bucket.find((other) => other.text === text);
       if (keyword) keyword.ranks.push(rank);
-      else bucket.push({ text, ranks: [rank] });
+      else bucket.push({ text, third: text.charCodeAt(2), ranks: [rank] });
     }
     const { anchor = null } = rule;
     if (anchor || rule.keywords.length === 0) anchors.set(anchor, [...(anchors.get(anchor) ?? []), rank]);
@@ -53,7 +60,8 @@ function tableOf(rules: readonly Rule[]): Table {
   return table;
 }
 
-const pairAt = (text: string, at: number): number => (text.charCodeAt(at) << 16) | text.charCodeAt(at + 1);
+const pairAt = (text: string, at: number): number =>
+  ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
 
 /** Where the anchors of each rule stand, by the place of the rule; [] for a rule that needs none. */
 function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonly Range[]): number[][] {
@@ -67,9 +75,14 @@ function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonl
   // The same offsets: `İ` is the only character that becomes two.
   const lower = text.replaceAll('\u0130', 'I').toLowerCase();
   for (const [from, to] of ranges)
-    for (let at = from; at < to; at++)
-      for (const { text: keyword, ranks } of keywords.get(pairAt(lower, at)) ?? [])
-        if (lower.startsWith(keyword, at)) add(ranks, at);
+    for (let at = from; at < to; at++) {
+      const bucket = keywords[pairAt(lower, at)];
+      if (bucket === undefined) continue;
+      const third = lower.charCodeAt(at + 2);
+      for (const keyword of bucket)
+        if ((keyword.third === third || keyword.text.length === 2) && lower.startsWith(keyword.text, at))
+          add(keyword.ranks, at);
+    }
   for (const [anchor, ranks] of anchors)
     if (anchor === null) for (const rank of ranks) places[rank] = [];
     else

@@ -10,10 +10,10 @@ import {
   luhn,
   mentions,
   mod97,
-  NUMBER,
 } from './numbers.js';
 import { lazyRule, type Rule } from './rule.js';
 import {
+  CONTACTS,
   COUNTRY,
   FICTIONAL,
   FILE_ENDING,
@@ -149,23 +149,6 @@ function isPersonal(address: string, match: RegExpExecArray): boolean {
   return !(next.startsWith('(') || REMOTE_PATH.test(next) || URL_USER.test(before(match, 100)));
 }
 
-const emailRules = (): readonly Rule[] => [
-  lazyRule(
-    {
-      id: 'email',
-      class: 'email',
-      what: 'e-mail address of a person',
-      source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
-      keywords: [],
-      anchor: /@/g,
-      reach: [66, 400],
-      accept: isPersonal,
-    },
-    () =>
-      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@]|[-_][\p{L}\p{N}])/gu,
-  ),
-];
-
 const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
 /** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
 const PHONE_JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;
@@ -206,47 +189,6 @@ function isNamed(text: string, match: RegExpExecArray): boolean {
   if (digits.startsWith('0') || grouping(text).length > 0) return true;
   return digits.length >= 9 && !CALLED_LOOSELY.test(before(match, 24));
 }
-
-const E164 = 'https://www.itu.int/rec/T-REC-E.164';
-
-const phoneRules = (): readonly Rule[] => [
-  {
-    id: 'phone-international',
-    class: 'phone',
-    what: 'phone number',
-    source: E164,
-    keywords: [],
-    anchor: /\+/g,
-    pattern:
-      /(?<!(?<!\\)[A-Za-z0-9]|\w_|[+\-/)]|(?<![A-Za-z])\.)\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/y,
-    accept: isInternational,
-  },
-  {
-    id: 'phone-north-american',
-    class: 'phone',
-    what: 'phone number',
-    source: 'https://www.nanpa.com/numbering',
-    keywords: [],
-    anchor: NUMBER,
-    reach: [4, 80],
-    pattern:
-      /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
-    accept: isAmerican,
-  },
-  {
-    id: 'phone-named',
-    class: 'phone',
-    what: 'phone number',
-    source: E164,
-    keywords: PHONE_WORDS.split('|'),
-    reach: [0, 140],
-    pattern:
-      /(?<!(?<!\\)\w|[$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
-    accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
-  },
-];
-
-const SPECIAL = 'https://www.iana.org/assignments/iana-ipv4-special-registry';
 
 const isHost = mentions([
   'ip',
@@ -298,30 +240,15 @@ function isPublicV6(text: string): boolean {
   return !RESOLVERS_V6.includes(text.toLowerCase()) && (second !== 0 || rest.some((group) => group !== 0));
 }
 
-const networkRules = (): readonly Rule[] => [
-  {
-    id: 'ip-v4',
-    class: 'ip',
-    what: 'public IPv4 address',
-    source: SPECIAL,
-    keywords: [],
-    anchor: /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d/g,
-    reach: [2, 80],
-    pattern: /(?<!(?<!\\)\w|[$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
-    accept: isPublicV4,
-  },
-  {
-    id: 'ip-v6',
-    class: 'ip',
-    what: 'public IPv6 address',
-    source: 'https://www.iana.org/assignments/ipv6-address-space',
-    keywords: [],
-    anchor: /[23][0-9A-Fa-f]{3}:[0-9A-Fa-f]{0,4}:/g,
-    pattern:
-      /(?<!(?<!\\)\w|[.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/y,
-    accept: isPublicV6,
-  },
-];
+const ACCEPT: Readonly<Record<string, NonNullable<Rule['accept']>>> = {
+  email: isPersonal,
+  'phone-international': isInternational,
+  'phone-north-american': isAmerican,
+  'phone-named': (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
+  'ip-v4': isPublicV4,
+  'ip-v6': isPublicV6,
+};
 
 /** E-mail addresses, phone numbers and IP addresses. */
-export const contactRules = (): readonly Rule[] => [...emailRules(), ...phoneRules(), ...networkRules()];
+export const contactRules = (): readonly Rule[] =>
+  CONTACTS.map((rule) => ({ ...rule, accept: ACCEPT[rule.id] as NonNullable<Rule['accept']> }));

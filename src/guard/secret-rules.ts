@@ -1,5 +1,5 @@
 import { lazyRule, type Rule } from './rule.js';
-import { SECRETS } from './rules/secrets.js';
+import { NAME, PARTS, SECRETS } from './rules/secrets.js';
 import {
   entropyOf,
   hasSequence,
@@ -86,28 +86,6 @@ const CHECKS: Readonly<Record<string, Accept>> = {
   /** A whole word or a whole option, and on one line: `js-tokens "^4.0.0"` in a lock file is neither. */
   option: ofOwner((secret, match) => !/^[0-9a-f]{40}$/.test(secret) && isSecretWord(secret, match)),
   foreign: (secret) => secret.length >= 6 && isSecretWord(secret),
-};
-
-/** A name that says that its value is a secret, or the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
-const NAME =
-  '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)' +
-  // Suffixes: `_value`, `1`, `_prod`.
-  '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
-const TYPE = '[A-Za-z_][\\w.<>[\\]|?]{0,30}';
-
-const PARTS: Readonly<Record<string, string>> = {
-  '<hex>': '[0-9a-f]',
-  '<alnum>': '[A-Za-z0-9]',
-  '<url64>': '[\\w-]',
-  '<std64>': '[A-Za-z0-9+/]',
-  '<uuid>': '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
-  '<begin>': '-----BEGIN ',
-  // `\n` written out and what a program puts around its lines belong to the body.
-  '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
-  // The quotes and brackets of a name, and the type that a declaration gives it: `password: str`, `token string`, `key[]`.
-  '<declared>': `(?:\\\\?["'\`]?(?:\\]|\\[\\])?(?:\\s{0,3}:\\s{0,3}&?(?:'static )?${TYPE})?|[ \\t]{1,4}${TYPE})`,
-  // `=`, `:`, `=>` and their kin: `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
-  '<operator>': '(?::{1,3}=|[.?+!|]{0,2}={1,3}|=>|:)',
 };
 
 const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');

@@ -1,3 +1,6 @@
+import { NUMBER } from '../numbers.js';
+import type { Rule } from '../rule.js';
+
 /** Nobody reads these: what a service signs its messages with. */
 export const NOBODY =
   /(?:^|[.+_-])(?:no[._-]?reply|do[._-]?not[._-]?reply)(?:$|[.+_-])|^(?:bot|mailer-daemon)$/;
@@ -27,3 +30,73 @@ export const WELL_KNOWN =
   /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
 export const VERSION_BEFORE =
   /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?<![a-z])(?:v8|node|chrom\w{2,4}|electron|firefox|safari|edge)[ :=/]{1,3}|(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^]|[<>]= ?|[a-z][/_-]|\w\/v?)$/i;
+
+const E164 = 'https://www.itu.int/rec/T-REC-E.164';
+
+const SPECIAL = 'https://www.iana.org/assignments/iana-ipv4-special-registry';
+
+/** E-mail addresses, phone numbers and IP addresses. What else a match must be is in personal.ts. */
+export const CONTACTS: readonly Rule[] = [
+  {
+    id: 'email',
+    class: 'email',
+    what: 'e-mail address of a person',
+    source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
+    keywords: [],
+    anchor: /@/g,
+    reach: [66, 400],
+    pattern:
+      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@]|[-_][\p{L}\p{N}])/gu,
+  },
+  {
+    id: 'phone-international',
+    class: 'phone',
+    what: 'phone number',
+    source: E164,
+    keywords: [],
+    anchor: /\+/g,
+    pattern:
+      /(?<!(?<!\\)[A-Za-z0-9]|\w_|[+\-/)]|(?<![A-Za-z])\.)\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/y,
+  },
+  {
+    id: 'phone-north-american',
+    class: 'phone',
+    what: 'phone number',
+    source: 'https://www.nanpa.com/numbering',
+    keywords: [],
+    anchor: NUMBER,
+    reach: [4, 80],
+    pattern:
+      /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
+  },
+  {
+    id: 'phone-named',
+    class: 'phone',
+    what: 'phone number',
+    source: E164,
+    keywords: PHONE_WORDS.split('|'),
+    reach: [0, 140],
+    pattern:
+      /(?<!(?<!\\)\w|[$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+  },
+  {
+    id: 'ip-v4',
+    class: 'ip',
+    what: 'public IPv4 address',
+    source: SPECIAL,
+    keywords: [],
+    anchor: /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d/g,
+    reach: [2, 80],
+    pattern: /(?<!(?<!\\)\w|[$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
+  },
+  {
+    id: 'ip-v6',
+    class: 'ip',
+    what: 'public IPv6 address',
+    source: 'https://www.iana.org/assignments/ipv6-address-space',
+    keywords: [],
+    anchor: /[23][0-9A-Fa-f]{3}:[0-9A-Fa-f]{0,4}:/g,
+    pattern:
+      /(?<!(?<!\\)\w|[.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/y,
+  },
+];

@@ -737,3 +737,26 @@ secret-element                      assigned  secret    pass,pwd,secret,token,ke
 secret-cell                         assigned  word      pass,pwd,secret,token,key,cred,auth  (?<=\|[ \t]{0,4}[*\`]{0,2}(?:[A-Za-z]{1,20}[_ -]){0,3}\k<name>)[*\`]{0,2}[ \t]{0,40}\|[ \t]{0,40}[*\`]{0,2}(?<secret>[^\s|*\`]{6,200})[*\`]{0,2}[ \t]{0,40}\|  password, token or key in a table
 secret-foreign-name                 named     foreign   kennwort,contraseña,contrasena,mot de passe,senha,wachtwoord,hasło,lösenord,пароль,密码,密碼,口令,パスワード,비밀번호  (?:<keywords>)["'\`]?\s{0,4}<operator>\s{0,4}["'\`]?(?<secret>[^\s"'\`,;&<>()[\]{}\\]{6,400})(?![(\[{\w])  value of a password
 `;
+
+/** A name that says that its value is a secret, or the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
+export const NAME =
+  '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)' +
+  // Suffixes: `_value`, `1`, `_prod`.
+  '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
+const TYPE = '[A-Za-z_][\\w.<>[\\]|?]{0,30}';
+
+/** What the words in angle brackets stand for. */
+export const PARTS: Readonly<Record<string, string>> = {
+  '<hex>': '[0-9a-f]',
+  '<alnum>': '[A-Za-z0-9]',
+  '<url64>': '[\\w-]',
+  '<std64>': '[A-Za-z0-9+/]',
+  '<uuid>': '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+  '<begin>': '-----BEGIN ',
+  // `\n` written out and what a program puts around its lines belong to the body.
+  '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
+  // The quotes and brackets of a name, and the type that a declaration gives it: `password: str`, `token string`, `key[]`.
+  '<declared>': `(?:\\\\?["'\`]?(?:\\]|\\[\\])?(?:\\s{0,3}:\\s{0,3}&?(?:'static )?${TYPE})?|[ \\t]{1,4}${TYPE})`,
+  // `=`, `:`, `=>` and their kin: `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
+  '<operator>': '(?::{1,3}=|[.?+!|]{0,2}={1,3}|=>|:)',
+};

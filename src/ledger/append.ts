@@ -355,25 +355,25 @@ export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<st
   const { graph } = readSnapshot(context, listContainers(context));
   const journal = readJournal(ownJournalFile(context)).lines;
   const journaled = new Set(journal.map(({ id }) => id));
-  const found = new Map<string, Map<string, StoredRecord>>();
-  const add = (key: string, id: string, n: number): void => {
-    found.set(key, (found.get(key) ?? new Map()).set(id, { id, n }));
-  };
+  const found: (StoredRecord & { key: string })[] = [];
   for (const container of graph.containers) {
+    const { ids, ns } = container;
     const held = container.keys.filter(([, key]) => wanted.has(key));
-    const isSure = held.every(([index]) => journaled.has(container.ids[index] as string));
+    const isSure = held.every(([index]) => journaled.has(ids[index] as string));
     if (!isSure && !indexNames(context, container.name)) storeAgain(context, container, journaled);
-    for (const [index, key] of held) add(key, container.ids[index] as string, container.ns[index] as number);
+    for (const [index, key] of held) found.push({ key, id: ids[index] as string, n: ns[index] as number });
   }
   for (const { how, id, record } of journal)
-    for (const [, text = ''] of how === 'w' ? record.matchAll(KEY) : []) {
-      const { key, n } = JSON.parse(wanted.has(JSON.parse(text)) ? record : '{}') as Links & { key?: string };
-      if (key !== undefined && wanted.has(key)) add(key, id, n);
-    }
+    for (const [, text = ''] of how === 'w' ? record.matchAll(KEY) : [])
+      if (wanted.has(JSON.parse(text))) {
+        const { key = '', n } = JSON.parse(record) as Links & { key?: string };
+        found.push({ key, id, n });
+      }
   const gone = new Set(graph.marks('redacted').flatMap(({ keys }) => keys ?? []));
   const answer = new Map<string, Keyed>();
   for (const key of wanted) {
-    const records = [...(found.get(key)?.values() ?? [])].sort(byNumber);
+    const own = found.filter((stored) => stored.key === key).map(({ id, n }) => ({ id, n }));
+    const records = [...new Map(own.map((stored) => [stored.id, stored])).values()].sort(byNumber);
     const redacted = gone.has(recordId(key));
     if (redacted || records.length > 0) answer.set(key, { records, redacted });
   }

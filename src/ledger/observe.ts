@@ -13,7 +13,7 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
-import { type Graph, groupBy } from './graph.js';
+import type { Graph } from './graph.js';
 import { findRemoved, isShallow } from './history.js';
 import {
   adoptJournals,
@@ -47,12 +47,7 @@ export interface Place {
 }
 
 /** Everything that a verification read. */
-export interface Observation {
-  snapshot: Snapshot;
-  own: OwnJournal;
-  /** Of the other worktrees' journals. */
-  others: readonly JournalLine[];
-  head: string | null;
+export interface Observation extends Sources {
   located: Located;
   evidence: Evidence;
   /** Records that stand here uncommitted and are known elsewhere, for the journal. */
@@ -127,6 +122,7 @@ interface Sources {
   snapshot: Snapshot;
   graph: Graph;
   own: OwnJournal;
+  /** Of the other worktrees' journals. */
   others: readonly JournalLine[];
   refs: Refs;
   head: string | null;
@@ -150,10 +146,9 @@ export async function observe(
   const incomplete = isShallow(context) ? ['this clone is shallow: history ends at its boundary'] : [];
   const sources = { context, objects, snapshot, graph, own, others, refs, head, headTree, incomplete };
   const absent = await findAbsent(sources);
-  const uncommitted = await findUncommitted(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
-  const located = await locate(context, objects, refs.all, [...away, ...uncommitted]);
-  const { unknown, standing } = await judgeUncommitted(sources, uncommitted, located);
+  const located = await locate(context, objects, refs.all, away);
+  const { unknown, standing } = await judgeUncommitted(sources);
   const needsSparse = absent.some(({ source }) => source === 'head');
   const evidence: Evidence = {
     ...{ graph, others: snapshot.others, absent, places: located.places, unknown },
@@ -162,7 +157,7 @@ export async function observe(
     ...{ damagedJournalLines: own.damaged, incomplete },
   };
   await shortenJournal(sources);
-  return { snapshot, own, others, head, located, evidence, standing };
+  return { ...sources, located, evidence, standing };
 }
 
 /** A line with a flipped byte is read from the record itself, where it stands. */
@@ -234,45 +229,37 @@ async function absentFromTree(
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
   readJson(anchorsFile(layout)) ?? {};
 
-interface Uncommitted extends UnknownRecord {
-  seg: string;
-  blob: string;
-}
-
-/** Records that stand in the working tree, and neither in HEAD nor in the own journal. */
-async function findUncommitted({ objects, graph, headTree, own }: Sources): Promise<Uncommitted[]> {
-  const journaled = idsOf(own.lines);
-  const changed = graph.containers.filter(({ name, blob }) => headTree.get(name) !== blob);
-  const found = await Promise.all(
-    changed.map(async ({ name, blob, seg, ids, ledger }) => {
-      const before = headTree.get(name);
-      const committed = new Set(before ? (await objects.blob(before, name))?.facts.ids : []);
-      const genesis = ledger === null ? null : recordId(genesisLine(ledger).line);
-      return ids
-        .filter((id) => !committed.has(id) && !journaled.has(id) && id !== genesis)
-        .map((id) => ({ id, file: name, seg, blob }));
-    }),
-  );
-  return found.flat();
-}
-
-/** What neither a journal nor git knows was not written by forge here. The rest is journaled as standing here. */
-async function judgeUncommitted(
-  { context, objects, graph, others }: Sources,
-  uncommitted: readonly Uncommitted[],
-  { places }: Located,
-): Promise<{ unknown: UnknownRecord[]; standing: JournalLine[] }> {
-  const tombstones = graph.tombstones();
-  const known = idsOf(others);
+/**
+ * Records that stand in the working tree, and neither in HEAD nor in the own journal. What no journal and no commit knows
+ * was not written by forge here. The rest is journaled as standing here.
+ */
+async function judgeUncommitted({
+  context,
+  objects,
+  graph,
+  headTree,
+  own,
+  others,
+  refs,
+}: Sources): Promise<{ unknown: UnknownRecord[]; standing: JournalLine[] }> {
+  const [journaled, known, tombstones] = [idsOf(own.lines), idsOf(others), graph.tombstones()];
   const unknown: UnknownRecord[] = [];
   const standing: JournalLine[] = [];
-  for (const [file, group] of groupBy(uncommitted, (record) => record.file)) {
-    const isStored = await objects.hasObject(group[0]?.blob ?? '');
-    const lines = linesById(containerBytes(context, file));
-    for (const { id, seg } of group) {
+  for (const { name, blob, seg, ids, ledger } of graph.containers) {
+    const before = headTree.get(name);
+    if (before === blob) continue;
+    const committed = new Set(before ? (await objects.blob(before, name))?.facts.ids : []);
+    const genesis = ledger === null ? null : recordId(genesisLine(ledger).line);
+    const isOpen = (id: string): boolean =>
+      !committed.has(id) && !journaled.has(id) && !tombstones.has(id) && id !== genesis;
+    const open = ids.filter(isOpen).map((id) => ({ id, seg, file: name }));
+    if (open.length === 0) continue;
+    const isStored = await objects.hasObject(blob);
+    const { places } = await locate(context, objects, refs.all, isStored ? [] : open);
+    const lines = linesById(containerBytes(context, name));
+    for (const { id, file } of open) {
       const record = lines.get(id);
-      if (tombstones.has(id)) continue;
-      if (!known.has(id) && !places.has(id) && !isStored) unknown.push({ id, file });
+      if (!isStored && !known.has(id) && !places.has(id)) unknown.push({ id, file });
       else if (record !== undefined)
         standing.push({ id, seg, how: 's', branch: currentBranch(context), published: false, record });
     }

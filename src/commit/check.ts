@@ -224,7 +224,7 @@ export async function checkRange(
     throw isNoRange(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
   let isClean = false;
   return commits.map((commit, i) => {
-    if (i % PAGE === 0) isClean = guard.scanCritical(messages.slice(i, i + PAGE).join('\n\n')).length === 0;
+    if (i % PAGE === 0) isClean = guard.scanGrave(messages.slice(i, i + PAGE).join('\n\n')).length === 0;
     return isClean ? commit : withoutSecrets(messages[i] as Buffer, commit, guard);
   });
 }
@@ -254,13 +254,13 @@ export function withoutSecrets<T extends CheckedCommit | CheckedMessage>(
   guard: Guard,
 ): T {
   const text = message.toString('utf8');
-  const hits = guard.scanCritical(text);
+  const hits = guard.scanGrave(text);
   if (hits.length === 0) return checked;
   const fix = 'sha' in checked ? 'The same without it; if it is real, revoke it.' : 'The same without it.';
   const problems = hits.slice(0, 20).map(
-    ({ rule, what, start }): Problem => ({
+    ({ rule, what, line }): Problem => ({
       rule: 'secret',
-      line: text.slice(0, start).split('\n').length,
+      line,
       message: `${what} (rule ${rule}).`,
       fix,
     }),

@@ -28,11 +28,9 @@ type Env = Record<string, string | undefined>;
 export interface Guard {
   scanBytes(name: string, bytes: Buffer): Found[];
   scanFields(fields: readonly Field[]): Found[];
-  /** Secrets, cards and ids only: what a repository's own files must not hold. */
+  /** Secrets, cards and ids only: what a repository's own files must not hold, and no message may repeat. */
   scanGrave(text: string): Found[];
   scanText(text: string): Hit[];
-  /** What no message may repeat, stored or not. */
-  scanCritical(text: string): Hit[];
 }
 
 /** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
@@ -46,14 +44,11 @@ export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
     const rules = guardRules(readOwners(env), context && (await addedRules(context)));
     const grave = rules.filter((rule) => isGrave(rule.class));
     const forbidden = (value: string): boolean => !isAllowed(context, value);
-    const cut = (text: string, hits: readonly Hit[]): Hit[] =>
-      hits.filter(({ start, end }) => forbidden(text.slice(start, end)));
     return {
       scanBytes: (name, bytes) => scanBytes(name, bytes, rules).filter(({ value }) => forbidden(value)),
       scanFields: (fields) => scanFields(fields, rules).filter(({ value }) => forbidden(value)),
       scanGrave: (text) => scanFields([{ path: '', text }], grave).filter(({ value }) => forbidden(value)),
-      scanText: (text) => cut(text, scanText(text, rules)),
-      scanCritical: (text) => cut(text, scanText(text, grave)),
+      scanText: (text) => scanText(text, rules).filter(({ start, end }) => forbidden(text.slice(start, end))),
     };
   } catch (cause) {
     if (cause instanceof ForgeError) throw cause;

@@ -25,7 +25,15 @@ import {
   VERSION_BEFORE,
   WELL_KNOWN,
 } from './rules/contacts.js';
-import { CARD_WORDS, COUNTRIES, ISSUERS, NOT_GLOBAL, RESOLVERS_V6 } from './rules/numbers.js';
+import {
+  CARD_WORDS,
+  CARDS,
+  COUNTRIES,
+  FIRST_FOUR,
+  ISSUERS,
+  NOT_GLOBAL,
+  RESOLVERS_V6,
+} from './rules/numbers.js';
 
 const isCalledCard = mentions(CARD_WORDS);
 
@@ -40,51 +48,24 @@ function isCard(text: string, match: RegExpExecArray): boolean {
   return /^\d{4,6}\D/.test(text) ? !inTable(match) : isCalledCard(match);
 }
 
-// The first four digits of any issuer: a row number or a year before a card must not be taken for its first group.
-const FIRST = String.raw`(?:4\d{3}|5[0-8]\d\d|2(?:131|2\d\d|[3-6]\d\d|7[012]\d)|1800|0604|3[04-9]\d\d|6\d{3}|8[12]\d\d|9792)`;
-const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]{1,3}';
+const NEAR_WORD: Partial<Rule> = { keywords: keywordsOf(CARD_WORDS), reach: [50, 140] };
+const GROUPED: Partial<Rule> = { keywords: [], anchor: LONG_NUMBER, reach: [4, 80] };
+const ISO_7812 = 'https://www.iso.org/standard/70484.html';
 
-const card = (id: string, what: string, groups: string, where: Partial<Rule>): Rule =>
-  lazyRule(
-    {
+export const cardRules = (): readonly Rule[] =>
+  CARDS.map(({ id, what, groups }) => {
+    const where = groups.startsWith('(') ? GROUPED : NEAR_WORD;
+    const rule = {
       id,
-      class: 'card',
+      class: 'card' as const,
       what,
-      source: 'https://www.iso.org/standard/70484.html',
+      source: ISO_7812,
       keywords: [],
       ...where,
       accept: isCard,
-    },
-    () => new RegExp(`${BEGIN}${FIRST}${groups}${END}`, 'g'),
-  );
-
-const NEAR_WORD: Partial<Rule> = { keywords: keywordsOf(CARD_WORDS), reach: [50, 140] };
-const GROUPED: Partial<Rule> = { anchor: LONG_NUMBER, reach: [4, 80] };
-
-/** One rule for each grouping: the security code after a card of four groups must not make it one of five. */
-export const cardRules = (): readonly Rule[] => [
-  card('card-number', 'payment card number', String.raw`\d{8,15}`, NEAR_WORD),
-  card('card-number-grouped', 'payment card number in groups', `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}`, GROUPED),
-  card(
-    'card-number-short',
-    'payment card number in groups',
-    `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d{4}(?!\\d))`,
-    GROUPED,
-  ),
-  card(
-    'card-number-amex',
-    'American Express or Diners card number in groups',
-    `(${JOINT})\\d{6}\\1\\d{4,5}`,
-    GROUPED,
-  ),
-  card(
-    'card-number-long',
-    'payment card number in groups',
-    `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}\\1\\d{1,3}`,
-    GROUPED,
-  ),
-  card('card-number-two', 'payment card number in two groups', `\\d{2}${JOINT}\\d{13}`, NEAR_WORD),
-];
+    };
+    return lazyRule(rule, () => new RegExp(`${BEGIN}${FIRST_FOUR}${groups}${END}`, 'g'));
+  });
 
 /** All countries with the length their IBAN has. */
 export const ibanLengths = (): ReadonlyMap<string, number> =>

@@ -40,6 +40,32 @@ export const CARD_WORDS = [
   ],
   ...['cartão', 'cartao', 'kaart', 'kort', 'kart', 'karta', 'карта', '信用卡', '银行卡', 'カード', '카드'],
 ];
+/** The first four digits of any issuer: a row number or a year before a card must not be taken for its first group. */
+export const FIRST_FOUR = String.raw`(?:4\d{3}|5[0-8]\d\d|2(?:131|2\d\d|[3-6]\d\d|7[012]\d)|1800|0604|3[04-9]\d\d|6\d{3}|8[12]\d\d|9792)`;
+const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]{1,3}';
+const IN_GROUPS = 'payment card number in groups';
+
+/**
+ * What follows the first four digits. One rule for each grouping: the security code after a card of four groups must not
+ * make it one of five.
+ */
+export const CARDS = [
+  { id: 'card-number', what: 'payment card number', groups: String.raw`\d{8,15}` },
+  { id: 'card-number-grouped', what: IN_GROUPS, groups: `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}` },
+  {
+    id: 'card-number-short',
+    what: IN_GROUPS,
+    groups: `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d{4}(?!\\d))`,
+  },
+  {
+    id: 'card-number-amex',
+    what: 'American Express or Diners card number in groups',
+    groups: `(${JOINT})\\d{6}\\1\\d{4,5}`,
+  },
+  { id: 'card-number-long', what: IN_GROUPS, groups: `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}\\1\\d{1,3}` },
+  { id: 'card-number-two', what: 'payment card number in two groups', groups: `\\d{2}${JOINT}\\d{13}` },
+];
+
 /** Countries by the length of their IBAN (SWIFT registry, release 99, and those that use the form without it). */
 export const COUNTRIES: Readonly<Record<number, string>> = {
   15: 'NO',

@@ -1,6 +1,7 @@
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { FORGE_FOLDER } from '../core/paths.js';
+import type { ProcessRun } from '../core/process.js';
 import { testsDiffer } from '../feature/rules.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import type { TreeReader } from '../git/tree.js';
@@ -15,6 +16,7 @@ import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import { type CycleFacts, changedTests, takeFacts } from './facts.js';
 import type { RunWatch } from './mark.js';
+import type { Observations } from './observation.js';
 import {
   classify,
   type Findings,
@@ -26,16 +28,21 @@ import {
   isPassing,
 } from './verdict.js';
 
-/** What the stages before it came to. */
-export interface Ran {
+/** A cycle on its way to the verdict. */
+export interface Executed {
   task: string;
+  environment_valid: boolean;
   before: CycleFacts;
   /** The working tree before the command; null without git. */
   trees: { reader: TreeReader; before: string } | null;
-  environment_valid: boolean;
   /** Null when the command was not run. */
-  exit_code: number | null;
-  ran: boolean;
+  run: ProcessRun | null;
+  observations: Observations;
+}
+
+/** What a cycle came to before it is recorded. */
+export interface Work extends Executed {
+  evaluation: Evaluation;
 }
 
 export interface Evaluation {
@@ -59,10 +66,11 @@ export interface Evaluation {
 }
 
 /** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
-export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Promise<Evaluation> {
+export async function evaluate(context: Context, ran: Executed, watch: RunWatch): Promise<Evaluation> {
+  const isRun = ran.run?.started === true;
   const [notes, violations]: [string[], string[]] = [[], []];
   // Git works while memory is verified.
-  const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
+  const changing = isRun ? readChanged(ran, notes) : Promise.resolve(null);
   changing.catch(() => undefined);
   const isIntact = await checkMemory(context, violations, notes);
   const facts = look(context, violations);
@@ -71,7 +79,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   const tree = changed?.tree ?? null;
   const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map() };
   // Tests prove nothing where the list of them, or memory, is not what it was.
-  const task = ran.ran && isIntact && facts ? await judgeTests(judge, ran, facts) : 'unknown';
+  const task = isRun && isIntact && facts ? await judgeTests(judge, ran, facts) : 'unknown';
   const end = look(context, facts ? violations : []);
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
@@ -91,13 +99,14 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
 
 type Outcome = Pick<Findings, 'task' | 'tests_changed'> & Pick<Judge, 'shown'> & { violations: string[] };
 
-function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFacts, outcome: Outcome) {
+function verdict({ before, environment_valid, run }: Executed, after: CycleFacts, outcome: Outcome) {
   const { violations, task, shown, tests_changed } = outcome;
   const regressions = findRegressions(before, after, shown);
   const improved = hasImproved(before, after, shown);
   const passing = findPassing(before, after, shown);
   const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
   const gained = passing.filter(({ id }) => !passed.has(id) && shown.get(id) === 'passing');
+  const exit_code = run?.exit_code ?? null;
   const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
   return {
     classification: classify(findings),
@@ -139,7 +148,7 @@ function look(context: Context, violations: string[]): CycleFacts | null {
 
 /** What the command changed outside of `.forge/`; null where nobody can tell. */
 async function readChanged(
-  { trees }: Ran,
+  { trees }: Executed,
   notes: string[],
 ): Promise<{ tree: string; files: string[] } | null> {
   if (!trees) return null;
@@ -169,7 +178,11 @@ interface Judge {
 }
 
 /** The task's own tests, then what passed before and what is said to pass now. Tests that came with the work do not count. */
-async function judgeTests(judge: Judge, { task, before }: Ran, after: CycleFacts): Promise<Findings['task']> {
+async function judgeTests(
+  judge: Judge,
+  { task, before }: Executed,
+  after: CycleFacts,
+): Promise<Findings['task']> {
   const [old, feature] = [before, after].map(({ features }) => features.find(({ id }) => id === task));
   const isTested = old && feature && (feature.tests ?? []).length > 0 && !testsDiffer(old, feature);
   const status = isTested ? ((await verify(judge, task)) ?? 'unknown') : 'untested';

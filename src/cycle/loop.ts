@@ -8,7 +8,7 @@ import { runProcess } from '../core/process.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { runCycle } from './cycle.js';
+import { chooseTask, runCycle } from './cycle.js';
 import { lookAgain } from './facts.js';
 import {
   afterCycle,
@@ -24,7 +24,6 @@ import {
 import type { CycleWatch } from './mark.js';
 import { NO_TASK } from './mark.js';
 import type { CycleResult, MemoryError } from './report-rules.js';
-import { chooseTask } from './work.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({

@@ -230,7 +230,7 @@ export const watchOf = (run: CycleRun): RunWatch => ({
   },
 });
 
-interface StageOutcome {
+export interface StageOutcome {
   status?: Stage['status'];
   note?: string | undefined;
 }
@@ -239,19 +239,20 @@ interface StageOutcome {
 const UNMARKED: ReadonlySet<StageName> = new Set(['memory', 'report', 'sleep']);
 
 /** Times a stage, and says in the mark where the cycle is. */
-export async function inStage(
+export async function inStage<T extends StageOutcome>(
   run: CycleRun,
   name: StageName,
-  // biome-ignore lint/suspicious/noConfusingVoidType: most stages have nothing to say
-  work: () => Promise<StageOutcome | void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   run.watch.onStage?.(name);
   const started = elapsed();
   if (run.mark && !UNMARKED.has(name))
     run.mark = moveMark(run.context, run.mark, { stage: name, stages: run.stages });
-  const { status = 'ok', note } = (await work()) ?? {};
+  const outcome = await work();
+  const { status = 'ok', note } = outcome;
   const duration_ms = Math.round(elapsed() - started);
   const stage: Stage = { name, status, duration_ms, ...(note ? { note: oneLine(note, 500) } : {}) };
   run.stages.push(stage);
   run.watch.onStageEnd?.(stage);
+  return outcome;
 }

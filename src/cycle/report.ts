@@ -7,6 +7,7 @@ import { readHalt } from '../project/halt.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { addProgress } from '../session/progress.js';
 import { readRunning } from '../session/running.js';
+import type { Work } from './evaluation.js';
 import { guardLog, guardText } from './execution.js';
 import { type CycleMark, type CycleRun, dropMark, inStage, leaveMark, moveMark } from './mark.js';
 import {
@@ -19,7 +20,6 @@ import {
   progressLine,
 } from './report-rules.js';
 import { hasFailed } from './verdict.js';
-import type { Work } from './work.js';
 
 /** The report, progress (GOV-04), and the end of the mark. */
 export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle): Promise<CycleResult> {

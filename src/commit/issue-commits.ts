@@ -4,7 +4,7 @@ import { encodeDocument, type Format } from '../core/schema.js';
 import { ACTIVE_ISSUES, Unit } from '../feature/issue.js';
 import { type Git, must } from '../git/client.js';
 import { commitAt } from '../git/read.js';
-import { changeActive } from '../learning/investigation.js';
+import { changeActive } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { cleanMessage, fieldOf, readMessage } from './message.js';
 

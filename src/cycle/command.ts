@@ -3,8 +3,7 @@ import { harmless, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { jsonLine, oneLine, plural } from '../core/text.js';
 import type { CycleOptions, CycleResult, CycleWatch, LoopOptions } from '../index.js';
-import { type LoopResult, loopExit } from './loop-rules.js';
-import { describeKept, exitOf, failuresIn } from './report-rules.js';
+import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './rules.js';
 
 const TIMEOUT: OptionSpec = {
   flags: '--timeout <s>',

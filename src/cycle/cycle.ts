@@ -11,7 +11,7 @@ import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { type Executed, evaluate } from './evaluation.js';
-import { runCommand, runInitScript, takeObservations, writeBriefing } from './execution.js';
+import { noObservations, runCommand, runInitScript, takeObservations, writeBriefing } from './execution.js';
 import { lookAgain, takeFacts } from './facts.js';
 import { type HandoverFolder, makeHandover } from './handover.js';
 import {
@@ -28,9 +28,8 @@ import {
   takeMark,
   watchOf,
 } from './mark.js';
-import { noObservations } from './observation.js';
 import { reportCycle, storeCycle } from './report.js';
-import type { CycleResult } from './report-rules.js';
+import type { CycleResult } from './rules.js';
 
 /** GOV-01: one governed cycle. What is refused before anything was run is thrown; all else is its outcome. */
 export async function runCycle(

@@ -14,9 +14,9 @@ import {
 } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
+import type { Observations } from './execution.js';
 import { type CycleFacts, changedTests, takeFacts } from './facts.js';
 import type { RunWatch } from './mark.js';
-import type { Observations } from './observation.js';
 import {
   classify,
   type Findings,
@@ -26,7 +26,7 @@ import {
   findViolations,
   hasImproved,
   isPassing,
-} from './verdict.js';
+} from './rules.js';
 
 /** A cycle on its way to the verdict. */
 export interface Executed {

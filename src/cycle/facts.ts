@@ -9,7 +9,7 @@ import type { Feature } from '../feature/rules.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, contextAt } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
-import type { Guarded } from './verdict.js';
+import type { Guarded } from './rules.js';
 
 /** What a cycle compares: as it stood before the command, and as it stands after it. */
 export interface CycleFacts extends Guarded {

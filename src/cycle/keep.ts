@@ -16,14 +16,14 @@ import { type Git, must } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
 import { readTrees } from '../git/tree.js';
 import type { Evidence } from '../learning/evaluation.js';
-import { readIssues } from '../learning/investigation.js';
+import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { requireTrust } from '../trust/trust.js';
 import { asBuilder } from './handover.js';
 import { NO_TASK } from './mark.js';
-import { type CycleKeep, describeRuns, type Kept } from './report-rules.js';
+import { type CycleKeep, describeRuns, type Kept } from './rules.js';
 
 /** A cycle that is recorded, and what is to follow. */
 interface CycleToKeep {

@@ -10,6 +10,9 @@ import { listFeatures } from '../feature/feature.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
 import { chooseTask, runCycle } from './cycle.js';
 import { lookAgain } from './facts.js';
+import type { CycleWatch } from './mark.js';
+import { NO_TASK } from './mark.js';
+import type { CycleResult, MemoryError } from './rules.js';
 import {
   afterCycle,
   LOOP_STATE,
@@ -20,10 +23,7 @@ import {
   reachedLimit,
   resumed,
   type StopReason,
-} from './loop-rules.js';
-import type { CycleWatch } from './mark.js';
-import { NO_TASK } from './mark.js';
-import type { CycleResult, MemoryError } from './report-rules.js';
+} from './rules.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({

@@ -15,11 +15,11 @@ import {
   type CycleReport,
   type CycleResult,
   describeKept,
+  hasFailed,
   type Kept,
   type MemoryError,
   progressLine,
-} from './report-rules.js';
-import { hasFailed } from './verdict.js';
+} from './rules.js';
 
 /** The report, progress (GOV-04), and the end of the mark. */
 export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle): Promise<CycleResult> {
@@ -209,25 +209,20 @@ async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> 
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
     run.context.warnings.push(`The record was cut down to what may be stored: ${error.message}`);
-    return recordCycle(run.context, await cutDown(run.context, input));
+    return recordCycle(run.context, cutDown(run.context, input));
   }
 }
 
 /** Something in it may not be stored: that the cycle was, how it went and how it was judged, may. */
-async function cutDown(context: Context, input: CycleInput): Promise<CycleInput> {
-  const { exit_code, started_at, finished_at, classification, environment_valid, idempotency_key } = input;
-  const guarded = (texts: readonly string[] = []): Promise<string[]> =>
-    Promise.all(texts.map((text) => guardText(context, text)));
+function cutDown(context: Context, input: CycleInput): CycleInput {
+  const { log: _log, patterns: _patterns, improvement_proposals: _proposals, ...rest } = input;
+  const { quality_signals: _signals, evidence: _evidence, evidence_left_out: _left, ...kept } = rest;
+  const guarded = (texts: readonly string[] = []): string[] => texts.map((text) => guardText(context, text));
   return {
-    task_id: await guardText(context, input.task_id),
-    exit_code,
-    started_at,
-    finished_at,
+    ...kept,
+    task_id: guardText(context, input.task_id),
     stages: input.stages?.map(({ note: _note, ...stage }) => stage),
-    classification,
-    environment_valid,
-    governance_violations: await guarded(input.governance_violations),
-    regression_flags: await guarded(input.regression_flags),
-    idempotency_key,
-  } as CycleInput;
+    governance_violations: guarded(input.governance_violations),
+    regression_flags: guarded(input.regression_flags),
+  };
 }

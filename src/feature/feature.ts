@@ -3,7 +3,7 @@ import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { readIssues } from '../learning/investigation.js';
+import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { requireMemory, storeAudit } from '../ledger/memory.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';

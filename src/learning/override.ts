@@ -14,8 +14,7 @@ import {
 import { type Context, timestamp } from '../project/project.js';
 import { readFreezes } from './consolidation.js';
 import { SCOPES } from './evaluation.js';
-import { closeInvestigations } from './investigation.js';
-import { readKnowledge } from './knowledge.js';
+import { closeInvestigations, readKnowledge } from './knowledge.js';
 import { knowledgeId, normalisePattern, type Proven } from './proven.js';
 import { weighEvidence } from './rules.js';
 

@@ -3,10 +3,8 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { plural } from '../core/text.js';
 import type { Redaction, Repaired, RepairStep } from '../index.js';
-import { overriding } from '../learning/command-override.js';
-import { promoting } from '../learning/command-promote.js';
-import { recording } from '../learning/command-record.js';
-import { reporting } from '../learning/command-report.js';
+import { recording, reporting } from '../learning/command-cycles.js';
+import { overriding, promoting } from '../learning/command-knowledge.js';
 import { looking } from './command-look.js';
 
 const short = (id: string): string => id.slice(0, 12);

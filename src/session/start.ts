@@ -10,7 +10,7 @@ import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { refreshViews } from '../knowledge/views.js';
 import { warnSize } from '../learning/growth.js';
-import { closeInvestigations } from '../learning/investigation.js';
+import { closeInvestigations } from '../learning/knowledge.js';
 import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterCycle, type LoopState, reachedLimit, resumed } from '../../src/cycle/loop-rules.js';
+import { afterCycle, type LoopState, reachedLimit, resumed } from '../../src/cycle/rules.js';
 
 const me = { pid: 1, started: '1', boot: 'b', host: 'h' };
 const state = (change: Partial<LoopState> = {}): LoopState => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseObservations } from '../../src/cycle/observation.js';
+import { parseObservations } from '../../src/cycle/execution.js';
 
 const none = (): null => null;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classify, type Findings, findViolations, type Guarded } from '../../src/cycle/verdict.js';
+import { classify, type Findings, findViolations, type Guarded } from '../../src/cycle/rules.js';
 
 const clean: Findings = {
   violations: [],

@@ -94,7 +94,7 @@ describe('the mark of a cycle', () => {
 });
 
 describe('a record that may not be stored whole', () => {
-  it('GOV-03 keeps the stages and what rule was broken, with the secret masked', async () => {
+  it('GOV-03 keeps the stages and what rule was broken, without the secret', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true']);
@@ -108,10 +108,7 @@ describe('a record that may not be stored whole', () => {
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation).toMatchObject({
       classification: 'GOVERNANCE_VIOLATION',
-      governance_violations: [
-        'the tests of B were changed by the command',
-        expect.stringMatching(/^the tests of <[\w-]+> were changed by the command$/),
-      ],
+      governance_violations: ['the tests of B were changed by the command', 'left out: it may not be stored'],
     });
     const { stages } = stored?.execution ?? { stages: [] };
     expect(stages.map(({ name, status }) => [name, status])).toContainEqual(['execution', 'ok']);

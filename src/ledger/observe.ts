@@ -13,7 +13,7 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
-import type { Graph } from './graph.js';
+import { type Graph, groupBy } from './graph.js';
 import { findRemoved, isShallow } from './history.js';
 import {
   adoptJournals,

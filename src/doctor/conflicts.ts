@@ -23,8 +23,7 @@ import { findMarked, readUnmerged, type Stages } from '../git/status.js';
 import type { Context } from '../project/project.js';
 import { advisory, blocking, degraded, type Symptom } from '../status/symptom.js';
 import { attempt, valueOr } from './check.js';
-import type { Choice } from './merge.js';
-import { mergeState, type StateName } from './merge-state.js';
+import { type Choice, mergeState, type StateName } from './merge.js';
 
 /** A file of `.forge/` that two branches changed, and what can be done about it. */
 export interface Conflict {

@@ -1,5 +1,16 @@
 import type { Sides } from '../core/conflict-marks.js';
+import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { compareText } from '../core/text.js';
+import { ACTIVE_ISSUES, UNIT } from '../feature/issue.js';
+import {
+  asUnproved,
+  FEATURE,
+  FEATURE_LIST,
+  type Feature,
+  type FeatureStatus,
+  testsDiffer,
+} from '../feature/rules.js';
+import { ARCHIVED_SESSION } from '../session/rules.js';
 
 export type Fields = Record<string, unknown>;
 
@@ -35,63 +46,79 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
-/** The record around a field: its id, the path to the field, which side is newer, whether the base is known. */
-interface Around {
+/** What surrounds a field: its record, the path to it, and which side is newer. */
+interface Surroundings {
   id: string | null;
   path: string;
   newer: 'ours' | 'theirs' | null;
-  hasBase: boolean;
+  /** The fields are the records of a list, by id. */
+  areRecords?: boolean;
 }
 
 /** Three-way, field by field (LAY-09). Ours' order of fields, then what theirs adds. */
 export const mergeDocument = (sides: Sides<Fields>): Merged<Fields> =>
-  mergeFields(sides, { id: null, path: '', newer: null, hasBase: sides.base !== null });
+  mergeFields(sides, { id: null, path: '', newer: null });
 
-function mergeFields({ ours, theirs, base }: Sides<Fields>, around: Around): Merged<Fields> {
+function mergeFields({ ours, theirs, base }: Sides<Fields>, around: Surroundings): Merged<Fields> {
   const newer = newerOf(ours.updated_at, theirs.updated_at) ?? around.newer;
   const value: Fields = {};
   const choices: Choice[] = [];
-  for (const field of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
+  for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
     const merged = mergeField(
-      { ours: ours[field], theirs: theirs[field], base: base?.[field] ?? null },
-      { ...around, newer, hasBase: base !== null },
-      field,
+      { ours: ours[name], theirs: theirs[name], base: base?.[name] ?? null },
+      {
+        name,
+        newer,
+        hasBase: base !== null,
+        id: around.areRecords ? name.slice(1) : around.id,
+        field: around.areRecords ? null : `${around.path}${name}`,
+      },
     );
     choices.push(...merged.choices);
-    if (merged.value !== undefined) value[field] = merged.value;
+    if (merged.value !== undefined) value[name] = merged.value;
   }
   return { value, choices };
 }
 
-function mergeField(sides: Sides<unknown>, around: Around, name: string): Merged<unknown> {
-  const { ours, theirs, base } = sides;
+interface Field {
+  name: string;
+  newer: Surroundings['newer'];
+  hasBase: boolean;
+  id: string | null;
+  field: string | null;
+}
+
+function mergeField({ ours, theirs, base }: Sides<unknown>, at: Field): Merged<unknown> {
+  const { id, field, newer } = at;
   if (isSame(ours, theirs)) return { value: ours, choices: [] };
-  if (isRecords(ours) && isRecords(theirs))
-    return mergeRecords({ ours, theirs, base: isRecords(base) ? base : null });
-  const field = `${around.path}${name}`;
-  const choose = (value: unknown, why: string): Merged<unknown> => ({
-    value,
-    choices: [{ id: around.id, field, ours, theirs, value, why }],
-  });
-  // Absent and null are the same where neither side has set it before.
-  if (around.hasBase && isSame(theirs ?? undefined, base ?? undefined))
-    return choose(ours, 'ours: only it changed');
-  if (around.hasBase && isSame(ours ?? undefined, base ?? undefined))
-    return choose(theirs, 'theirs: only it changed');
-  if (isNothing(ours)) return choose(theirs, 'theirs: ours has none');
-  if (isNothing(theirs)) return choose(ours, 'ours: theirs has none');
+  if (isRecords(ours) && isRecords(theirs)) {
+    const sides = { ours: byId(ours), theirs: byId(theirs), base: isRecords(base) ? byId(base) : null };
+    const { value, choices } = mergeFields(sides, { id: null, path: '', newer: null, areRecords: true });
+    return { value: Object.values(value), choices };
+  }
   if (isFields(ours) && isFields(theirs))
     return mergeFields(
       { ours, theirs, base: isFields(base) ? base : null },
-      { ...around, path: `${field}.` },
+      { id, newer, path: field === null ? '' : `${field}.` },
     );
+  const choose = (value: unknown, why: string): Merged<unknown> => ({
+    value,
+    choices: [{ id, field, ours, theirs, value, why }],
+  });
+  // Absent and null are the same where neither side has set it before.
+  if (at.hasBase && isSame(theirs ?? undefined, base ?? undefined))
+    return choose(ours, 'ours: only it changed');
+  if (at.hasBase && isSame(ours ?? undefined, base ?? undefined))
+    return choose(theirs, 'theirs: only it changed');
+  if (isNothing(ours)) return choose(theirs, 'theirs: ours has none');
+  if (isNothing(theirs)) return choose(ours, 'ours: theirs has none');
   if (Array.isArray(ours) && Array.isArray(theirs))
     return choose(uniteLists(ours, theirs, Array.isArray(base) ? base : []), 'both lists');
-  const rule = ORDERED[name];
+  const rule = ORDERED[at.name];
   if (rule) return choose(rule.takesTheirs(ours, theirs) ? theirs : ours, rule.why);
   return choose(
-    around.newer === 'theirs' ? theirs : ours,
-    around.newer === null ? 'ours: neither side is known to be newer' : `${around.newer}: updated later`,
+    newer === 'theirs' ? theirs : ours,
+    newer === null ? 'ours: neither side is known to be newer' : `${newer}: updated later`,
   );
 }
 
@@ -128,39 +155,109 @@ const isRecords = (value: unknown): value is Fields[] =>
   value.every((item) => isFields(item) && typeof idOf(item) === 'string') &&
   new Set(value.map(idOf)).size === value.length;
 
-/** By id. What one side removed is gone only where the other left it as it was. Ours' order, then what theirs added. */
-function mergeRecords(sides: Sides<Fields[]>): Merged<Fields[]> {
-  const keyed = (list: Fields[] | null) =>
-    new Map((list ?? []).map((record) => [String(idOf(record)), record]));
-  const [ours, theirs, base] = [keyed(sides.ours), keyed(sides.theirs), keyed(sides.base)];
-  const choices: Choice[] = [];
-  const value: Fields[] = [];
-  for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
-    const one = { ours: ours.get(id), theirs: theirs.get(id), base: base.get(id) ?? null };
-    const merged = mergeRecord(one, id, sides.base !== null);
-    choices.push(...merged.choices);
-    if (merged.value) value.push(merged.value);
-  }
-  return { value, choices };
+/** The character before the id keeps ids that are numbers in their order. */
+const byId = (list: readonly Fields[]): Fields =>
+  Object.fromEntries(list.map((record) => [`#${String(idOf(record))}`, record]));
+
+/** State files that can be merged. Checkpoints cannot: what one of them proved, the other did not. */
+const FORMATS = {
+  feature: FEATURE as Format<unknown>,
+  issues: ACTIVE_ISSUES as Format<unknown>,
+  issue: UNIT as Format<unknown>,
+  session: ARCHIVED_SESSION as Format<unknown>,
+};
+export type StateName = keyof typeof FORMATS;
+
+/**
+ * The bytes of the merged file, and what was chosen. Each side is decoded as the file would be, and so is the result.
+ * Exit 4 names the side that cannot be read. `isSure`: the base is the one that git merged from.
+ */
+export function mergeState(
+  name: StateName,
+  sides: Sides<Buffer>,
+  file: string,
+  isSure: boolean,
+): { bytes: Buffer; choices: Choice[] } {
+  const format = FORMATS[name];
+  const read = (bytes: Buffer, side: string): Fields =>
+    decodeDocument(format, bytes, `${file} (${side})`).value as Fields;
+  const decoded = {
+    ours: read(sides.ours, 'ours'),
+    theirs: read(sides.theirs, 'theirs'),
+    base: tryRead(read, sides.base),
+  };
+  const isFeature = name === 'feature';
+  const merged = isFeature
+    ? mergeFeature(decoded as unknown as Sides<Feature>, isSure)
+    : mergeDocument(decoded);
+  const bytes = isFeature ? FEATURE_LIST.encode(merged.value as Feature) : encodeDocument(merged.value);
+  decodeDocument(format, bytes, `${file} (merged)`);
+  const id = isFeature ? String(decoded.ours.id) : null;
+  return { bytes, choices: merged.choices.map((choice) => ({ ...choice, id: choice.id ?? id })) };
 }
 
-function mergeRecord(
-  { ours, theirs, base }: { ours: Fields | undefined; theirs: Fields | undefined; base: Fields | null },
-  id: string,
-  hasBase: boolean,
-): Merged<Fields | undefined> {
-  if (ours && theirs)
-    return mergeFields({ ours, theirs, base }, { id, path: '', newer: null, hasBase: base !== null });
-  const [side, other] = ours ? ['ours', 'theirs'] : ['theirs', 'ours'];
-  const record = ours ?? theirs;
-  const isRemoved = base !== null && isSame(base, record);
-  const value = isRemoved ? undefined : record;
-  const why = isRemoved
-    ? `removed by ${other}, unchanged by ${side}`
-    : base !== null
-      ? `kept: removed by ${other}, changed by ${side}`
-      : hasBase
-        ? `added by ${side}`
-        : `kept: ${other} never had it or removed it`;
-  return { value, choices: [{ id, field: null, ours, theirs, value, why }] };
+/** Without a readable base nothing counts as removed. */
+function tryRead(read: (bytes: Buffer, side: string) => Fields, bytes: Buffer | null): Fields | null {
+  try {
+    return bytes && read(bytes, 'base');
+  } catch {
+    return null;
+  }
+}
+
+/** They belong together: one run of the tests, or one decision of a human, made all of them. */
+const PROOF = ['status', 'unproven', 'verified_at', 'verified_commit', 'verified_by', 'override'] as const;
+
+/** Of two statuses without a base, the one that claims less. */
+const CAUTIOUS: readonly FeatureStatus[] = [
+  'failing',
+  'blocked',
+  'in_progress',
+  'not_implemented',
+  'passing',
+];
+
+/** The base between conflict markers may lack lines, so it proves no feature. */
+function mergeFeature(sides: Sides<Feature>, isSure: boolean): Merged<Fields> {
+  const { ours, theirs, base } = sameForm(sides);
+  const rest = mergeDocument({ ours: without(ours), theirs: without(theirs), base: base && without(base) });
+  const isAgreed = isSame(proofOf(ours), proofOf(theirs));
+  const chosen = chooseProof(ours, theirs, isSure ? base : null);
+  const merged = { ...rest.value, ...proofOf(chosen) } as Feature;
+  // A proof holds for the tests that were run.
+  const provers = isAgreed ? [ours, theirs] : [chosen];
+  const isLost = merged.status === 'passing' && provers.every((prover) => testsDiffer(prover, merged));
+  const value: Feature = isLost ? asUnproved(merged) : merged;
+  if (isAgreed && !isLost) return { value: { ...value }, choices: rest.choices };
+  const why = isLost
+    ? 'its tests differ: forge feature verify proves it again'
+    : `${chosen === ours ? 'ours' : 'theirs'}: it alone changed, ran last or claims less`;
+  const { status } = value;
+  const choice = { id: null, field: 'status', ours: ours.status, theirs: theirs.status, value: status, why };
+  return { value: { ...value }, choices: [choice, ...rest.choices] };
+}
+
+/** One blocker may be a string, several are a list. */
+function sameForm({ ours, theirs, base }: Sides<Feature>): Sides<Feature> {
+  const forms = [ours.blocked_by, theirs.blocked_by];
+  const isTwo = forms.every((form) => typeof form === 'string') && forms[0] !== forms[1];
+  if (!isTwo && !forms.some(Array.isArray)) return { ours, theirs, base };
+  const form = (feature: Feature): Feature =>
+    typeof feature.blocked_by === 'string' ? { ...feature, blocked_by: [feature.blocked_by] } : feature;
+  return { ours: form(ours), theirs: form(theirs), base: base && form(base) };
+}
+
+const isProof = ([field]: [string, unknown]): boolean => (PROOF as readonly string[]).includes(field);
+const without = (feature: Feature): Fields =>
+  Object.fromEntries(Object.entries(feature).filter((entry) => !isProof(entry)));
+const proofOf = (feature: Feature): Fields => Object.fromEntries(Object.entries(feature).filter(isProof));
+
+/** The side that changed it; of two the one that claims less, else the one whose tests ran last. */
+function chooseProof(ours: Feature, theirs: Feature, base: Feature | null): Feature {
+  if (base && isSame(proofOf(base), proofOf(theirs))) return ours;
+  if (base && isSame(proofOf(base), proofOf(ours))) return theirs;
+  const [one, other] = [CAUTIOUS.indexOf(ours.status), CAUTIOUS.indexOf(theirs.status)];
+  if (one !== other) return one < other ? ours : theirs;
+  const newest = (feature: Feature): string => `${feature.verified_at ?? ''} ${keyText(proofOf(feature))}`;
+  return newest(theirs) > newest(ours) ? theirs : ours;
 }

@@ -1,6 +1,6 @@
 import type { Sides } from '../../src/core/conflict-marks.js';
 import { formatJson } from '../../src/core/json.js';
-import { mergeState, type StateName } from '../../src/doctor/merge-state.js';
+import { mergeState, type StateName } from '../../src/doctor/merge.js';
 
 export interface Feature {
   id: string;

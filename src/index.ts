@@ -55,7 +55,6 @@ export * from './library/outside.js';
 export type { ToolName } from './library/tool-input.js';
 export type { Note } from './note/note.js';
 export type { Observed } from './project/observe.js';
-export type { RecoverWatch } from './recover/checks.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
 export type { BackupList, Undone } from './recover/rollback.js';

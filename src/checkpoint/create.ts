@@ -1,26 +1,39 @@
 import * as z from 'zod/mini';
+import { idHere } from '../commit/check.js';
+import { guardCommit } from '../commit/guard.js';
+import { linkCommits } from '../commit/issue-commits.js';
+import { formatCommitMessage } from '../commit/message.js';
 import { formatArgv } from '../core/argv.js';
-import { ForgeError } from '../core/error.js';
-import { whyFailed } from '../core/process.js';
-import { checkInput } from '../core/schema.js';
-import { checkText, oneLine, plural } from '../core/text.js';
-import { userGit } from '../git/client.js';
+import { ForgeError, refused } from '../core/error.js';
+import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
+import { checkInput, encodeDocument } from '../core/schema.js';
+import { checkText, makeToken, oneLine, plural } from '../core/text.js';
+import { readFeatures } from '../feature/store.js';
+import { type Git, must, PORCELAIN, userGit } from '../git/client.js';
+import { type CommitOutcome, commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { findRemote } from '../git/remote.js';
-import { requireVerified, settleMemory } from '../ledger/integrity.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { describeUnsigned } from '../git/signing.js';
+import { createTag, listTags, reachableTags } from '../git/tags.js';
+import { recordsIn } from '../ledger/git.js';
+import { reportTiers, requireVerified, settleMemory } from '../ledger/integrity.js';
+import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { ledgerHeads } from '../session/commit.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
-import { finishCheckpoints, forgetTag, freeName, keepManifest, mark } from './mark.js';
-import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
-import { type Manifest, nameIn, tagOf } from './rules.js';
+import { chooseIssue, listed, notNow, type Place, requireClean, requirePlace, type Tested } from './place.js';
+import { readCheckpoints, readManifests } from './read.js';
 import {
-  type CheckpointWatch,
-  type Checks,
-  chooseChecks,
-  type Proof,
-  proveFeatures,
-  runChecks,
-  toEvidence,
-} from './run.js';
+  CHECKPOINT,
+  closedIssues,
+  issueOf,
+  type Manifest,
+  nameIn,
+  nextName,
+  tagMessage,
+  tagOf,
+} from './rules.js';
+import { type CheckpointWatch, type Checks, chooseChecks, type Proof, prove } from './run.js';
 
 const CheckpointInput = z.strictObject({
   issue: z.optional(z.string()),
@@ -50,7 +63,7 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
 /**
  * GIT-05: runs the commands on the tree as it is, commits `.forge/`, marks that commit with a tag that holds the manifest,
  * and commits the manifest. The tag is the checkpoint: before it nothing is left but a commit of `.forge/`, after it the
- * rest is completed, by the next command if need be.
+ * manifest is written, by the next checkpoint if need be.
  */
 export async function createCheckpoint(
   context: Context,
@@ -64,13 +77,20 @@ export async function createCheckpoint(
   const place = await requirePlace(context);
   const checks = chooseChecks(context, verify);
   await requireVerified(context);
-  await finishCheckpoints(context);
+  if (!context.disk.dryRun) await keepMissing(context, place);
   const tested = await requireClean(context, place);
-  if (context.disk.dryRun) return plan(context, place, issue, checks);
-  const proof = await prove(context, checks, tested, watch);
+  if (context.disk.dryRun)
+    return { tag: tagOf(await freeName(context, place, issue)), verified_by: checks.commands, planned: true };
+  const proof = await proveTree(context, checks, tested, watch);
   const manifest = await mark(context, { place, issue, message, tested, proof });
-  const manifest_commit = await keep(context, manifest);
-  const made = { ...manifest, manifest_commit };
+  const outcome = await keepManifest(context, manifest);
+  if ('skipped' in outcome)
+    context.warnings.push(
+      `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
+    );
+  // Memory was found intact on this commit: the next start need not check it again.
+  await settleMemory(context);
+  const made = { ...manifest, manifest_commit: 'hash' in outcome ? outcome.hash : null };
   const remote = await findRemote(place.repository, place.git);
   return remote === null ? made : offerPush(context, made, ['push', remote, manifest.tag], watch);
 }
@@ -102,39 +122,16 @@ async function pushTag(
   return code === 0;
 }
 
-async function plan(
-  context: Context,
-  place: Place,
-  issue: string,
-  { commands }: Checks,
-): Promise<CreatedCheckpoint> {
-  return { tag: tagOf(await freeName(context, place, issue)), verified_by: commands, planned: true };
-}
-
 /** Exit 1 where a command fails, or leaves other files than those it was to judge. */
-async function prove(
+async function proveTree(
   context: Context,
-  { commands, areTyped, claims }: Checks,
-  tested: Tested,
+  checks: Checks,
+  { tree, changedSince }: Tested,
   watch: CheckpointWatch,
 ): Promise<Proof> {
-  if (areTyped) approveTyped(context, commands);
-  const runs = await runChecks(context, commands, watch);
-  for (const [i, run] of runs.entries()) {
-    const why = whyFailed(run);
-    const { exit_code, output } = run;
-    if (why !== null)
-      throw new ForgeError(
-        'findings',
-        'checkpoint.failed',
-        `${commands[i]}: ${why}; no checkpoint was made.`,
-        {
-          data: { command: commands[i], exit_code, output: output.tail.slice(-4096) },
-        },
-      );
-  }
-  const proof = await proveFeatures(context, claims, toEvidence(runs, commands, tested.tree), watch);
-  const changed = await tested.changedSince();
+  if (checks.areTyped) approveTyped(context, checks.commands);
+  const proof = await prove(context, checks, tree, watch);
+  const changed = await changedSince();
   if (changed.length > 0)
     throw new ForgeError(
       'findings',
@@ -145,14 +142,171 @@ async function prove(
   return proof;
 }
 
-/** The manifest as a file and in a commit, and memory found intact on it, for the next start. */
-async function keep(context: Context, manifest: Manifest): Promise<string | null> {
-  const outcome = await keepManifest(context, manifest);
-  forgetTag(context, nameIn(manifest.tag) as string);
-  if ('skipped' in outcome)
-    context.warnings.push(
-      `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
-    );
-  await settleMemory(context);
-  return 'hash' in outcome ? outcome.hash : null;
+/** Writes the manifests of checkpoints that were interrupted after their tag. */
+async function keepMissing(context: Context, { git }: Place): Promise<void> {
+  const here = await reachableTags(git);
+  for (const { name, state, hasFile, manifest } of await readCheckpoints(context))
+    if (state === 'ok' && !hasFile && manifest && here.has(name)) await keepManifest(context, manifest);
+}
+
+/** A state that was tested, and how it is to be named. */
+interface Making {
+  place: Place;
+  issue: string;
+  message: string | undefined;
+  tested: Tested;
+  proof: Proof;
+}
+
+/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
+async function mark(context: Context, making: Making): Promise<Manifest> {
+  const { place, issue } = making;
+  const { disk, layout, warnings } = context;
+  const { sign } = readConfig(context).git;
+  const state = await commitState(context, making);
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    const name = await freeName(context, place, issue);
+    const manifest = describe(context, making, name, state);
+    // LTM-13: before the tag holds it.
+    disk.checkContent(checkpointFile(layout, name), encodeDocument(manifest));
+    const message = tagMessage(manifest);
+    const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
+    if (tag?.unsigned !== undefined) warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
+    if (tag) return manifest;
+  }
+  throw notNow('others took every name that was tried');
+}
+
+/**
+ * Free among tags and manifests: a tag may not have been fetched, a manifest may be another branch's. With a remote, two
+ * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random word.
+ */
+async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
+  const taken = [...(await listTags(git)), ...readManifests(context)].map(({ name }) => name);
+  const hasRemote = (await must(git, ['remote'], PORCELAIN)).trim() !== '';
+  return `${nextName(issue, taken)}${hasRemote ? `.${makeToken(6)}` : ''}`;
+}
+
+type State = Pick<Manifest, 'commit' | 'tree' | 'ledger'>;
+
+function describe(context: Context, { proof, message, place }: Making, name: string, state: State): Manifest {
+  const { verified_by, evidence, features_passing } = proof;
+  const { commit, tree, ledger } = state;
+  return {
+    schema_version: CHECKPOINT.version,
+    tag: tagOf(name),
+    commit,
+    timestamp: timestamp(context),
+    verified_by,
+    features_passing,
+    linear_issues_closed: closedIssues(readFeatures(context), new Set(features_passing)),
+    can_rollback_to: true,
+    ...(message === undefined ? {} : { message }),
+    tree,
+    branch: place.branch,
+    session: readRunning(context)?.id ?? null,
+    ledger,
+    evidence,
+  };
+}
+
+/**
+ * `.forge/` in a commit on HEAD. The ledger is told as it was at one moment; what others append while git reads it may be in
+ * the commit too.
+ */
+async function commitState(context: Context, { place, tested, issue, message }: Making): Promise<State> {
+  const { git } = place;
+  await linkCommits(context);
+  await guardCommit(context);
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const tiers = reportTiers(context, await requireVerified(context));
+    const outcome = await commitHere(context, {
+      folder: place.folder,
+      text: {
+        id: idHere(context, issue),
+        subject: 'Memory at a checkpoint',
+        what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
+        why: message ?? 'A verified state is marked, to come back to.',
+        updated: [],
+        ledger: ledgerHeads(context),
+      },
+      session: readRunning(context)?.id,
+    });
+    if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
+    if ('unsigned' in outcome)
+      context.warnings.push(describeUnsigned('The commit of .forge/', outcome.unsigned as string));
+    const commit = await idOf(git, 'HEAD');
+    if ((await tested.treeOf(commit)) !== tested.tree)
+      throw refused('checkpoint.moved', 'HEAD moved while the commands ran; no checkpoint was made.', {
+        hint: 'forge checkpoint create',
+      });
+    const held = await recordsIn(context, commit);
+    if (tiers.some(({ heads }) => heads.some((head) => !held.has(head)))) continue;
+    const ledger = Object.fromEntries(tiers.map(({ tier, heads, records }) => [tier, { heads, records }]));
+    return { commit, tree: await idOf(git, `${commit}^{tree}`), ledger };
+  }
+  throw notNow('memory kept changing while git read it');
+}
+
+const idOf = async (git: Git, rev: string): Promise<string> => (await must(git, ['rev-parse', rev])).trim();
+
+interface OwnCommit {
+  /** From the repository's top. */
+  folder: string;
+  text: Omit<Parameters<typeof formatCommitMessage>[0], 'learned' | 'backtrace'>;
+  session: string | null | undefined;
+  linear?: string;
+  parentNote?: string;
+}
+
+/** A commit of one folder in forge's form. */
+async function commitHere(
+  context: Context,
+  { folder, text, session, linear = 'none', parentNote }: OwnCommit,
+): Promise<CommitOutcome> {
+  const { repository, git, world } = context;
+  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  return commitFolder({
+    repository,
+    git,
+    folder,
+    outerIndex: world.env.GIT_INDEX_FILE,
+    sign: readConfig(context).git.sign,
+    message: (parent) =>
+      formatCommitMessage({
+        ...text,
+        learned: [],
+        backtrace: {
+          parent: parent ?? 'none',
+          ...(parentNote === undefined ? {} : { parentNote }),
+          linear,
+          session: session ? sessionName(session) : 'none',
+        },
+      }),
+  });
+}
+
+/** The manifest as a file, byte for byte as the tag has it, and a commit of it alone. Again, it changes nothing. */
+async function keepManifest(context: Context, manifest: Manifest): Promise<CommitOutcome> {
+  const { disk, layout, repository } = context;
+  const { commit, verified_by, linear_issues_closed: closed, session, message, tag } = manifest;
+  const name = nameIn(tag) as string;
+  const path = checkpointFile(layout, name);
+  disk.withLock(() => {
+    if (!disk.exists(path)) disk.replace(path, encodeDocument(manifest));
+  });
+  const id = idHere(context, issueOf(name));
+  return commitHere(context, {
+    folder: shownFrom(repository?.root ?? layout.root, checkpointsFolder(layout)),
+    text: {
+      id,
+      subject: `Checkpoint ${name}`,
+      what: [`Marked ${commit.slice(0, 12)} as ${tag}`, ...verified_by.map((command) => `Ran: ${command}`)],
+      why: message ?? 'A verified state to come back to.',
+      updated: [shown(layout, path)],
+    },
+    session,
+    linear: closed.includes(id) ? id : 'none',
+    parentNote: `the verified state is ${commit.slice(0, 12)}`,
+  });
 }

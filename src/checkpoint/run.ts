@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
@@ -8,11 +9,43 @@ import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
-import type { CheckEvidence } from './rules.js';
+import type { CheckEvidence, Manifest } from './rules.js';
 
 export interface CheckpointWatch extends TestWatch {
   /** A command is about to run. */
   onStart?(command: string): void;
+}
+
+/** What one command showed. `why` is null when it passed; `run` is absent when it was not approved. */
+interface Outcome {
+  why: string | null;
+  run?: ProcessRun;
+}
+
+/** Runs commands once each. One that a person has not approved is not run. No lock is held. */
+function runnerFor(context: Context, watch: CheckpointWatch): (command: string) => Promise<Outcome> {
+  const outcomes = new Map<string, Outcome>();
+  const run = async (command: string): Promise<Outcome> => {
+    try {
+      requireTrust(context, [command]);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
+      return { why: 'not approved on this machine (forge trust)' };
+    }
+    watch.onStart?.(command);
+    const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
+    return { why: whyFailed(made), run: made };
+  };
+  return async (command) => {
+    const outcome = outcomes.get(command) ?? (await run(command));
+    outcomes.set(command, outcome);
+    return outcome;
+  };
+}
+
+interface Claim {
+  id: string;
+  commands: string[];
 }
 
 /** What has to pass. */
@@ -23,11 +56,6 @@ export interface Checks {
   areTyped: boolean;
   /** Features that claim to pass, each with the commands of its tests. */
   claims: Claim[];
-}
-
-interface Claim {
-  id: string;
-  commands: string[];
 }
 
 /**
@@ -58,101 +86,123 @@ export function chooseChecks(context: Context, typed: readonly string[]): Checks
 
 /** Features that pass, with evidence of their tests as they stand. */
 export function listPassing(context: Context): Feature[] {
-  const features = readFeatures(context);
-  return features.filter(
+  return readFeatures(context).filter(
     (feature) => feature.status === 'passing' && isProven(feature, presentCommands(context, feature)),
   );
 }
 
-/** In order; the first that fails ends it. Approved by the caller. No lock is held. */
-export async function runChecks(
+/** What passed on a tree: the commands of a checkpoint, and the features whose tests were shown to pass on it. */
+export type Proof = Required<Pick<Manifest, 'verified_by' | 'evidence' | 'features_passing'>>;
+
+/**
+ * Runs the commands, which must all pass (exit 1), then the tests of features that they did not run. A feature that fails,
+ * or cannot be run, is left out with a warning.
+ */
+export async function prove(
   context: Context,
-  commands: readonly string[],
+  { commands, claims }: Checks,
+  tree: string,
   watch: CheckpointWatch,
-): Promise<ProcessRun[]> {
-  const interrupted = 'Interrupted; not all commands were run, and nothing was marked.';
-  const runs: ProcessRun[] = [];
+): Promise<Proof> {
+  const run = runnerFor(context, watch);
+  const evidence: CheckEvidence[] = [];
   for (const command of commands) {
-    watch.onStart?.(command);
-    const run = await runTest(context, splitCommand(command), watch, interrupted);
-    runs.push(run);
-    if (run.exit_code !== 0) break;
+    const { why, run: made } = await run(command);
+    if (why !== null)
+      throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
+        data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
+      });
+    if (made) evidence.push(toEvidence(command, made, tree));
   }
-  return runs;
+  const features_passing: string[] = [];
+  for (const { id, commands: tests } of claims) {
+    const outcomes = [];
+    for (const command of tests) outcomes.push({ command, ...(await run(command)) });
+    const failed = outcomes.find(({ why }) => why !== null);
+    if (failed) {
+      context.warnings.push(`${id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
+      continue;
+    }
+    features_passing.push(id);
+    for (const { command, run: made } of outcomes) {
+      const known = evidence.find((one) => one.command === command);
+      if (known) known.features = [...(known.features ?? []), id];
+      else if (made) evidence.push({ ...toEvidence(command, made, tree), features: [id] });
+    }
+  }
+  return { verified_by: commands, evidence, features_passing };
 }
 
-/** What passed on a tree: the commands of a checkpoint, and the features whose tests were shown to pass on it. */
-export interface Proof {
-  verified_by: string[];
-  evidence: CheckEvidence[];
-  features_passing: string[];
+const toEvidence = (
+  command: string,
+  { exit_code, duration_ms, output }: ProcessRun,
+  tree: string,
+): CheckEvidence => ({ command, exit_code, duration_ms, output_sha256: output.sha256, tree });
+
+/** Runs the commands again, as far as the first that fails, with why it failed. */
+export async function runAgain(
+  context: Context,
+  commands: readonly string[],
+  tree: string,
+  watch: CheckpointWatch,
+): Promise<{ evidence: CheckEvidence[]; failed: { command: string; why: string } | null }> {
+  requireTrust(context, commands);
+  const run = runnerFor(context, watch);
+  const evidence: CheckEvidence[] = [];
+  for (const command of commands) {
+    const { why, run: made } = await run(command);
+    if (made) evidence.push(toEvidence(command, made, tree));
+    if (why !== null) return { evidence, failed: { command, why } };
+  }
+  return { evidence, failed: null };
+}
+
+/** A command or a feature that passed at the checkpoint, and what it shows now. */
+export interface ProvedCheck {
+  /** The feature's id, or the command. */
+  name: string;
+  kind: 'command' | 'feature';
+  state: 'passed' | 'failed' | 'not_run';
+  /** Why it failed, or was not run. */
+  why?: string;
+  /** Its tests passed at a commit with the same files as HEAD. */
+  passedAtHead?: true;
 }
 
 /**
- * Runs the tests of the features that the commands did not run, and lists those that pass. One that fails, or cannot be
- * run, is left out with a warning.
+ * GIT-06: runs what the checkpoint proved, on the working tree as it is. A feature that is newer than the checkpoint, or was
+ * removed since, does not count. A command that was a feature's test counts as that feature, with its tests as they are now.
+ * `gone` are absolute paths of files that the checkpoint has and the working tree lacks.
  */
-export async function proveFeatures(
+export async function runProved(
   context: Context,
-  claims: readonly Claim[],
-  evidence: readonly CheckEvidence[],
+  { verified_by, evidence = [], features_passing }: Manifest,
+  gone: ReadonlySet<string>,
   watch: CheckpointWatch,
-): Promise<Proof> {
-  const passed = new Set(evidence.map(({ command }) => command));
-  const failed = new Map<string, string>();
-  const more: CheckEvidence[] = [];
-  const tree = evidence[0]?.tree ?? '';
-  for (const command of new Set(claims.flatMap(({ commands }) => commands))) {
-    if (passed.has(command)) continue;
-    const why = await runClaim(context, command, watch, (run) =>
-      more.push(...toEvidence([run], [command], tree)),
-    );
-    if (why === null) passed.add(command);
-    else failed.set(command, why);
-  }
-  for (const { id, commands } of claims) {
-    const command = commands.find((one) => failed.has(one));
-    if (command !== undefined)
-      context.warnings.push(`${id} is not in the checkpoint. ${command}: ${failed.get(command)}`);
-  }
-  const proved = claims.filter(({ commands }) => commands.every((command) => passed.has(command)));
-  const all = [...evidence, ...more.filter(({ command }) => passed.has(command))];
-  return {
-    verified_by: evidence.map(({ command }) => command),
-    evidence: all.map((run) => {
-      const features = proved.filter(({ commands }) => commands.includes(run.command)).map(({ id }) => id);
-      return features.length > 0 ? { ...run, features } : run;
-    }),
-    features_passing: proved.map(({ id }) => id),
+): Promise<(ProvedCheck & { feature?: Feature })[]> {
+  const run = runnerFor(context, watch);
+  const judge = async (commands: readonly string[] | null): Promise<Pick<ProvedCheck, 'state' | 'why'>> => {
+    if (commands === null) return { state: 'not_run', why: 'its test is no command' };
+    for (const command of commands) {
+      const { why, run: made } = await run(command);
+      if (why === null) continue;
+      const isGone = splitCommand(command).some((name) => gone.has(resolve(context.layout.root, name)));
+      // 127: the shell that a command started did not find a program.
+      const isToolMissing = !made?.started || made.exit_code === 127;
+      return { state: !made || (isToolMissing && !isGone) ? 'not_run' : 'failed', why: `${command}: ${why}` };
+    }
+    return { state: 'passed' };
   };
+  const ofFeatures = new Set(
+    evidence.flatMap(({ command, features = [] }) => (features.length > 0 ? [command] : [])),
+  );
+  const checks: (ProvedCheck & { feature?: Feature })[] = [];
+  for (const name of new Set(verified_by))
+    if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
+  for (const feature of readFeatures(context))
+    if (features_passing.includes(feature.id) && (feature.tests ?? []).length > 0) {
+      const result = await judge(presentCommands(context, feature));
+      checks.push({ name: feature.id, kind: 'feature', ...result, feature });
+    }
+  return checks;
 }
-
-async function runClaim(
-  context: Context,
-  command: string,
-  watch: CheckpointWatch,
-  keep: (run: ProcessRun) => void,
-): Promise<string | null> {
-  try {
-    requireTrust(context, [command]);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
-    return 'not approved on this machine (forge trust)';
-  }
-  const [run] = await runChecks(context, [command], watch);
-  if (run) keep(run);
-  return run ? whyFailed(run) : null;
-}
-
-export const toEvidence = (
-  runs: readonly ProcessRun[],
-  commands: readonly string[],
-  tree: string,
-): CheckEvidence[] =>
-  runs.map(({ exit_code, duration_ms, output }, i) => ({
-    command: commands[i] ?? '',
-    exit_code,
-    duration_ms,
-    output_sha256: output.sha256,
-    tree,
-  }));

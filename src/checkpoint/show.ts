@@ -1,15 +1,12 @@
 import { formatArgv } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { checkpointFile, shown } from '../core/paths.js';
-import { whyFailed } from '../core/process.js';
 import { plural } from '../core/text.js';
 import { findRemote } from '../git/remote.js';
 import { reachableTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { requireTrust } from '../trust/trust.js';
-import { tryFinishCheckpoints } from './mark.js';
 import { differing, listed, testedTree } from './place.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint } from './read.js';
 import {
@@ -20,7 +17,7 @@ import {
   type Manifest,
   nameIn,
 } from './rules.js';
-import { type CheckpointWatch, runChecks, toEvidence } from './run.js';
+import { type CheckpointWatch, runAgain } from './run.js';
 
 export interface CheckpointRow {
   tag: string;
@@ -34,7 +31,6 @@ export interface CheckpointRow {
 
 /** All of them, newest first. */
 export async function listCheckpoints(context: Context): Promise<{ checkpoints: CheckpointRow[] }> {
-  await tryFinishCheckpoints(context);
   const all = await readCheckpoints(context);
   return {
     checkpoints: all.map(({ tag, timestamp, manifest, state, why }) => ({
@@ -54,7 +50,6 @@ export type ShownCheckpoint = Partial<Manifest> &
   Pick<Checkpoint, 'tag' | 'state' | 'why'> & { file?: string };
 
 export async function showCheckpoint(context: Context, input: { tag: string }): Promise<ShownCheckpoint> {
-  await tryFinishCheckpoints(context);
   const { name, tag, state, why, manifest, hasFile } = await requireCheckpoint(context, input.tag);
   const file = hasFile ? { file: shown(context.layout, checkpointFile(context.layout, name)) } : {};
   return { ...manifest, tag, state, ...(why === undefined ? {} : { why }), ...file };
@@ -74,7 +69,6 @@ export async function verifyCheckpoints(
   input: { tag?: string; run?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<VerifiedCheckpoints> {
-  await tryFinishCheckpoints(context);
   const chosen = input.run ? [await toRun(context, input.tag)] : await choose(context, input.tag);
   const findings = await stateFindings(context, chosen);
   const good = chosen.filter(({ state }) => state === 'ok');
@@ -83,7 +77,7 @@ export async function verifyCheckpoints(
   const checkpoints = chosen.map(({ tag }) => tag);
   const manifest = good[0]?.manifest;
   if (!input.run || findings.length > 0 || !manifest) return { checkpoints, findings };
-  const again = await runAgain(context, manifest, watch);
+  const again = await runInPlace(context, manifest, watch);
   return { checkpoints, ...again };
 }
 
@@ -170,12 +164,11 @@ async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Pr
 }
 
 /** Runs in the working tree, which must match the checkpoint: a fresh checkout lacks ignored files. */
-async function runAgain(
+async function runInPlace(
   context: Context,
   { tag, commit, verified_by }: Manifest,
   watch: CheckpointWatch,
 ): Promise<{ findings: CheckpointFinding[]; evidence: CheckEvidence[] }> {
-  requireTrust(context, verified_by);
   const changed = await differing(context, commit);
   if (changed.length > 0)
     throw refused(
@@ -186,11 +179,9 @@ async function runAgain(
       },
     );
   const tree = await testedTree(context, commit);
-  const runs = await runChecks(context, verified_by, watch);
-  const findings = runs.flatMap((run, i): CheckpointFinding[] => {
-    const why = whyFailed(run);
-    const hint = `git diff ${tag}   (it passed then; look at what is outside git)`;
-    return why === null ? [] : [{ code: 'run', tag, message: `${tag}: ${verified_by[i]}: ${why}`, hint }];
-  });
-  return { findings, evidence: toEvidence(runs, verified_by, tree) };
+  const { evidence, failed } = await runAgain(context, verified_by, tree, watch);
+  if (!failed) return { findings: [], evidence };
+  const message = `${tag}: ${failed.command}: ${failed.why}`;
+  const hint = `git diff ${tag}   (it passed then; look at what is outside git)`;
+  return { findings: [{ code: 'run', tag, message, hint }], evidence };
 }

@@ -154,11 +154,7 @@ export const commitMessageFile = (layout: Layout): string => join(layout.state, 
 export const architectureDrafts = (layout: Layout): string => join(layout.state, 'edit');
 export const architectureDraft = (layout: Layout, token: string): string =>
   join(architectureDrafts(layout), `architecture-${token}.md`);
-/** Tags of checkpoints that are about to be made: each has a file there until its manifest is kept. */
-export const checkpointWorkFolder = (layout: Layout): string => join(layout.state, 'checkpoints');
-export const checkpointIntent = (layout: Layout, name: string): string =>
-  join(checkpointWorkFolder(layout), `${name}.json`);
-/** Where one of them looks at the working tree from; a random word is added. */
+/** Where a checkpoint looks at the working tree from; a random word is added. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);
 /** What all git hooks of this repository run, and what installing them did. */

@@ -1,7 +1,5 @@
 import { createCheckpoint } from '../checkpoint/create.js';
-import { finishCheckpoints } from '../checkpoint/mark.js';
-import { readManifests } from '../checkpoint/read.js';
-import { tagOf } from '../checkpoint/rules.js';
+import { readCheckpoints } from '../checkpoint/read.js';
 import { rulesHere } from '../commit/check.js';
 import { type MadeCommit, makeCommit } from '../commit/commit.js';
 import { guardCommit, guardFiles } from '../commit/guard.js';
@@ -160,10 +158,9 @@ function describe(
 }
 
 const markCycle: Step<string> = async (context, { keep, task, record, summary }, { onOutput, stop }) => {
-  // What was cut off behind its tag is made already.
-  await finishCheckpoints(context);
-  const made = readManifests(context).find(({ manifest }) => manifest?.message?.includes(record));
-  if (made) return tagOf(made.name);
+  // An interrupted checkpoint may have its tag already.
+  const made = (await readCheckpoints(context)).find(({ manifest }) => manifest?.message?.includes(record));
+  if (made) return made.tag;
   requireTrust(context, [CYCLE_COMMANDS.checkpoint]);
   const first = keep.checkpoint.includes(task) ? task : keep.checkpoint[0];
   const issue = listFeatures(context).features.find(({ id }) => id === first)?.linear_issue ?? first;

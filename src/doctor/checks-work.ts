@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { listCutOff } from '../checkpoint/mark.js';
 import { writtenAt } from '../core/file-system.js';
 import { lookAtLock } from '../core/lock.js';
 import {
@@ -94,17 +93,6 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     why: 'its archive is completed by the next start',
     fix: 'forge session start',
     look: ({ disk, layout }) => disk.exists(intentFile(layout)) && 'the end of a session was interrupted',
-  },
-  {
-    id: 'checkpoints',
-    severity: 'degraded',
-    expected: 'complete checkpoints',
-    why: 'the next session start, or checkpoint, completes or removes them',
-    fix: 'forge session start',
-    look: async (context) => {
-      const { length } = await listCutOff(context);
-      return length > 0 && `${plural(length, 'checkpoint was', 'checkpoints were')} interrupted`;
-    },
   },
   {
     id: 'pending',

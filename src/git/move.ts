@@ -342,7 +342,7 @@ export function stampIn(root: string, path: string): FileStamp | null {
 }
 
 /** Files that stand where one of these has to be written: itself, in place of its folder, or below it as a folder. */
-export function blocking(root: string, paths: readonly string[]): string[] {
+function blocking(root: string, paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
     const parts = path.split('/');

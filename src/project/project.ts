@@ -7,7 +7,6 @@ import type { Activity } from '../core/holder.js';
 import type { LockPolicy } from '../core/lock.js';
 import {
   activityFile,
-  checkpointWorkFolder,
   configFile,
   hookScript,
   type Layout,
@@ -193,10 +192,6 @@ export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hook
 
 /** A rollback is under way, or was cut off. One look at one name. */
 export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
-
-/** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
-export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
-  disk.list(checkpointWorkFolder(layout)).length > 0;
 
 /** When forge was last used in this worktree; null when that is not known. */
 const readActivity = (layout: Layout): Activity | null => readHint<Activity>(activityFile(layout));

@@ -5,9 +5,9 @@ import { refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import type {
   BackupList,
+  CheckpointWatch,
   InspectedCheckpoint,
   Recovered,
-  RecoverWatch,
   RecoveryPlan,
   Undone,
 } from '../index.js';
@@ -61,17 +61,15 @@ export function renderPlan(plan: RecoveryPlan, style: Style): string {
 }
 
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
-  const { commits, files, untracked, insertions, deletions, behind, in_the_way } = divergence;
+  const { commits, files, untracked, insertions, deletions, behind } = divergence;
   if (!checkpoint) return 'nothing was compared';
   const lines =
     insertions === null
       ? 'lines not counted, because git lacks a file of the checkpoint'
       : `+${insertions} -${deletions} lines`;
-  const ways = in_the_way.slice(0, 5).map((path) => oneLine(path, 100));
   return [
     `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (${lines}), ${untracked} untracked`,
     ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
-    ...(ways.length > 0 ? [`ignored files in the way: ${ways.join(', ')}`] : []),
   ].join('; ');
 }
 
@@ -141,7 +139,7 @@ async function run(call: Call): Promise<RecoverAnswer> {
   return recover.act(to, { ...watch(call), ...(asks ? { confirm: (plan) => confirmPlan(call, plan) } : {}) });
 }
 
-const watch = (call: Call): RecoverWatch => ({
+const watch = (call: Call): CheckpointWatch => ({
   onStart: (line) => call.say(`Running: ${oneLine(line, 200)}`),
   onOutput: call.stream,
   signal: call.signal,

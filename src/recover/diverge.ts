@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { toBytes, toText } from '../git/bytes.js';
+import { toBytes } from '../git/bytes.js';
 import { type Git, type GitResult, must } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { type Filtered, findFiltered } from '../git/filtered.js';
-import { blocking, stampIn } from '../git/move.js';
+import { stampIn } from '../git/move.js';
 import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
 import { mergeBase } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
@@ -34,8 +34,6 @@ export async function measureDivergence(
   ]);
   const { root } = repository;
   const filtered = await findFiltered(unsafe, status.changed);
-  const others = new Set(status.untracked);
-  const inTheWay = blocking(root, changes.deleted.map(toBytes)).map(toText);
   const gone = changes.deleted.filter((path) => stampIn(root, toBytes(path)) === null);
   return {
     commits: history?.commits ?? 0,
@@ -43,11 +41,9 @@ export async function measureDivergence(
     files: changes.files,
     insertions: changes.insertions,
     deletions: changes.deletions,
-    deleted_files: gone.filter((path) => !changes.renamed.has(path)).length,
     untracked: status.untracked.length,
     uncommitted: status.changed.length - (filtered?.paths.length ?? 0) + status.untracked.length,
     filtered,
-    in_the_way: inTheWay.filter((path) => !others.has(path) && !changes.paths.has(path)),
     branch: status.head === null ? 'unborn' : (history?.branch ?? 'missing'),
     operation: operationInProgress(repository) ?? (status.isUnmerged ? 'an unresolved conflict' : null),
     head: status.head,
@@ -107,61 +103,29 @@ async function relate(
   return (await leadsTo(git, commit, folder)) ? 'descendant' : 'diverged';
 }
 
-interface Changes {
-  files: number;
-  insertions: number | null;
-  deletions: number | null;
+type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'> & {
   /** Paths that the commit has and git does not know now. */
   deleted: string[];
-  /** Those of them that have another name now. */
-  renamed: ReadonlySet<string>;
-  paths: ReadonlySet<string>;
-}
-const NO_CHANGES: Changes = {
-  files: 0,
-  insertions: 0,
-  deletions: 0,
-  deleted: [],
-  renamed: new Set(),
-  paths: new Set(),
 };
+const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, deleted: [] };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
-  const diff = async (...counts: string[]): Promise<GitResult> => {
-    const form = ['diff', '--raw', ...counts, '-z', '-M', '--no-ext-diff', '--no-textconv'];
-    const plain = ['--no-color', '--no-relative', '--ignore-submodules=none', '-O/dev/null', commit];
-    return git(['--no-literal-pathspecs', ...form, ...plain, ...outsideOf(folder)]);
-  };
-  const { code, stdout } = await diff('--numstat');
-  if (code === 0) return parseChanges(stdout, true);
   if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
-  // Lines cannot be counted in a file that git lacks. That the file differs is known all the same.
-  return parseChanges(await must(() => diff('--no-renames'), ['diff']), false);
-}
-
-/** First `:<modes> <oids> <status>` and a path, or two of a rename; then a line of counts for each. */
-function parseChanges(stdout: string, isCounted: boolean): Changes {
-  const words = stdout.split('\0');
-  const raw: { state: string; from: string; to: string; isPure: boolean }[] = [];
-  let at = 0;
-  while (words[at]?.startsWith(':')) {
-    const status = words[at]?.split(' ').at(-1) ?? '';
-    const isRename = status.startsWith('R');
-    const from = words[at + 1] ?? '';
-    const to = isRename ? (words[at + 2] ?? '') : from;
-    raw.push({ state: status.slice(0, 1), from, to, isPure: status === 'R100' });
-    at += isRename ? 3 : 2;
-  }
-  const counts = words.slice(at).flatMap((word) => /^(\d+)\t(\d+)\t/.exec(word)?.slice(1).map(Number) ?? []);
-  const sum = (column: number): number =>
-    counts.reduce((total, count, i) => (i % 2 === column ? total + count : total), 0);
-  const left = raw.filter(({ state }) => state === 'D' || state === 'R');
+  const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
+  const diff = (form: string): Promise<GitResult> => {
+    const args = ['diff', form, ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
+    return git(['--no-literal-pathspecs', ...args]);
+  };
+  const words = (await must(() => diff('--name-status'), ['diff'])).split('\0').slice(0, -1);
+  const { code, stdout } = await diff('--numstat');
+  const counts = [...stdout.matchAll(/(?:^|\0)(\d+)\t(\d+)\t/g)];
+  // Lines cannot be counted in a file that git lacks, as in a partial clone.
+  const sum = (column: number): number | null =>
+    code === 0 ? counts.reduce((total, count) => total + Number(count[column]), 0) : null;
   return {
-    files: raw.filter(({ isPure }) => !isPure).length,
-    insertions: isCounted ? sum(0) : null,
-    deletions: isCounted ? sum(1) : null,
-    deleted: left.map(({ from }) => from),
-    renamed: new Set(left.flatMap(({ state, from }) => (state === 'R' ? [from] : []))),
-    paths: new Set(raw.filter(({ state }) => state !== 'D').map(({ to }) => to)),
+    files: words.length / 2,
+    insertions: sum(1),
+    deletions: sum(2),
+    deleted: words.filter((_, i) => i % 2 === 1 && words[i - 1] === 'D'),
   };
 }

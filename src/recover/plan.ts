@@ -1,4 +1,5 @@
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
+import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { refused } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
@@ -10,7 +11,6 @@ import { glanceAtMemory } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { type RecoverWatch, runProved } from './checks.js';
 import { measureDivergence } from './diverge.js';
 import {
   type Decision,
@@ -19,7 +19,6 @@ import {
   judgeDivergence,
   judgePlace,
   NEVER,
-  type ProvedCheck,
   type Rule,
 } from './rules.js';
 
@@ -65,7 +64,7 @@ export function requirePlace({ repository, git, layout }: Context): Place {
 export async function planRecovery(
   context: Context,
   { to }: { to?: string } = {},
-  watch: RecoverWatch = {},
+  watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
   const place = requirePlace(context);
   const { manifest, state } = await chooseTarget(context, to);
@@ -97,7 +96,7 @@ async function runChecks(
   context: Context,
   manifest: Manifest,
   gone: ReadonlySet<string>,
-  watch: RecoverWatch,
+  watch: CheckpointWatch,
 ): Promise<ProvedCheck[]> {
   const { git, folder } = requirePlace(context);
   const checks = await runProved(context, manifest, gone, watch);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
+import type { CheckpointWatch } from '../checkpoint/run.js';
 import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
@@ -10,7 +11,6 @@ import { operationInProgress } from '../git/state.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
-import type { RecoverWatch } from './checks.js';
 import { finishRecovery, notNow } from './move.js';
 import {
   chooseTarget,
@@ -25,7 +25,7 @@ import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
 
-export interface AgreedWatch extends RecoverWatch {
+export interface AgreedWatch extends CheckpointWatch {
   /** Asked once the plan is known; false, or an error, does nothing. Without it everything is agreed to. */
   confirm?(plan: RecoveryPlan): Promise<boolean>;
 }

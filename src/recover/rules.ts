@@ -1,3 +1,4 @@
+import type { ProvedCheck } from '../checkpoint/run.js';
 import { oneLine } from '../core/text.js';
 
 /** How HEAD stands to the commit of a checkpoint. `missing`: the commit is not here. `unborn`: HEAD has no commit. */
@@ -9,18 +10,14 @@ export interface Divergence {
   commits: number;
   /** Commits of the checkpoint that HEAD lacks. */
   behind: number;
-  /** Tracked files that differ. A file that was only renamed is not counted. */
+  /** Tracked files that differ. */
   files: number;
   /** Lines; null where git lacks a file of the checkpoint, as in a partial clone. */
   insertions: number | null;
   deletions: number | null;
-  /** Files of the checkpoint that are gone, renamed ones aside. */
-  deleted_files: number;
   untracked: number;
   /** Files that are not as HEAD has them, untracked ones included. */
   uncommitted: number;
-  /** Ignored files where the checkpoint has one of its own. */
-  in_the_way: string[];
   /** Features that the checkpoint proved and whose tests fail now. */
   features_lost: string[];
   ledger: 'intact' | 'corrupted' | 'halted';
@@ -30,18 +27,6 @@ export interface Divergence {
 }
 
 export type Decision = 'continue' | 'rollback' | 'alert';
-
-/** A command or a feature that passed at the checkpoint, and what it shows now. */
-export interface ProvedCheck {
-  /** The feature's id, or the command. */
-  name: string;
-  kind: 'command' | 'feature';
-  state: 'passed' | 'failed' | 'not_run';
-  /** Why it failed, or was not run. */
-  why?: string;
-  /** Its tests passed at a commit with the same files as HEAD. */
-  passedAtHead?: true;
-}
 
 /** One row of the table that decides. */
 export interface Rule {

@@ -18,7 +18,6 @@ import { describeEdited, rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import {
   type Context,
-  hasCheckpointIntents,
   hasHooks,
   hasRecovery,
   noteActivity,
@@ -62,7 +61,7 @@ export async function startSession(
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   warnFileSystem(context);
-  await finishCutOff(context);
+  if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   // Git reads while the guard is loaded and memory is verified.
   const gitState = readGitState(context);
   const log = recentCommits(context, lookBack(readConfig(context).briefing.commits));
@@ -133,13 +132,6 @@ function requireTask({ features, issues }: Memory, id: string): { id: string; ti
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
     hint: 'forge next   or: forge session start --task "…"',
   });
-}
-
-/** A rollback or checkpoint that something ended half-way. Before git is asked for commits: a checkpoint makes one. */
-async function finishCutOff(context: Context): Promise<void> {
-  if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
-  if (hasCheckpointIntents(context))
-    await (await import('../checkpoint/mark.js')).tryFinishCheckpoints(context);
 }
 
 /** Its name may be anything, so the guard looks at it. */

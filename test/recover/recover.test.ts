@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Divergence,
-  decide,
-  type Facts,
-  judgeDivergence,
-  type ProvedCheck,
-} from '../../src/recover/rules.js';
+import type { ProvedCheck } from '../../src/checkpoint/run.js';
+import { type Divergence, decide, type Facts, judgeDivergence } from '../../src/recover/rules.js';
 
 const NONE: Divergence = {
   commits: 0,
@@ -13,10 +8,8 @@ const NONE: Divergence = {
   files: 0,
   insertions: 0,
   deletions: 0,
-  deleted_files: 0,
   untracked: 0,
   uncommitted: 0,
-  in_the_way: [],
   features_lost: [],
   ledger: 'intact',
   branch: 'descendant',
@@ -43,7 +36,7 @@ const judge = (change: Partial<Divergence>, facts: Partial<Facts> = {}) =>
 describe('the table that decides', () => {
   it.each<[Partial<Divergence>, Partial<Facts>, string, string]>([
     [{}, {}, 'continue', ''],
-    [{ files: 9999, commits: 999, deleted_files: 99, untracked: 99 }, {}, 'continue', ''],
+    [{ files: 9999, commits: 999, untracked: 99 }, {}, 'continue', ''],
     [{ files: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'continue', ''],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('passed at HEAD') }, 'continue', ''],

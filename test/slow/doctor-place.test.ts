@@ -119,14 +119,12 @@ describe('forge doctor, of what was left half-way', () => {
     ]);
   });
 
-  it('tells of the ends of sessions, checkpoints and cycles that were cut off', async () => {
+  it('tells of the ends of sessions and cycles that were cut off', async () => {
     const project = await makeForge();
     project.write('.git/forge/intent.json', '{}');
-    project.write('.git/forge/checkpoints/0123456789ab.json', '{ half');
     project.write('.git/forge/pending/0123456789abcdef.json', '{}');
     expect(await found(project)).toEqual([
       'degraded: the end of a session was interrupted → forge session start',
-      'degraded: 1 checkpoint was interrupted → forge session start',
       'degraded: 1 cycle waits to be recorded → forge memory stats',
     ]);
   });

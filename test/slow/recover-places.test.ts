@@ -102,8 +102,6 @@ describe('where forge recover rolls back', () => {
     project.write('run.sh.d/x', 'x\n');
     rmSync(project.path('run.sh'));
     project.write('run.sh/inside.log', 'an ignored file where a file was\n');
-    const { divergence } = await plan(project);
-    expect(divergence.in_the_way.sort()).toEqual(['lib/deep', 'run.sh/inside.log', 'src/app.js']);
     await thereAndBack(project);
   });
 

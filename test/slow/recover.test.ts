@@ -26,7 +26,7 @@ describe('forge recover', () => {
     expect(planned).toMatchObject({
       checkpoint: { tag: 'checkpoint/APP-1-v1' },
       decision: 'rollback',
-      divergence: { features_lost: ['FORGE-001'], ledger: 'intact', branch: 'descendant', deleted_files: 2 },
+      divergence: { features_lost: ['FORGE-001'], ledger: 'intact', branch: 'descendant' },
     });
     expect(planned.rules.filter(({ holds }) => !holds).map(({ rule }) => rule)).toEqual(['failing']);
     expect([files(project), staged(project)]).toEqual([broken.files, broken.staged]);

@@ -21,7 +21,16 @@ import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
-import { chooseIssue, listed, notNow, type Place, requireClean, requirePlace, type Tested } from './place.js';
+import {
+  chooseIssue,
+  differing,
+  listed,
+  notNow,
+  type Place,
+  requireClean,
+  requirePlace,
+  testedTree,
+} from './place.js';
 import { readCheckpoints, readManifests } from './read.js';
 import {
   CHECKPOINT,
@@ -78,11 +87,11 @@ export async function createCheckpoint(
   const checks = chooseChecks(context, verify);
   await requireVerified(context);
   if (!context.disk.dryRun) await keepMissing(context, place);
-  const tested = await requireClean(context, place);
+  const tree = await requireClean(context, place);
   if (context.disk.dryRun)
     return { tag: tagOf(await freeName(context, place, issue)), verified_by: checks.commands, planned: true };
-  const proof = await proveTree(context, checks, tested, watch);
-  const manifest = await mark(context, { place, issue, message, tested, proof });
+  const proof = await proveTree(context, place, checks, tree, watch);
+  const manifest = await mark(context, { place, issue, message, tree, proof });
   const outcome = await keepManifest(context, manifest);
   if ('skipped' in outcome)
     context.warnings.push(
@@ -125,13 +134,14 @@ async function pushTag(
 /** Exit 1 where a command fails, or leaves other files than those it was to judge. */
 async function proveTree(
   context: Context,
+  { head }: Place,
   checks: Checks,
-  { tree, changedSince }: Tested,
+  tree: string,
   watch: CheckpointWatch,
 ): Promise<Proof> {
   if (checks.areTyped) approveTyped(context, checks.commands);
   const proof = await prove(context, checks, tree, watch);
-  const changed = await changedSince();
+  const changed = await differing(context, head);
   if (changed.length > 0)
     throw new ForgeError(
       'findings',
@@ -154,7 +164,8 @@ interface Making {
   place: Place;
   issue: string;
   message: string | undefined;
-  tested: Tested;
+  /** The git tree of everything but `.forge/`. */
+  tree: string;
   proof: Proof;
 }
 
@@ -214,7 +225,7 @@ function describe(context: Context, { proof, message, place }: Making, name: str
  * `.forge/` in a commit on HEAD. The ledger is told as it was at one moment; what others append while git reads it may be in
  * the commit too.
  */
-async function commitState(context: Context, { place, tested, issue, message }: Making): Promise<State> {
+async function commitState(context: Context, { place, tree, issue, message }: Making): Promise<State> {
   const { git } = place;
   await linkCommits(context);
   await guardCommit(context);
@@ -236,7 +247,7 @@ async function commitState(context: Context, { place, tested, issue, message }: 
     if ('unsigned' in outcome)
       context.warnings.push(describeUnsigned('The commit of .forge/', outcome.unsigned as string));
     const commit = await idOf(git, 'HEAD');
-    if ((await tested.treeOf(commit)) !== tested.tree)
+    if ((await testedTree(context, commit)) !== tree)
       throw refused('checkpoint.moved', 'HEAD moved while the commands ran; no checkpoint was made.', {
         hint: 'forge checkpoint create',
       });

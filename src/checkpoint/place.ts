@@ -66,20 +66,9 @@ export function chooseIssue(context: Context, said: string | undefined): string 
   });
 }
 
-/** The working tree, by what git tracks or would track, against commits. */
-export interface Tested {
-  /** The git tree of everything but `.forge/`; all of it was found as HEAD has it. */
-  tree: string;
-  /** Paths outside `.forge/` that are not any more what that commit has. */
-  changedSince(): Promise<string[]>;
-  treeOf(commit: string): Promise<string>;
-}
-
-/** What is about to be tested: exit 3 names the files outside `.forge/` that HEAD has otherwise. */
-export async function requireClean(context: Context, place: Place): Promise<Tested> {
-  const { git, head } = place;
-  const changedSince = (): Promise<string[]> => differing(context, head);
-  const dirty = await changedSince();
+/** The git tree that is to be tested. Exit 3 names files outside `.forge/` that differ from HEAD. */
+export async function requireClean(context: Context, { git, head }: Place): Promise<string> {
+  const dirty = await differing(context, head);
   const filtered = await findFiltered(git, dirty);
   if (filtered)
     throw refused('checkpoint.filter', `${filtered.what}, so it cannot compare them with HEAD.`, {
@@ -95,8 +84,7 @@ export async function requireClean(context: Context, place: Place): Promise<Test
         data: { files: dirty.slice(0, 100) },
       },
     );
-  const treeOf = (commit: string): Promise<string> => testedTree(context, commit);
-  return { tree: await treeOf(head), changedSince, treeOf };
+  return testedTree(context, head);
 }
 
 /** A private index in a folder of its own; of the folder, bytes. */

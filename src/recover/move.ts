@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
+import { listed } from '../checkpoint/place.js';
 import { readHint } from '../core/cache.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
 import { diskError } from '../core/files.js';
@@ -33,7 +34,6 @@ import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import { type Place, requirePlace } from './plan.js';
-import { namePaths } from './rules.js';
 
 /**
  * A rollback, or its undoing, that has begun. All that it takes away is in `backup` by then. Once this is written, the rest
@@ -152,7 +152,7 @@ export async function makeMove(
   const { disk, layout, warnings } = context;
   if (move.left.length > 0)
     warnings.push(
-      `Submodules and repositories inside this one were left as they are: ${namePaths(move.left.map(toText))}. Look at: git status  and  git submodule update`,
+      `Submodules and repositories inside this one were left as they are: ${listed(move.left.map(toText))}. Look at: git status  and  git submodule update`,
     );
   const intent = { schema_version: INTENT.version, ...job } as Intent;
   await backUp(bench, move, { ref: intent.backup, head: intent.head, subject, note });

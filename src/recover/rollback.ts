@@ -1,3 +1,4 @@
+import { listed } from '../checkpoint/place.js';
 import { issueOf, nameIn } from '../checkpoint/rules.js';
 import { idHere } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
@@ -15,7 +16,6 @@ import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { atBench, HALF_WAY, makeMove, nameBackup, noteOf, requirePossible, requireRest } from './move.js';
 import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan.js';
-import { namePaths } from './rules.js';
 
 /** What a rollback did. */
 interface RolledBack {
@@ -68,7 +68,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
     const spared = await listSpared(bench, backup, move.folder);
     if (spared.length > 0)
       context.warnings.push(
-        `Left where they are, though the checkpoint's .gitignore does not name them: ${namePaths(spared.map(toText))}. Commit none of them by accident.`,
+        `Left where they are, though the checkpoint's .gitignore does not name them: ${listed(spared.map(toText))}. Commit none of them by accident.`,
       );
     return { backup_ref: backup, commit: commit === head ? null : commit };
   });

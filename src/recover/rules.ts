@@ -1,5 +1,4 @@
 import type { ProvedCheck } from '../checkpoint/run.js';
-import { oneLine } from '../core/text.js';
 
 /** How HEAD stands to the commit of a checkpoint. `missing`: the commit is not here. `unborn`: HEAD has no commit. */
 export type Relation = 'descendant' | 'behind' | 'diverged' | 'unrelated' | 'missing' | 'unborn';
@@ -116,10 +115,3 @@ export function decide(rules: readonly Rule[]): Decision {
   if (broken.some(({ otherwise }) => otherwise === 'alert')) return 'alert';
   return broken.length > 0 ? 'rollback' : 'continue';
 }
-
-/** The first of them. */
-export const namePaths = (paths: readonly string[]): string =>
-  [
-    ...paths.slice(0, 5).map((path) => oneLine(path, 100)),
-    ...(paths.length > 5 ? [`and ${paths.length - 5} more`] : []),
-  ].join(', ');

@@ -8,7 +8,7 @@ import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import type { Problem } from '../status/symptom.js';
 import { type Check, valueOr } from './check.js';
-import { findProgram, ownPackage } from './program.js';
+import { findOnPath, findProgram, ownPackage } from './program.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {
@@ -84,6 +84,20 @@ const MAX_UNREADABLE = 20;
 
 /** The disk, the programs and the clock where forge works. */
 export const PLACE_CHECKS: readonly Check<Context>[] = [
+  {
+    id: 'versions',
+    severity: 'advisory',
+    expected: 'one version',
+    why: 'a process with another PATH, such as an agent or a hook, may start another version',
+    fix: 'which -a forge',
+    look: ({ world, layout }) => {
+      // Another package's forge is reported with the agents, which start it.
+      const ours = findOnPath(world.env, layout.root).filter(({ name }) => name === ownPackage().name);
+      if (new Set(ours.map(({ version }) => version)).size < 2) return null;
+      const list = ours.map(({ path, version }) => `${path} (${version ?? 'version unknown'})`).join(', ');
+      return `several versions of forge are on the PATH: ${list}`;
+    },
+  },
   {
     id: 'hooked',
     severity: 'advisory',

@@ -28,6 +28,7 @@ import {
   makePlainProject,
   makeRepository,
   type Project,
+  pathWithoutForge,
   projectAt,
   run,
 } from '../support/project.js';
@@ -175,9 +176,13 @@ describe('forge doctor, of programs', () => {
     return join(folder, 'bin');
   };
 
-  it('tells of hooks that start another version, starting none', async () => {
+  it('tells of several versions on the PATH, and of hooks that start another one, starting none', async () => {
     const project = await makeForge();
-    const old = install('0.0.1');
+    const [old, new_] = [install('0.0.1'), install('9.9.9')];
+    const env = { PATH: `${old}:${new_}:${pathWithoutForge()}` };
+    expect((await found(project, { env }))[0]).toMatch(
+      /^advisory: several versions of forge are on the PATH: \S+ \(0\.0\.1\), \S+ \(9\.9\.9\) → which -a forge$/,
+    );
     await forgeJson(project, ['hooks', 'install']);
     const script = project.read('.git/forge/hook');
     project.write('.git/forge/hook', script.replace(/^forge_program=.*$/m, `forge_program='${old}/forge'`));

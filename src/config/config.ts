@@ -37,8 +37,11 @@ export function setSetting(
   requireSupervisor(context, 'config');
   refuseAgent(context, 'Changing a setting');
   const value = parseSetting(name, text);
-  if (typeof value === 'string' && value !== '') checkText(value, { what: name, lines: false });
+  for (const text of [value].flat())
+    if (typeof text === 'string' && text !== '') checkText(text, { what: name, lines: false });
   if (name === 'features.test_command' && value !== '') splitCommand(String(value));
+  // Throws for what needs a shell.
+  if (name === 'checkpoint.verify') for (const command of value as string[]) splitCommand(command);
   const trusted = name === 'features.test_command' ? trustedTests(context) : [];
   const { disk, layout } = context;
   const path = configFile(layout);
@@ -51,6 +54,8 @@ export function setSetting(
     checkSetting(name, after, file);
     disk.replace(path, Buffer.from(after, 'utf8'), bytes);
   });
+  // What was typed here is approved.
+  if (name === 'checkpoint.verify') approveTyped(context, value as string[]);
   // The new command line was entered here, and so were these tests.
   if (name === 'features.test_command') approveTests(context, trusted);
   if (value === true && table === 'cycle')

@@ -1,11 +1,25 @@
-import { basename } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, harmless, type Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
+import { makeFolder } from '../core/files.js';
 import { oneLine, plural } from '../core/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject } from '../index.js';
 import { STACKS } from './stack.js';
 
-async function run(call: Call): Promise<InitResult> {
+/** `forge init DIR`: a folder that is not there yet is made, as git does. */
+function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
+  if (dir === undefined) return cwd;
+  const folder = resolve(cwd, dir);
+  if (!flags.dryRun) makeFolder(folder);
+  else if (!existsSync(folder))
+    throw usage('folder.missing', `There is no folder ${folder} yet.`, { hint: `mkdir -p ${dir}` });
+  return realpathSync.native(folder);
+}
+
+async function run(call: Call, dir: string | undefined): Promise<InitResult> {
+  const cwd = folderOf(call, dir);
   const given = (name: string): string | undefined => call.options[name] as string | undefined;
   const file = given('features');
   const input: InitInput = {
@@ -19,8 +33,8 @@ async function run(call: Call): Promise<InitResult> {
         ? undefined
         : { file: basename(file), text: await call.file(file, { unscanned: true }) },
   };
-  if (call.interactive) await ask(call, input);
-  const result = await initForge(call.cwd, input, { world: call.world, dryRun: call.flags.dryRun });
+  if (call.interactive) await ask(call, cwd, input);
+  const result = await initForge(cwd, input, { world: call.world, dryRun: call.flags.dryRun });
   if (call.flags.dryRun) call.say('Dry run: nothing was written.');
   return result;
 }
@@ -29,8 +43,8 @@ async function run(call: Call): Promise<InitResult> {
 const CLEAR = ' (Backspace: none)';
 
 /** One line for each thing that forge cannot know; what a flag says is not asked, and nothing where forge is set up. */
-async function ask(call: Call, input: InitInput): Promise<void> {
-  const { fresh, stacks, found } = await inspectProject(call.cwd, { world: call.world });
+async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
+  const { fresh, stacks, found } = await inspectProject(cwd, { world: call.world });
   if (!fresh) return;
   // What stands in files and commits is shown here, so it must not move the cursor.
   const { test, idPattern, branch, features } = harmless(found);
@@ -50,6 +64,9 @@ async function ask(call: Call, input: InitInput): Promise<void> {
   if (await confirm(`Take ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
     input.features = found.features ?? undefined;
 }
+
+const LEAVE =
+  '.forge/ is committed at the end of a session. To be without it again: rm -rf .forge .git/forge';
 
 function render(result: InitResult, style: Style): string {
   const counts: [readonly string[], string][] = [
@@ -72,6 +89,7 @@ function render(result: InitResult, style: Style): string {
     '',
     'Next:',
     ...result.next.map((line) => `  ${style.command(line)}`),
+    ...(result.proposals.length > 0 ? ['', style.dim(LEAVE)] : []),
   ].join('\n');
 }
 
@@ -98,7 +116,7 @@ function renderProposals({ proposals }: InitResult, style: Style): string[] {
 /** What works now that config.toml is there, as before. */
 const howToTake = (name: keyof typeof NAMES, value: string, flag: string, style: Style): string =>
   name === 'test'
-    ? `${style.dim('for checkpoints too: .forge/config.toml,')} ${style.command(`verify = [${JSON.stringify(value)}]`)}`
+    ? `${style.dim('to run it at checkpoints too:')} ${style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`)}`
     : `${style.dim('to take it:')} ${style.command(`forge init ${flag}`)}`;
 
 const gatherFeatures = (ids: readonly string[]): string[] =>
@@ -121,6 +139,7 @@ export const group: Group = {
   commands: [
     command<InitResult>({
       name: 'init',
+      args: ['[dir]'],
       summary: 'Create the .forge/ folder, or put back what is missing; never overwrites',
       example: 'forge init --yes',
       options: [

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
+import { JsonProblem, parseJson } from '../core/json.js';
 import { namesLike } from '../core/nearest.js';
 import { describeIssue, fieldName } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -116,15 +117,11 @@ export function readSetting(config: Config, name: string): unknown {
   return name.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }
 
-/** Turns the words of `config set` into the setting's type. Exit 2 with what is allowed. */
-export function parseSetting(name: string, text: string): string | number | boolean {
+/** Turns the words of `config set` into the setting's type: a list is one item, or JSON. Exit 2 with what is allowed. */
+export function parseSetting(name: string, text: string): string | number | boolean | string[] {
   requireSetting(name);
   const example = readSetting({ ...DEFAULTS, schema_version: 1 }, name);
-  if (Array.isArray(example))
-    throw usage('config.list', `${name} is a list that "config set" does not change.`, {
-      field: name,
-      hint: `Write it into .forge/config.toml: ${name.split('.')[1]} = ["…"]`,
-    });
+  if (Array.isArray(example)) return parseList(name, text);
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (typeof example === 'number' && /^\d{1,9}$/.test(text)) return Number(text);
@@ -132,6 +129,24 @@ export function parseSetting(name: string, text: string): string | number | bool
   throw usage('config.value', `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: ${allowed}.`, {
     field: name,
   });
+}
+
+function parseList(name: string, text: string): string[] {
+  if (!/^\s*\[/.test(text)) return text === '' ? [] : [text];
+  try {
+    const items = parseJson(text) as unknown[];
+    if (items.every((item) => typeof item === 'string')) return items as string[];
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+  }
+  throw usage(
+    'config.list',
+    `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: a JSON list of texts.`,
+    {
+      field: name,
+      hint: `forge config set ${name} '["…", "…"]'`,
+    },
+  );
 }
 
 function requireSetting(name: string): void {

@@ -141,6 +141,25 @@ describe('forge config', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
+  it('LAY-06 a list is one item or JSON, and a command that was typed is approved', async () => {
+    const project = await makeForge();
+    const set = async (value: string) =>
+      (await forgeJson<{ value: unknown }>(project, ['config', 'set', 'checkpoint.verify', value])).value;
+    expect([await set('npm test'), await set('["true", "npm test"]')]).toEqual([
+      ['npm test'],
+      ['true', 'npm test'],
+    ]);
+    expect(project.read('.forge/config.toml')).toMatch(/^verify = \["true", ?"npm test"\]$/m);
+    expect((await runForge(project, ['trust', '--show'])).stdout).toContain('All of it is approved');
+    const before = project.read('.forge/config.toml');
+    for (const value of ['[1]', '["a"', '["a | b"]'])
+      expect(await forgeError(project, ['config', 'set', 'checkpoint.verify', value])).toMatchObject({
+        exitCode: 2,
+      });
+    expect(project.read('.forge/config.toml')).toBe(before);
+    expect(await set('')).toEqual([]);
+  });
+
   it('LAY-06 a setting works although a file it has nothing to do with is damaged', async () => {
     const project = await makeForge();
     project.write(FEATURES, '{');

@@ -130,7 +130,7 @@ describe('what forge init proposes', () => {
     const { stdout } = await runForge(project, ['init', '-n']);
     for (const line of [
       /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
-      /^ {2}tests +npm test +package\.json; for checkpoints too: \.forge\/config\.toml, verify = \["npm test"\]$/m,
+      /^ {2}tests +npm test +package\.json; to run it at checkpoints too: forge config set checkpoint\.verify "npm test"$/m,
       /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
       /^ {2}features +2 features \(Login works; Export as CSV\) +README\.md; to take it: forge init --features README\.md$/m,
     ])

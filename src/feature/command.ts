@@ -142,7 +142,7 @@ async function confirmOverride(call: Call, id: string): Promise<void> {
 
 /** `Login works` without quotes; `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
 const isTwoWords = (first: string, second: string): boolean =>
-  /^\p{L}*\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
+  /^\p{L}+\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id, run } = call.options as { id?: string; run?: boolean };

@@ -77,7 +77,7 @@ describe('the resolution gate', () => {
   it('KFR-09 SES-07 a fresh start over an interrupted session is refused, and writes nothing', async () => {
     const { project, id } = await makeInterrupted();
     const before = snapshot(project.dir);
-    for (const words of [[], ['--goal', 'other'], ['--take-over']]) {
+    for (const words of [[], ['--task', 'other'], ['--take-over']]) {
       const liveness = words.includes('--take-over') ? 'alive' : 'gone';
       const error = await forgeError(project, ['session', 'start', ...words], {
         world: at(bob, 30, liveness),

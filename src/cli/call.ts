@@ -9,6 +9,7 @@ import {
   fitScreen,
   hasUnicode,
   makeProgressBar,
+  makeTail,
   type ProgressBar,
   type Screen,
   screenAt,
@@ -86,7 +87,7 @@ function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops
 }
 
 interface Output
-  extends Pick<Call, 'say' | 'stream' | 'progress' | 'cycleView' | 'print' | 'onScreen' | 'style'> {
+  extends Pick<Call, 'say' | 'stream' | 'tail' | 'progress' | 'cycleView' | 'print' | 'onScreen' | 'style'> {
   warn(text: string): void;
   /** Takes bars off the screen. */
   clear(): void;
@@ -109,6 +110,8 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     bars.clear();
     if (!silent) io.stderr.write(text);
   };
+  // Line breaks stay; what could move the cursor or rename the window does not.
+  const harmlessOutput = (chunk: string): string => escapeControls(chunk.replaceAll('\r\n', '\n'));
   const say = (line: string): void => writeError(`${fitScreen(line, errorScreen)}\n`);
   // What is drawn keeps its lines.
   const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
@@ -117,8 +120,12 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     ...bars,
     say,
     warn: (text) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
-    // Line breaks stay; what could move the cursor or rename the window does not.
-    stream: (chunk) => writeError(escapeControls(chunk.replaceAll('\r\n', '\n'))),
+    stream: (chunk) => writeError(harmlessOutput(chunk)),
+    tail: () => {
+      const screenOf = io.env.TERM === 'dumb' ? null : errorScreen;
+      const tail = makeTail(screenOf, (text) => !silent && io.stderr.write(text));
+      return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
+    },
     cycleView: () =>
       makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), {
         live: io.stderr.isTerminal && io.env.TERM !== 'dumb',

@@ -150,3 +150,37 @@ function barLine(label: string, part: number, room: number): string {
   const filled = Math.round(part * width);
   return `${label} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${percent}`;
 }
+
+/** A command's output: its last line while it runs, where a person looks; all of it afterwards, when it is wanted. */
+export interface Tail {
+  write(chunk: string): void;
+  end(isWanted: boolean): void;
+}
+
+const KEPT_CHARACTERS = 64 * 1024;
+
+/** `screen`: of stderr; null where it is no terminal. */
+export function makeTail(screen: Screen | null, write: (text: string) => void): Tail {
+  let kept = '';
+  let left = 0;
+  let shownAt = 0;
+  return {
+    write(chunk) {
+      kept += chunk;
+      left += Math.max(0, kept.length - KEPT_CHARACTERS);
+      kept = kept.slice(-KEPT_CHARACTERS);
+      const now = performance.now();
+      const last = kept.trimEnd().split('\n').at(-1) ?? '';
+      if (!screen || now - shownAt < 100 || last === '') return;
+      shownAt = now;
+      // Half of the width: a character may take two columns, and a line that wraps could not be taken back.
+      write(`\r\u001b[K${[...last].slice(0, Math.floor((screen.width - 1) / 2)).join('')}`);
+    },
+    end(isWanted) {
+      if (shownAt > 0) write('\r\u001b[K');
+      shownAt = 0;
+      if (isWanted && kept !== '') write(`${left > 0 ? '…' : ''}${kept}${kept.endsWith('\n') ? '' : '\n'}`);
+      kept = '';
+    },
+  };
+}

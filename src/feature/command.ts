@@ -91,22 +91,36 @@ function renderFeature(feature: Feature, style: Style): string {
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name, value]) => [name ?? '', oneLine(value ?? '', 300)]))}`;
 }
 
+/** The feature that the session works on. */
+async function focused(call: Call): Promise<string[]> {
+  const { task } = await call.forge().focus.show();
+  const { features } = await call.forge().feature.list();
+  const id = /^(\S+): /.exec(task ?? '')?.[1];
+  return features.some((feature) => feature.id === id) ? [id as string] : [];
+}
+
 const verify: CommandSpec<{ results: FeatureResult[] }> = {
   name: 'verify',
   args: ['[ids...]'],
-  summary: "Run features' tests; the only way to passing. Exit 1 when one fails, 6 when one cannot be run",
+  summary:
+    "Run features' tests (of none: that of the task); the only way to passing. Exit 1: one fails, 6: cannot run",
   example: 'forge feature verify F-1',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
   writes: true,
-  run: (call, ...ids) =>
-    call.forge().feature.verify(
-      { ids, ...(call.options.all === true ? { all: true } : {}) },
+  run: async (call, ...given) => {
+    const all = call.options.all === true;
+    const ids = given.length > 0 || all ? given : await focused(call);
+    const tail = call.flags.verbose ? null : call.tail();
+    return call.forge().feature.verify(
+      { ids, ...(all ? { all } : {}) },
       {
         onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
-        onOutput: call.stream,
+        onOutput: tail ? tail.write : call.stream,
+        onResult: ({ status }) => tail?.end(status !== 'passing'),
         signal: call.signal,
       },
-    ),
+    );
+  },
   render: ({ results }, style) =>
     results.length === 0
       ? 'No feature has tests yet.'

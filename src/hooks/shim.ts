@@ -124,9 +124,8 @@ forge_conflict() {
 
 forge_derive() {
   [ -L .forge ] || forge_conflict
-  for forge_path in .forge .forge/git; do
-    if [ -L "$forge_path" ] || [ ! -d "$forge_path" ]; then exit 0; fi
-  done
+  if [ -L .forge ] || [ -L .forge/git ] || [ ! -d .forge ]; then exit 0; fi
+  mkdir -p .forge/git 2>/dev/null || exit 0
   git log -50 --no-show-signature --format='%h %cI %s' HEAD -- 2>/dev/null | forge_keep commits.log
   git for-each-ref --count=200 --sort=-committerdate refs/heads \\
     --format='%(HEAD)%09%(objectname)%09%(committerdate:iso-strict)%09%(upstream:short)%09%(refname:short)' |

@@ -41,7 +41,7 @@ describe('forge feature verify', () => {
   it('FEA-02 runs the tests, and alone sets passing with its evidence', async () => {
     const project = await makeForge();
     await add(project, 'A', "node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'");
-    const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A'], {
+    const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A', '-v'], {
       world: fixedClock(),
     });
     expect(exitCode).toBe(0);
@@ -126,7 +126,7 @@ describe('forge feature verify', () => {
     project.write('echo.mjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node echo.mjs --only={} {}']);
     await add(project, 'A', 'nats::tests::* $(touch pwned) | "x');
-    const { stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A']);
+    const { stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A', '-v']);
     expect(exitCode).toBe(0);
     const test = 'nats::tests::* $(touch pwned) | "x';
     expect(stderr).toContain(JSON.stringify([`--only=${test}`, test]));
@@ -203,12 +203,32 @@ describe('forge feature verify', () => {
     await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
-  it('FEA-02 streams the output to stderr while the test runs, whole characters only', async () => {
+  it('FEA-02 shows the output of a test that fails, and not of one that passes', async () => {
+    const project = await makeForge();
+    await add(project, 'A', "sh -c 'echo fine'");
+    await add(project, 'B', "sh -c 'echo broken; exit 1'");
+    const { stderr, stdout } = await runForge(project, ['feature', 'verify', 'A', 'B']);
+    expect(stderr).toMatch(/^A: [^\n]*\nB: [^\n]*\nbroken\n$/);
+    expect(stdout).toMatch(/✓ A [\s\S]*✗ B /);
+    expect((await runForge(project, ['feature', 'verify', 'A', '-v'])).stderr).toContain('\nfine\n');
+  });
+
+  it('FEA-02 without an id it is the task of the session', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'true');
+    await add(project, 'B', 'true');
+    expect((await runForge(project, ['feature', 'verify'])).exitCode).toBe(2);
+    await forgeJson(project, ['focus', 'set', '--task', 'B: b']);
+    const { results } = await forgeJson<{ results: { id: string }[] }>(project, ['feature', 'verify']);
+    expect(results.map(({ id }) => id)).toEqual(['B']);
+  });
+
+  it('FEA-02 with -v streams the output to stderr while the test runs, whole characters only', async () => {
     const project = await makeForge();
     const script =
       "process.stdout.write('ready \\xc3', 'latin1'); const wait = () => { if (fs.existsSync('go')) process.stdout.write('\\xa9 done\\n', 'latin1'); else setTimeout(wait, 20); }; wait()";
     await add(project, 'A', `node -e "const fs = require('fs'); ${script}"`);
-    const child = startBinary(project.dir, ['feature', 'verify', 'A']);
+    const child = startBinary(project.dir, ['feature', 'verify', 'A', '-v']);
     let shown = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       shown += chunk;

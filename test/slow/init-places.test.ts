@@ -284,7 +284,7 @@ describe('forge init that something comes in between', () => {
     const flags = ['--features', 'README.md'];
     expect(typedJson<{ features: string[]; repaired: string[] }>(project, [...INIT, ...flags])).toMatchObject(
       {
-        features: ['FORGE-001', 'FORGE-002'],
+        features: ['F-1', 'F-2'],
         repaired: ['.forge/memory/long-term/features.json'],
       },
     );

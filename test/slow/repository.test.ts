@@ -102,7 +102,7 @@ describe('a tree that git changed under a running session', () => {
   it('B-43 SES-02 works on an older commit with an older .forge/; the live session goes on', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
-    project.git('rm', '-rq', '.forge/skills', '.forge/linear', '.forge/memory/sessions/.gitkeep');
+    project.git('rm', '-rq', '.forge/skills', '.forge/linear');
     project.git('commit', '-qm', 'As an older forge left it');
     const older = project.git('rev-parse', 'HEAD');
     typed(project, ['init', '--yes']);

@@ -27,7 +27,7 @@ export const GROUPS: readonly GroupEntry[] = [
       () => import('../session/command-briefing.js'),
     ],
     prime: [
-      'Print what an agent does with forge, in five lines',
+      'Print the work with forge in 15 lines, for an agent with a shell',
       async () => ({ group: (await import('../session/command-briefing.js')).primeGroup }),
     ],
   }),

@@ -1,7 +1,6 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { usage } from '../core/error.js';
 import type { Briefing, BriefingInput } from '../index.js';
-import { workflow } from './workflow.js';
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
   { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [50, 100_000] },
@@ -41,16 +40,32 @@ export const group: Group = {
   ],
 };
 
+/** The work with forge, for an agent that has a shell alone. Every line can be typed as it stands, with words of its own. */
+const PRIME = `forge keeps the memory of this project in .forge/. Never edit .forge/memory yourself.
+
+    forge start                    the task, what the last session left, what is known
+    forge start F-1                the same, for that feature
+    forge log "TEXT"               after each step
+    forge progress next "TEXT"     what comes next, should you be interrupted
+    forge kfr patch --goal "TEXT"  what must stay correct for the next few turns; see forge help kfr
+    forge kfr patch --add "OpenQuestion:QUESTION"
+    forge kfr patch --resolve kfr-2="ANSWER"    an open question keeps the session from its end
+    forge learn "TEXT" --as success    also: failure, invariant, note
+    forge feature add "TEXT" --test "COMMAND"   the test fails until the work is done
+    forge done F-1                 runs that test; the only way to "passing"
+    forge commit -a -m "TEXT" --why "TEXT"
+    forge end --next "TEXT"        when the task is done
+
+Add --json for programs. When something is refused, the line behind the arrow says what to type.`;
+
 export const primeGroup: Group = {
   commands: [
     command<{ lines: string[] }>({
       name: 'prime',
-      summary: 'Print what an agent does with forge, in five lines; for one that has only a shell',
+      summary: 'Print the work with forge in 15 lines, for an agent that has only a shell',
       example: 'forge prime',
-      run: async () => ({
-        lines: workflow({}, 'Begin with `forge session start`, which says where the work stands'),
-      }),
-      render: ({ lines }) => `${lines.join('\n')}\n`,
+      run: async () => ({ lines: PRIME.split('\n') }),
+      render: ({ lines }) => lines.join('\n'),
     }),
   ],
 };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { splitCommand } from '../../src/core/argv.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
@@ -229,16 +230,33 @@ describe('forge briefing', () => {
     }
   });
 
-  it('AGT-06 tells an agent that has a shell alone how to work here; forge prime prints the same', async () => {
+  it('AGT-06 tells an agent that has a shell alone how to work here, in five lines', async () => {
     const project = await makeForge();
-    const { lines } = await forgeJson<{ lines: string[] }>(project, ['prime']);
-    expect(lines).toHaveLength(5);
-    const { stdout } = await runForge(project, ['prime']);
     const { text } = await forgeJson<Briefing>(project, ['briefing']);
-    for (const line of lines) expect(stdout).toContain(`${line}\n`);
-    for (const line of lines.slice(1)) expect(text).toContain(`${line}\n`);
+    const lines = text.split('\n').filter((line) => /`forge [a-z]/.test(line));
+    expect(lines).toHaveLength(4);
     for (const [, command = ''] of lines.join('\n').matchAll(/`forge ([a-z ]+)/g))
       expect((await runForge(project, [...command.trim().split(' '), '--help'])).exitCode).toBe(0);
     expect((await runForge(project, ['briefing'], { terminal: true })).stdout).not.toContain(lines[1]);
+  });
+
+  it('AGT-06 forge prime prints the work in 16 lines at most, and each of them works as it stands', async () => {
+    const project = await makeForge();
+    const { lines } = await forgeJson<{ lines: string[] }>(project, ['prime']);
+    expect(lines.length).toBeLessThanOrEqual(16);
+    expect((await runForge(project, ['prime'])).stdout).toBe(`${lines.join('\n')}\n`);
+    const commands = lines.flatMap((line) => /^ {4}(forge .*?)(?: {2,}|$)/.exec(line)?.[1] ?? []);
+    expect(commands).toHaveLength(12);
+    const isFirst = (command: string): boolean => command.startsWith('forge feature add');
+    const inOrder = [...commands.filter(isFirst), ...commands.filter((command) => !isFirst(command))];
+    for (const command of inOrder) {
+      // The work.
+      if (command.startsWith('forge done')) project.write('done', '');
+      if (command.startsWith('forge commit')) project.git('add', 'done');
+      const argv = splitCommand(command.replace('COMMAND', 'test -e done')).slice(1);
+      const { exitCode, stderr } = await runForge(project, argv);
+      expect([command, exitCode, stderr]).toEqual([command, 0, expect.any(String)]);
+    }
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^F-1 +passing/);
   });
 });

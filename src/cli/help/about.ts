@@ -42,7 +42,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['session', 'kfr', 'prime'],
   },
   prime: {
-    text: 'Hooks and the MCP server tell an agent the same, with the names of its tools. One that has only a shell can be given these lines.',
+    text: 'Hooks and the MCP server tell an agent how to work with forge, by the names of its tools. One that has only a shell can be given these lines.',
     see: ['agents', 'briefing'],
   },
   progress: {

@@ -123,7 +123,7 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
 };
 
 /** The folder here or above that has a `.forge`, as `$d`. */
-const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do d=\${d%/*}; done;`;
+const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
 /**
  * Says nothing and fails nothing where forge is not on the PATH. With a prompt, and where a tool is about to run or has

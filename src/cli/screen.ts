@@ -170,8 +170,9 @@ export function makeTail(screen: Screen | null, write: (text: string) => void): 
       left += Math.max(0, kept.length - KEPT_CHARACTERS);
       kept = kept.slice(-KEPT_CHARACTERS);
       const now = performance.now();
-      const last = kept.trimEnd().split('\n').at(-1) ?? '';
-      if (!screen || now - shownAt < 100 || last === '') return;
+      if (!screen || now - shownAt < 100) return;
+      const last = kept.slice(-1000).trimEnd().split('\n').at(-1) ?? '';
+      if (last === '') return;
       shownAt = now;
       // Half of the width: a character may take two columns, and a line that wraps could not be taken back.
       write(`\r\u001b[K${[...last].slice(0, Math.floor((screen.width - 1) / 2)).join('')}`);

@@ -112,11 +112,13 @@ describe.each(NAMES)('before an edit by %s', (name) => {
   it('AGT-01 without forge on the PATH every hook is silent', async () => {
     const project = await makeForge();
     const nowhere = { PATH: '/usr/bin:/bin' };
-    for (const event of Object.keys(hooksFor(name)))
-      expect([event, run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), nowhere)]).toEqual([
-        event,
-        { status: 0, stdout: '', stderr: '' },
-      ]);
+    // A project folder that is no path must not keep the shell looking.
+    for (const env of [nowhere, { ...nowhere, CLAUDE_PROJECT_DIR: 'C:' }])
+      for (const event of Object.keys(hooksFor(name)))
+        expect([event, run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), env)]).toEqual([
+          event,
+          { status: 0, stdout: '', stderr: '' },
+        ]);
   });
 });
 

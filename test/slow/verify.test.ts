@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     const project = makeFeature(
       "printf '\\033]0;owned\\007\\033[2J red \\033[31m\\r\\342\\200\\256'\nexit 1\n",
     );
-    const { stdout, stderr, exitCode } = runBinary(project.dir, ['feature', 'verify', 'F-1']);
+    const { stdout, stderr, exitCode } = runBinary(project.dir, ['feature', 'verify', 'F-1', '-v']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('<U+001B>]0;owned<U+0007><U+001B>[2J red');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
@@ -126,7 +126,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 is ended with its children when forge is interrupted, and nothing is recorded', async () => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const project = makeFeature('sleep 1000 & echo $! >child.pid\necho $$ >main.pid\nsleep 1000\n');
-      const child = startBinary(project.dir, ['feature', 'verify', 'F-1']);
+      const child = startBinary(project.dir, ['feature', 'verify', 'F-1', '-v']);
       const ended = new Promise((done) => child.on('close', (code, by) => done(code ?? by)));
       while (!project.has('main.pid') || project.read('main.pid') === '')
         await new Promise((go) => setTimeout(go, 20));
@@ -142,7 +142,9 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 is ended with its children when forge is killed by SIGKILL, and nobody else is', async () => {
     const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\necho ready\nsleep 1000\n';
     const [killed, other] = [makeFeature(script), makeFeature(script)];
-    const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, ['feature', 'verify', 'F-1']));
+    const [child, beside] = [killed, other].map(({ dir }) =>
+      startBinary(dir, ['feature', 'verify', 'F-1', '-v']),
+    );
     onTestFinished(() => void beside?.kill('SIGTERM'));
     const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
     // forge watches the group before it can show any output.

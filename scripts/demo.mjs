@@ -23,7 +23,7 @@ const PROJECT = join(ROOT, 'demo-project');
 /** Only a folder that has this is ever removed. */
 const MARKER = join(PROJECT, '.git', 'made-by-forge-demo');
 const PICTURE = process.argv[2] === '--picture' ? process.argv[3] : undefined;
-/** What the picture shows: the command, and what it printed. */
+/** The commands that the picture shows, with their output. */
 const scenes = [];
 const NEXT = 'throw a RangeError when nothing is left of the title';
 const LEARNED = 'match what may stay instead of replacing what may not';
@@ -83,7 +83,7 @@ function show(name, args, { exit = 0, contains = '', scene } = {}) {
   console.log(`$ ${line}`);
   const shown =
     name === 'forge' ? run(process.execPath, [FORGE, ...colour(scene), ...args]) : run(name, args);
-  // The picture bears no path of this machine.
+  // The picture must not show a path of this machine.
   if (scene) scenes.push({ line, text: shown.output.replaceAll(PROJECT, '~/demo-project'), ...scene });
   const { status } = shown;
   const output = stripVTControlCharacters(shown.output);
@@ -142,8 +142,8 @@ function firstSession() {
 
   say('A feature is a promise with a test: a command that proves it. The second one waits for the first.');
   const test = 'node --test --test-reporter=dot';
-  forge(['feature', 'add', 'Slugs hold no punctuation', '--test', test], { scene: {} });
-  forge(['feature', 'add', 'Empty slugs are refused', '--blocked-by', 'F-1']);
+  forge(['feature', 'add', 'F-1', 'Slugs hold no punctuation', '--test', test], { scene: {} });
+  forge(['feature', 'add', 'F-2', 'Empty slugs are refused', '--blocked-by', 'F-1']);
 
   say('A session starts with a briefing, and with the task that comes next.');
   forge(['start'], { contains: 'Task: F-1', scene: { from: 'Focus' } });

@@ -71,7 +71,7 @@ function commandsPage(groups, sources) {
     'The answer goes to stdout, everything else to stderr. A text argument of `-` is read from stdin; what follows `--` is taken literally.',
     groupTable(groups),
     '## Short ways',
-    "One word for a command of daily use; what follows it is that command's. `forge --help` lists them.",
+    'Aliases of the commands used every day. Options and arguments follow as for the full command.',
     table(
       ['short', 'in full'],
       [

@@ -1,4 +1,4 @@
-// Draws what was typed at a terminal, and what it printed, as one moving SVG picture.
+// Draws commands and their output as an animated SVG.
 import { stripVTControlCharacters } from 'node:util';
 
 const [WIDTH, HEIGHT] = [840, 460];
@@ -50,7 +50,7 @@ function drawLine(line, row) {
   return `<text xml:space="preserve" x="${LEFT}" y="${TOP + row * LINE}">${spans.join('')}</text>`;
 }
 
-/** A command and what it printed, as lines; `from`: what stands between the first line and this one is left out. */
+/** A command and its output as lines. `from` skips the lines between the first one and the one that begins with it. */
 function linesOf({ line, text, from }) {
   const lines = text.split('\n');
   const start =

@@ -388,10 +388,10 @@ export const AGENTS: Readonly<Record<AgentName, Agent>> = {
   copilot,
 };
 
-/** The programs that start an agent, where its name does not say it. */
+/** Programs whose name differs from the agent's. */
 const PROGRAMS: Partial<Record<AgentName, readonly string[]>> = { cursor: ['cursor', 'cursor-agent'] };
 
-/** The agents of which this machine has the program, or this project the settings. */
+/** Agents with a program on the PATH or a settings folder in the project. */
 export function agentsHere(root: string, path = ''): AgentName[] {
   const folders = path.split(delimiter).filter(isAbsolute);
   const hasProgram = (name: AgentName): boolean =>

@@ -62,7 +62,7 @@ const install: CommandSpec<WiringChange> = {
   name: 'install',
   args: ['[agent]'],
   values: AGENT,
-  summary: `Wire forge into ${NAMES}; without a name: all that are here`,
+  summary: `Wire forge into ${NAMES}; without a name, those found here`,
   example: 'forge agent install claude',
   options: [
     USER,

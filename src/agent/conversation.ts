@@ -70,13 +70,13 @@ export function noteConversation(context: Context, id: string, before: string | 
 }
 
 /**
- * What the shell looks at before it starts forge. After a tool: whether a conversation lost its working memory. With a
- * prompt: whether one has not seen it as it stands, or was held back and may be asked again.
+ * Sets the times that the shell compares before it starts forge. After a tool, forge is needed if a conversation lost its
+ * working memory. With a prompt, also if one has not seen the current entries, or its last stop was blocked.
  */
 function noteTold(context: Context): void {
   const { disk, layout, world } = context;
   if (disk.dryRun) return;
-  // First the time, then what is there: what is changed meanwhile is newer.
+  // Read the time before the entries, so that a concurrent change is newer.
   const time = statSync(kfrFile(layout), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const mark = markKfr(context);
   const known = listConversations(layout).filter(
@@ -86,14 +86,14 @@ function noteTold(context: Context): void {
   touch(promptedFile(layout), known.some(({ seen, blocks }) => seen !== mark || blocks > 0) ? 0 : time);
 }
 
-/** Just newer than that, in ms since 1970; 0: older than everything. */
+/** Sets a file's time just after `time` (ms since 1970). 0 makes it older than every file. */
 function touch(file: string, time: number): void {
   const seconds = time === 0 ? 0 : (time + 1) / 1000;
   try {
     writeFileSync(file, '');
     utimesSync(file, seconds, seconds);
   } catch {
-    // No folder: no working memory yet. Read-only: forge starts each time.
+    // Without the folder there is no working memory. On a read-only disk forge starts each time.
   }
 }
 
@@ -111,7 +111,7 @@ export async function recordEvent(
   { transcript: named, commands }: { transcript: string | null; commands: readonly RanCommand[] },
 ): Promise<void> {
   const known = readConversation(context.layout, id);
-  // Copilot CLI may write the last command only after it stopped, and names no file at its end.
+  // Copilot CLI may write its last command after the stop, and its end event has no transcript path.
   const transcript = named ?? (known.transcript || null);
   if (transcript === null) return void (await recordTurn(context, id, commands));
   // A conversation that is resumed may get another file.

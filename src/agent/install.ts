@@ -29,7 +29,7 @@ import { digestText, type FilePlan, type FileRecord, findPart, type Manifest, pl
 import { type AgentStatus, statusOf } from './status.js';
 
 const Input = z.strictObject({
-  /** An agent, `all`, or `found`: those that this machine or project has. */
+  /** An agent, `all`, or `found` for those on this machine or in this project. */
   agent: z.string(),
   /** In the home folder instead of the project. */
   user: z.optional(z.boolean()),

@@ -122,13 +122,12 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
   );
 };
 
-/** The folder here or above that has a `.forge`, as `$d`. */
+/** Sets `$d` to the nearest folder with a `.forge`. Ends for relative paths too. */
 const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
 /**
- * Says nothing and fails nothing where forge is not on the PATH. With a prompt, and where a tool is about to run or has
- * run, the shell looks first: Node starts only when the tool call names a path of memory, or when working memory is newer
- * than what the agent was given.
+ * Silent and successful without forge on the PATH. For prompts and tools the shell checks first: Node starts only if the
+ * tool call names a path of memory, or if working memory is newer than what the agent was given.
  */
 function shellLine(line: string, moment: Moment): string {
   const quiet = `${line} 2>/dev/null`;

@@ -63,10 +63,7 @@ export const GROUPS: readonly GroupEntry[] = [
       async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
     ],
     note: ['Keep notes for good', () => import('../note/command.js')],
-    learn: [
-      'Keep something that was learned, for every later session',
-      () => import('../knowledge/command-learn.js'),
-    ],
+    learn: ['Keep a lesson for later sessions', () => import('../knowledge/command-learn.js')],
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
     guard: ['Look for secrets and personal data', () => import('../guard/command.js')],
   }),
@@ -87,16 +84,16 @@ export const GROUPS: readonly GroupEntry[] = [
 ];
 
 interface ShortWay {
-  /** What it stands for. */
+  /** The full command. */
   words: readonly string[];
   summary: string;
 }
 
-/** One word for a command of daily use: what follows it is that command's. */
+/** Aliases of the commands used every day. */
 export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   start: {
     words: ['session', 'start'],
-    summary: 'Start a session: the task, and all that is known about it',
+    summary: 'Start a session and print its task and briefing',
   },
   log: { words: ['progress', 'add'], summary: 'Write down what you just did' },
   done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature; the only way to "passing"' },
@@ -105,7 +102,7 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   completion: { words: ['complete'], summary: 'Complete commands, ids and files at TAB' },
 };
 
-/** What `forge --help` lists; `forge help --all` has the rest. */
+/** The commands that `forge --help` lists. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
   ['Look', ['status', 'kfr', 'memory']],
@@ -116,7 +113,7 @@ export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly st
 export const summaryOf = (name: string): string =>
   SHORT_WAYS[name]?.summary ?? GROUPS.find((entry) => entry.name === name)?.summary ?? '';
 
-/** Where the command stands in argv; -1: nowhere. Behind it are its own words. */
+/** The index of the command in argv, or -1. */
 export function commandIndex(argv: readonly string[]): number {
   for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
     const word = argv[i] ?? '';
@@ -126,7 +123,7 @@ export function commandIndex(argv: readonly string[]): number {
   return -1;
 }
 
-/** `-C x start --json` → `-C x session start --json`; also behind `help`. */
+/** Expands an alias: `-C x start --json` → `-C x session start --json`, and `help start` likewise. */
 export function inFull(argv: readonly string[]): readonly string[] {
   const first = commandIndex(argv);
   const at = argv[first] === 'help' ? first + 1 : first;

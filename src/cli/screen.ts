@@ -151,7 +151,7 @@ function barLine(label: string, part: number, room: number): string {
   return `${label} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${percent}`;
 }
 
-/** A command's output: its last line while it runs, where a person looks; all of it afterwards, when it is wanted. */
+/** Shows the last line of a running command at a terminal, and all of its output at the end if `isWanted`. */
 export interface Tail {
   write(chunk: string): void;
   end(isWanted: boolean): void;
@@ -159,7 +159,7 @@ export interface Tail {
 
 const KEPT_CHARACTERS = 64 * 1024;
 
-/** `screen`: of stderr; null where it is no terminal. */
+/** `screen` is null if stderr is not a terminal. */
 export function makeTail(screen: Screen | null, write: (text: string) => void): Tail {
   let kept = '';
   let left = 0;
@@ -174,8 +174,8 @@ export function makeTail(screen: Screen | null, write: (text: string) => void): 
       const last = kept.slice(-1000).trimEnd().split('\n').at(-1) ?? '';
       if (last === '') return;
       shownAt = now;
-      // Half of the width: a character may take two columns, and a line that wraps could not be taken back.
-      write(`\r\u001b[K${[...last].slice(0, Math.floor((screen.width - 1) / 2)).join('')}`);
+      // A line that wraps could not be erased.
+      write(`\r\u001b[K${wrapAnsi(last, screen.width - 1, { hard: true }).split('\n')[0]}`);
     },
     end(isWanted) {
       if (shownAt > 0) write('\r\u001b[K');

@@ -20,7 +20,7 @@ export interface Call {
   say(line: string): void;
   /** A running command's output, on stderr; silent with --json and --quiet. */
   stream(chunk: string): void;
-  /** The same in short: its last line while it runs, all of it only when `end` is told so. */
+  /** Shows only its last line while it runs. */
   tail(): import('./screen.js').Tail;
   /** A bar on stderr once something takes more than a second; silent where no person looks. */
   progress(label: string): import('./screen.js').ProgressBar;

@@ -40,7 +40,7 @@ export function setSetting(
   for (const text of [value].flat())
     if (typeof text === 'string' && text !== '') checkText(text, { what: name, lines: false });
   if (name === 'features.test_command' && value !== '') splitCommand(String(value));
-  // Throws for what needs a shell.
+  // Throws if a command needs a shell.
   if (name === 'checkpoint.verify') for (const command of value as string[]) splitCommand(command);
   const trusted = name === 'features.test_command' ? trustedTests(context) : [];
   const { disk, layout } = context;
@@ -54,7 +54,7 @@ export function setSetting(
     checkSetting(name, after, file);
     disk.replace(path, Buffer.from(after, 'utf8'), bytes);
   });
-  // What was typed here is approved.
+  // A command typed by a person is approved.
   if (name === 'checkpoint.verify') approveTyped(context, value as string[]);
   // The new command line was entered here, and so were these tests.
   if (name === 'features.test_command') approveTests(context, trusted);

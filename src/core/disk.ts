@@ -65,7 +65,7 @@ export class Disk {
         }
       });
     } finally {
-      // An init that was refused leaves no folder.
+      // A refused init leaves no folder.
       if (isNew) removeIfUnused(this.layout.dir);
     }
   }

@@ -1,4 +1,4 @@
-/** Names that begin with the word, or that have most of its letters; the nearest first. */
+/** Names that begin with the word, or that share most of its letters, nearest first. */
 export function namesLike(word: string, names: readonly string[]): string[] {
   const begun = names.filter((name) => word !== '' && name.startsWith(word));
   if (begun.length > 0) return begun;

@@ -71,7 +71,7 @@ export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
 /** Working memory of the running session. No clone brings it: git ignores `local/`. */
 export const kfrFile = within('local', 'kfr.json');
-/** Newer than working memory where nothing has to be said after a tool, or with a prompt: the shell looks at their times. */
+/** The shell compares these times before it starts forge: newer than working memory means there is no news. */
 export const [KFR, TOLD, PROMPTED] = ['kfr.json', 'told', 'prompted'] as const;
 export const toldFile = within('local', TOLD);
 export const promptedFile = within('local', PROMPTED);

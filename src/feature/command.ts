@@ -198,9 +198,9 @@ export const group: Group = {
       name: 'add',
       args: ['<name>', '[text]'],
       summary: 'Add a feature: its name, or an id and its name. Its tests are run once, and should fail',
-      example: 'forge feature add "Login works" --test "npm test -- login"',
+      example: 'forge feature add F-1 "Login works" --test "npm test -- login"',
       options: [
-        { flags: '--id <id>', help: 'its id; without it the next number' },
+        { flags: '--id <id>', help: 'its id; without it one made of the name' },
         { flags: '--no-run', help: 'do not run its tests now' },
         ...CHANGE_OPTIONS,
       ],

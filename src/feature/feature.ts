@@ -116,12 +116,7 @@ export async function addFeature(
   if (id !== undefined) checkId(id, 'feature id');
   checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
-    const added = planFeature(
-      features,
-      id ?? makeId(features, readConfig(context).commit.id_pattern),
-      change,
-      timestamp(context),
-    );
+    const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
     return { features: [...features, added], result: added };
   });
   warnUnknown(context, feature);
@@ -171,14 +166,10 @@ export function removeFeature(context: Context, { id }: { id: string }): { remov
 export function importFeatures(
   context: Context,
   { text }: { text: string },
-  idPattern: string | null = null,
 ): { features: Feature[]; known: string[] } {
   requireSupervisor(context, 'what features are judged by');
   return changeFeatures(context, (features) => {
-    const plan = planImport(features, text, {
-      now: timestamp(context),
-      idPattern: idPattern ?? readConfig(context).commit.id_pattern,
-    });
+    const plan = planImport(features, text, timestamp(context));
     return { features: [...features, ...plan.added], result: { features: plan.added, known: plan.known } };
   });
 }

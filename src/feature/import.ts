@@ -3,7 +3,7 @@ import { usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput, findTwin } from '../core/schema.js';
 import { checkText, lineAt } from '../core/text.js';
-import { type Feature, type FeatureChange, makeId, planFeature, STATUSES } from './rules.js';
+import { type Feature, type FeatureChange, planFeature, STATUSES } from './rules.js';
 
 const Row = z.looseObject({
   id: z.optional(z.string()),
@@ -36,15 +36,11 @@ interface ImportPlan {
  * features that are new. All or nothing: one bad line and nothing is imported (exit 2, line named).
  * `passing` is never imported: it has to be verified here.
  */
-export function planImport(
-  features: readonly Feature[],
-  text: string,
-  { now, idPattern }: { now: string; idPattern: string },
-): ImportPlan {
+export function planImport(features: readonly Feature[], text: string, now: string): ImportPlan {
   const entries = /^\s*[[{]/.test(text) ? readJson(text) : readMarkdown(text);
   if (entries.length === 0)
     throw usage('import.empty', 'There is no feature in that list.', {
-      hint: 'A Markdown list ("- F-1: Login works") or a JSON array with "name" fields.',
+      hint: 'A Markdown list ("- FORGE-001: Login works") or a JSON array with "name" fields.',
     });
   const plan: ImportPlan = { added: [], known: [] };
   const all = [...features];
@@ -54,7 +50,7 @@ export function planImport(
       plan.known.push(entry.id ?? entry.name);
       continue;
     }
-    const feature = planFeature(all, entry.id ?? makeId(all, idPattern), entry, now);
+    const feature = planFeature(all, entry.id ?? nextId(all), entry, now);
     plan.added.push(feature);
     all.push(feature);
   }
@@ -79,6 +75,12 @@ function refuseSecond(added: readonly Feature[], { id, name }: Entry): void {
         hint: 'Give one of them another id.',
       },
     );
+}
+
+/** The number after the largest `FORGE-NNN` there is. */
+function nextId(features: readonly Feature[]): string {
+  const numbers = features.map((feature) => Number(/^FORGE-(\d+)$/i.exec(feature.id)?.[1] ?? 0));
+  return `FORGE-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`;
 }
 
 function readJson(text: string): Entry[] {

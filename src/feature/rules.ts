@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type EntryList, encodeFields } from '../core/entries.js';
 import { corrupted, refused, usage } from '../core/error.js';
@@ -343,29 +344,19 @@ export function describeStatus({ status, override, unproven }: Feature): string 
   return unproven ? `${status} (unproven)` : status;
 }
 
-/** The next number of the project's own kind of id, else of the kind that most features have, else F-1. */
-export function makeId(features: readonly Pick<Feature, 'id'>[], idPattern: string): string {
-  const numbered = features.flatMap(({ id }) => {
-    const [, prefix = '', digits = ''] = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(id) ?? [];
-    return digits === '' ? [] : [{ prefix: prefix.toUpperCase(), digits }];
-  });
-  const prefix = prefixIn(idPattern) ?? mostOf(numbered.map((one) => one.prefix)) ?? 'F';
-  const last = numbered
-    .filter((one) => one.prefix === prefix)
-    .sort((a, b) => Number(a.digits) - Number(b.digits))
-    .at(-1)?.digits;
-  const number = String(Number(last ?? 0) + 1);
-  return `${prefix}-${last?.startsWith('0') ? number.padStart(last.length, '0') : number}`;
-}
-
-/** `SHOP` of `SHOP-\d+` and of `(SHOP|APP)-\d+`. */
-const prefixIn = (idPattern: string): string | undefined =>
-  /^\(?([A-Z][A-Z0-9]*)[|A-Z0-9]*\)?-\\d\+$/.exec(idPattern)?.[1];
-
-function mostOf(words: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+/** An id made of the name, so that two branches hardly ever make the same one for different features. */
+export function makeId(features: readonly Feature[], name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const base = isId(words) ? words : `f-${hash}`;
+  let id = base;
+  for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
+  return id;
 }
 
 /** A human's word instead of a test run; it holds for the tests as they stand (FEA-03). */

@@ -21,7 +21,7 @@ import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
-import { type Context, contextAt, readConfig, refuseHalted } from '../project/project.js';
+import { type Context, contextAt, refuseHalted } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
 import { checkChoices, chooseSettings, type InitInput, withSettings } from './choice.js';
 import { type Findings, type FoundFeatures, lookAround, readFeatures } from './look.js';
@@ -121,21 +121,10 @@ export async function initialise(
   );
   bringLedgerViews(context, result);
   result.skipped.push(...whyNoGit(from, repository));
-  if (given) result.features = takeFeatures(context, given.list, idPatternOf(context, input, found));
+  if (given) result.features = takeFeatures(context, given.list);
   if (given && result.features.length === 0)
     result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
   return { ...result, next: nextSteps(context, result, found) };
-}
-
-/** What counts from now on: the setting, and in a dry run what it would become. */
-function idPatternOf(context: Context, { idPattern }: InitInput, found: Findings): string | null {
-  if (isFresh(context)) return idPattern ?? found.idPattern;
-  try {
-    return readConfig(context).commit.id_pattern;
-  } catch {
-    // It is for the commands that need the settings to say what is wrong with them.
-    return null;
-  }
 }
 
 /** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */
@@ -197,8 +186,8 @@ function bringScript(context: Context, script: ScriptPlan, fresh: boolean, resul
 }
 
 /** Their ids. In a dry run there may be no list yet that they could be added to. */
-function takeFeatures(context: Context, text: string, idPattern: string | null): string[] {
-  return importFeatures(context, { text }, idPattern).features.map(({ id }) => id);
+function takeFeatures(context: Context, text: string): string[] {
+  return importFeatures(context, { text }).features.map(({ id }) => id);
 }
 
 /** What the ledger's id is made of: the same in every clone, as far as there is a commit. */

@@ -143,6 +143,6 @@ export function readFeatures(file: string, text: string, guard: Guard): FoundFea
       field: 'features',
       hint: 'A line for each: - [ ] Login works',
     });
-  const names = planImport([], list, { now: '', idPattern: '' }).added.map(({ name }) => name);
+  const names = planImport([], list, '').added.map(({ name }) => name);
   return { file, text, list, names, leftOut: leftOut + tasks.length - stored.length };
 }

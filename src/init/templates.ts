@@ -14,7 +14,7 @@ export interface Template {
 /** npm leaves out or renames these when packing, so they have plain names here. */
 const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
 
-/** Folders that begin empty, from `.forge/`. git does not keep these: whoever writes into one makes it. */
+/** Folders that begin empty, relative to `.forge/`. git does not keep them, so each writer creates its own. */
 export const EMPTY_FOLDERS = [
   'git/checkpoints',
   'linear/history',

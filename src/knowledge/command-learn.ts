@@ -61,7 +61,7 @@ export const group: Group = {
     command<Learned>({
       name: 'learn',
       args: ['<text>'],
-      summary: 'Keep something you learned; each briefing has it. Asks what it is, or takes --as',
+      summary: 'Keep a lesson. Later briefings show it. Asks for its kind, or takes --as',
       example: 'forge learn "Port 0 lets two test runs share a machine" --as success',
       options: [
         {

@@ -27,7 +27,7 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   if (observe) return observe([text]);
   requireMemory(context);
   const at = timestamp(context);
-  // Before anything is stored: what fails after it would say that nothing was kept.
+  // Read before the note is stored: a failure after that would report that nothing was kept.
   const session = readRunning(context)?.id ?? null;
   const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at, ...madeBy(context) }]);
   return { id: stored?.id ?? '', text, at, session, ...madeBy(context) };

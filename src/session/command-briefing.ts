@@ -40,7 +40,7 @@ export const group: Group = {
   ],
 };
 
-/** The work with forge, for an agent that has a shell alone. Every line can be typed as it stands, with words of its own. */
+/** The workflow for an agent that has only a shell. A test types each line. */
 const PRIME = `forge keeps the memory of this project in .forge/. Never edit .forge/memory yourself.
 
     forge start                    the task, what the last session left, what is known
@@ -51,12 +51,12 @@ const PRIME = `forge keeps the memory of this project in .forge/. Never edit .fo
     forge kfr patch --add "OpenQuestion:QUESTION"
     forge kfr patch --resolve kfr-2="ANSWER"    an open question keeps the session from its end
     forge learn "TEXT" --as success    also: failure, invariant, note
-    forge feature add "TEXT" --test "COMMAND"   the test fails until the work is done
+    forge feature add F-1 "TEXT" --test "COMMAND"   the test fails until the work is done
     forge done F-1                 runs that test; the only way to "passing"
     forge commit -a -m "TEXT" --why "TEXT"
     forge end --next "TEXT"        when the task is done
 
-Add --json for programs. When something is refused, the line behind the arrow says what to type.`;
+Add --json for programs. When a command is refused, the line after the arrow shows what to type.`;
 
 export const primeGroup: Group = {
   commands: [

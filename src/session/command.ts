@@ -65,7 +65,7 @@ const start: CommandSpec<StartedSession> = {
     ].join('\n'),
 };
 
-/** For a person: an agent is told in the briefing how to go on. */
+/** Only for a person: an agent gets its instructions in the briefing. */
 function nextSteps(task: string | null, style: Style): string {
   const id = /^([\w.-]+): /.exec(task ?? '')?.[1];
   const steps = [

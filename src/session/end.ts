@@ -61,7 +61,7 @@ export interface EndedSession {
   session: { id: string; ended_at: string };
   /** Where the session is kept; null for one in which nothing happened. */
   archive: string | null;
-  /** What the next session is told to begin with. */
+  /** The NEXT line for the next session. */
   next: string | null;
   learned: Learning[];
   /** The session as a cycle of long-term memory; absent where nothing was verified or learned. */

@@ -25,7 +25,7 @@ export interface Where {
   git: boolean;
   session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
   features: Record<FeatureStatus, number> | null;
-  /** What the last session left to begin with, or the running one says. */
+  /** The NEXT line of the running session, or of the last one. */
   step: string | null;
   /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
   halted: string | null;

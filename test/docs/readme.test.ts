@@ -55,7 +55,11 @@ describe('README.md and docs/tour.md', () => {
     await expect(retype(readFileSync(TOUR, 'utf8'), place)).toMatchFileSnapshot(TOUR);
     const [, last = ''] = /^```sh\n(forge agent uninstall [\s\S]*?)^```$/m.exec(page) ?? [];
     type(last.trim().split('\n'), place);
-    const left = spawnSync('sh', ['-c', 'git status --porcelain; ls -A . .git .git/hooks'], place);
+    const left = spawnSync(
+      'sh',
+      ['-c', 'git status --porcelain; git for-each-ref refs/forge refs/tags; ls -A . .git .git/hooks'],
+      place,
+    );
     expect(String(left.stdout)).not.toMatch(/forge|claude|^ ?[AMD?]/m);
   });
 });

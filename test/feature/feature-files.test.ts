@@ -13,6 +13,7 @@ import {
   storedFeature,
 } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
+import { commitAll } from '../support/statuses.js';
 
 interface View {
   schema_version: string;
@@ -227,24 +228,35 @@ describe('a new feature', () => {
     expect(await forgeError(project, ['feature', 'list', '--status', 'x'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('FEA-06 gets the next id of the project when none is given; ids match without case', async () => {
+  it('FEA-06 has an id made of its name when none is given; ids match without case', async () => {
     const project = await makeForge();
     const add = async (...args: string[]) =>
       (await forgeJson<View>(project, ['feature', 'add', ...args])).features[0]?.id;
-    expect(await add('Login works!')).toBe('F-1');
-    expect(await add('登录')).toBe('F-2');
+    expect(await add('Login works!')).toBe('login-works');
+    expect(await add('Login works.')).toBe('login-works-2');
     expect(await add('Logout', '--id', 'OUT')).toBe('OUT');
-    await add('WEB-009', 'Search');
-    expect(await add('Login works!')).toBe('F-3');
+    expect(await add('登录')).toMatch(/^f-[0-9a-f]{8}$/);
     await forgeJson(project, ['feature', 'edit', 'out', '--priority', '1']);
-    expect(await forgeJson(project, ['feature', 'show', 'f-1'])).toMatchObject({ name: 'Login works!' });
+    expect(await forgeJson(project, ['feature', 'show', 'LOGIN-WORKS'])).toMatchObject({
+      name: 'Login works!',
+    });
     expect(storedFeature(project, 'OUT')?.priority).toBe(1);
-    await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'WEB-\\d+']);
-    expect(await add('Filter')).toBe('WEB-010');
-    expect(storedFeature(project, 'WEB-010')?.name).toBe('Filter');
-    const other = await makeForge();
-    await forgeJson(other, ['config', 'set', 'commit.id_pattern', '(SHOP|APP)-\\d+']);
-    expect((await forgeJson<View>(other, ['feature', 'add', 'Cart'])).features[0]?.id).toBe('SHOP-1');
+  });
+
+  it('FEA-06 LAY-09 two branches that add features without ids merge, and both are there', async () => {
+    const project = await makeForge();
+    commitAll(project, 'Begin');
+    for (const [branch, name] of [
+      ['search', 'Search works'],
+      ['cart', 'Cart sums up'],
+    ] as const) {
+      project.git('switch', '-q', '-c', branch, 'main');
+      await forgeJson(project, ['feature', 'add', name]);
+      commitAll(project, name);
+    }
+    project.git('merge', '-q', '--no-edit', 'search');
+    const { features } = await forgeJson<View>(project, ['feature', 'list']);
+    expect(features.map(({ id }) => id).sort()).toEqual(['cart-sums-up', 'search-works']);
   });
 
   it('FEA-01 that waits for an id which nobody knows is kept, with a warning', async () => {

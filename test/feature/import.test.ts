@@ -6,10 +6,7 @@ import { failure } from '../support/failure.js';
 const now = '2026-03-01T10:00:00.000Z';
 const there: Feature = { id: 'FORGE-007', name: 'Login works', status: 'passing' };
 const plan = (text: string | object, features: Feature[] = []) =>
-  planImport(features, typeof text === 'string' ? text : JSON.stringify(text, null, 2), {
-    now,
-    idPattern: '',
-  });
+  planImport(features, typeof text === 'string' ? text : JSON.stringify(text, null, 2), now);
 const rows = (text: string | object, features: Feature[] = []): string[] =>
   plan(text, features).added.map(({ id, name, status }) => `${id}|${name}|${status}`);
 
@@ -19,23 +16,23 @@ describe('a Markdown list', () => {
     ['- FORGE-001 - Login', 'FORGE-001|Login|not_implemented'],
     ['* SX9-12 – Login', 'SX9-12|Login|not_implemented'],
     ['+ a.b-3 Login', 'a.b-3|Login|not_implemented'],
-    ['- Login', 'F-1|Login|not_implemented'],
-    ['1. Login', 'F-1|Login|not_implemented'],
-    ['12) Login', 'F-1|Login|not_implemented'],
-    ['- [ ] Login', 'F-1|Login|not_implemented'],
+    ['- Login', 'FORGE-001|Login|not_implemented'],
+    ['1. Login', 'FORGE-001|Login|not_implemented'],
+    ['12) Login', 'FORGE-001|Login|not_implemented'],
+    ['- [ ] Login', 'FORGE-001|Login|not_implemented'],
     ['- [ ] FORGE-009: Login: with a colon', 'FORGE-009|Login: with a colon|not_implemented'],
-    ['- [x] Login', 'F-1|Login|in_progress'],
+    ['- [x] Login', 'FORGE-001|Login|in_progress'],
     ['3. [X] FORGE-002 Login', 'FORGE-002|Login|in_progress'],
-    ['  - Login   \r', 'F-1|Login|not_implemented'],
-    ['- FORGE-001', 'F-1|FORGE-001|not_implemented'],
+    ['  - Login   \r', 'FORGE-001|Login|not_implemented'],
+    ['- FORGE-001', 'FORGE-001|FORGE-001|not_implemented'],
   ])('FEA-01 gives from %j the feature %s', (line, row) => {
     expect(rows(line)).toEqual([row]);
   });
 
   it('FEA-01 may have headings, prose, rules and blank lines', () => {
     expect(rows('# Features\n\nThese:\n\n- Login\n---\n- Logout\n\n> quoted\n')).toEqual([
-      'F-1|Login|not_implemented',
-      'F-2|Logout|not_implemented',
+      'FORGE-001|Login|not_implemented',
+      'FORGE-002|Logout|not_implemented',
     ]);
   });
 
@@ -52,7 +49,7 @@ describe('a JSON list', () => {
   const list = [
     { id: 'A', name: 'First', tests: ['npm test'], priority: 1, linear_issue: 'SX9-1', status: 'failing' },
     { description: 'Second', blocked_by: 'A', test: 'npm run e2e', category: 'ui' },
-    { id: 'C', blocked_by: ['A', 'F-1'], passes: false },
+    { id: 'C', blocked_by: ['A', 'FORGE-001'], passes: false },
   ];
 
   it.each([
@@ -70,8 +67,8 @@ describe('a JSON list', () => {
         linear_issue: 'SX9-1',
         status: 'failing',
       },
-      { ...base, id: 'F-1', name: 'Second', tests: ['npm run e2e'], blocked_by: 'A' },
-      { ...base, id: 'C', name: 'C', tests: [], blocked_by: ['A', 'F-1'] },
+      { ...base, id: 'FORGE-001', name: 'Second', tests: ['npm run e2e'], blocked_by: 'A' },
+      { ...base, id: 'C', name: 'C', tests: [], blocked_by: ['A', 'FORGE-001'] },
     ]);
   });
 
@@ -85,7 +82,7 @@ describe('a JSON list', () => {
   });
 
   it.each([{ status: 'passing' }, { passes: true }])('FEA-03 does not believe %j', (claim) => {
-    expect(rows([{ name: 'x', ...claim }])).toEqual(['F-1|x|in_progress']);
+    expect(rows([{ name: 'x', ...claim }])).toEqual(['FORGE-001|x|in_progress']);
   });
 });
 

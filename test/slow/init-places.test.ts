@@ -284,11 +284,11 @@ describe('forge init that something comes in between', () => {
     const flags = ['--features', 'README.md'];
     expect(typedJson<{ features: string[]; repaired: string[] }>(project, [...INIT, ...flags])).toMatchObject(
       {
-        features: ['F-1', 'F-2'],
+        features: ['FORGE-001', 'FORGE-002'],
         repaired: ['.forge/memory/long-term/features.json'],
       },
     );
     expect(runBinary(project.dir, [...INIT, ...flags]).exitCode).toBe(0);
-    expect(typed(project, ['feature', 'list']).match(/F-\d/g)).toHaveLength(2);
+    expect(typed(project, ['feature', 'list']).match(/FORGE-/g)).toHaveLength(2);
   });
 });

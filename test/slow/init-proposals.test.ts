@@ -55,12 +55,12 @@ describe('what forge init proposes', () => {
     });
     expect(idsOf(project)).toEqual([]);
     // What comes next works as it stands.
-    expect((await init(project, ['--features', 'README.md'])).features).toEqual(['SHOP-1', 'SHOP-2']);
-    expect(idsOf(project)).toEqual(['SHOP-1 Login works', 'SHOP-2 Export as CSV']);
+    expect((await init(project, ['--features', 'README.md'])).features).toEqual(['FORGE-001', 'FORGE-002']);
+    expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
     const again = await init(project, ['--features', 'README.md']);
     expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge session start']]);
     expect(again.skipped).toEqual(['--features README.md: all that it lists is there already']);
-    expect((await runForge(project, ['next'])).stdout).toContain('SHOP-1');
+    expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 
   it('LAY-04 every answer is a flag, and what was typed is approved', async () => {
@@ -72,7 +72,7 @@ describe('what forge init proposes', () => {
       git: { default_branch: 'develop' },
       checkpoint: { verify: ['npm test'] },
     });
-    expect([result.stack, result.features]).toEqual(['node', ['F-1', 'F-2']]);
+    expect([result.stack, result.features]).toEqual(['node', ['FORGE-001', 'FORGE-002']]);
     expect(result.proposals.map(({ name, taken }) => [name, taken])).toEqual([
       ['stack', false],
       ['test', true],
@@ -126,7 +126,7 @@ describe('what forge init proposes', () => {
     const project = makeTelling();
     const before = snapshot(project.dir);
     const planned = await init(project, ['--dry-run', '--features', 'README.md']);
-    expect(planned.features).toEqual(['SHOP-1', 'SHOP-2']);
+    expect(planned.features).toEqual(['FORGE-001', 'FORGE-002']);
     const { stdout } = await runForge(project, ['init', '-n']);
     for (const line of [
       /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
@@ -154,15 +154,12 @@ describe('what forge init proposes', () => {
     });
   });
 
-  it('LAY-04 the first feature is called as the project calls its issues', async () => {
+  it('LAY-04 the first feature that is proposed needs no id', async () => {
     const project = makeRepository();
-    commitAll(project, 'ABC-1: a', 'ABC-2: b', 'ABC-3: c');
     const add = 'forge feature add "First thing to build"';
     expect((await init(project)).next.join()).toContain(add);
     expect((await runForge(project, [])).stdout).toContain(add);
-    expect((await runForge(project, ['feature', 'add', 'First thing'])).stdout).toContain('ABC-1 ');
-    project.write(CONFIG, 'not toml');
-    expect((await init(makeRepository())).next.join()).toContain(add);
+    expect((await runForge(project, ['feature', 'add', 'First thing'])).stdout).toContain('first-thing ');
   });
 
   it('LAY-04 a folder that was removed comes back, and one line says what of the ledger did', async () => {

@@ -19,7 +19,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
         ['Take 2 features from README.md', 'y\r'],
       ],
     );
-    expect([exitCode, shown]).toEqual([0, expect.stringContaining('SHOP-1, SHOP-2')]);
+    expect([exitCode, shown]).toEqual([0, expect.stringContaining('FORGE-001, FORGE-002')]);
     expect(shown).not.toContain('merged into');
     // One down from "mixed".
     expect(project.read('.forge/init.sh')).toMatch(/stack none, chosen/);

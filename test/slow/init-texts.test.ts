@@ -27,8 +27,8 @@ describe('text of the repository in forge init', () => {
     expect(stdout).toMatch(/3 features \(.*\) +README\.md, 3 of it left out/);
     expect(stdout).not.toContain('\u001b');
     const result = await init(project, ['--features', 'README.md']);
-    expect(result.features).toEqual(['F-1', 'F-2', 'F-3']);
-    expect(idsOf(project)).toEqual(['F-1 Fine', 'F-2 $(touch x) touch y', 'F-3 --help']);
+    expect(result.features).toEqual(['FORGE-001', 'FORGE-002', 'FORGE-003']);
+    expect(idsOf(project)).toEqual(['FORGE-001 Fine', 'FORGE-002 $(touch x) touch y', 'FORGE-003 --help']);
     expect(project.has('x') || project.has('y')).toBe(false);
     expect(JSON.stringify(snapshot(project.path('.forge')))).not.toContain(token);
 

@@ -107,7 +107,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['memory', 'promotion'],
   },
   learn: {
-    text: 'One way in for knowledge and notes. success, failure and invariant stand in each briefing (forge knowledge); a note is kept and can be looked up (forge note).',
+    text: 'Adds to knowledge or notes. Every briefing shows a success, a failure or an invariant (forge knowledge). A note can be looked up (forge note).',
     see: ['knowledge', 'note', 'briefing'],
   },
   note: {

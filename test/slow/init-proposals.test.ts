@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
-import { commitAll, idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
+import { idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
 
 describe('what forge init proposes', () => {
   it('LAY-04 --yes takes what is safe, and says how the rest is taken', async () => {

@@ -32,7 +32,7 @@ export type { GuardFinding } from './guard/guard.js';
 export type { Scan, ScanInput } from './guard/scan-tree.js';
 export type { HookedPush } from './hooks/git-hooks.js';
 export type { HooksInput, HooksReport } from './hooks/install.js';
-export type { InitInput, InitResult } from './init/init.js';
+export type { InitInput, InitResult, ProjectView } from './init/init.js';
 export type { KfrCleared, KfrList, KfrPatch, KfrPatched } from './kfr/kfr.js';
 export type { Entry as KfrEntry } from './kfr/rules.js';
 export type { EditedArchitecture, ShownArchitecture } from './knowledge/architecture.js';

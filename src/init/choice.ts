@@ -9,11 +9,12 @@ import type { Findings } from './look.js';
 import type { Convention } from './proposal.js';
 import { STACKS, type Stack } from './stack.js';
 import type { Template } from './templates.js';
+import { checkWiring, type WiringWish } from './wire.js';
 
 /** Everything `init` could ask; what is not given is what it finds. */
-export interface InitInput {
+export interface InitInput extends WiringWish {
   stack?: string | undefined;
-  /** The project's name; default: the folder's. */
+  /** The project's name; default: the manifest's, else the folder's. */
   name?: string | undefined;
   /** The command that runs the tests: checkpoints run it (`[checkpoint] verify`). */
   test?: string | undefined;
@@ -30,6 +31,7 @@ export function checkChoices(context: Context, input: InitInput): Stack | undefi
   const { test, idPattern, branch, features } = input;
   if (test || features) requireSupervisor(context, 'what features are judged by');
   if (test) splitCommand(checkText(test, { what: '--test', lines: false }));
+  checkWiring(input);
   const problem = idPattern ? patternProblem(idPattern) : null;
   if (problem !== null)
     throw usage('init.id_pattern', `--id-pattern cannot be matched: ${problem}.`, {
@@ -61,22 +63,25 @@ export interface Settings {
   idPattern: string;
   branch: string;
   convention: Convention | null;
+  /** Hooks that warn only. */
+  warn: boolean;
 }
 
-export function chooseSettings({ test, idPattern, branch }: InitInput, found: Findings): Settings {
+export function chooseSettings({ test, idPattern, branch, hooks }: InitInput, found: Findings): Settings {
   const unsure = found.branch && !found.branch.known ? found.branch.name : '';
   return {
     test: test ?? '',
     idPattern: idPattern ?? found.idPattern ?? '',
     branch: branch ?? unsure,
     convention: found.convention,
+    warn: hooks === 'warn',
   };
 }
 
 /** config.toml as it is written for the first time. */
 export function withSettings(
   template: Template,
-  { test, idPattern, branch, convention }: Settings,
+  { test, idPattern, branch, convention, warn }: Settings,
 ): Template {
   if (template.path !== 'config.toml') return template;
   let text = template.bytes.toString('utf8');
@@ -84,6 +89,7 @@ export function withSettings(
     text = setTomlValue(text, 'commit', 'id_pattern', idPattern);
   if (convention) text = setTomlValue(text, 'commit', 'who', 'agents');
   if (convention?.name === 'commitlint') text = setTomlValue(text, 'commit', 'rules_off', ['subject']);
+  if (warn) text = setTomlValue(text, 'commit', 'enforce', 'warn');
   if (branch !== '') text = setTomlValue(text, 'git', 'default_branch', branch);
   if (test !== '') text = setTomlValue(text, 'checkpoint', 'verify', [test]);
   return { ...template, bytes: Buffer.from(text) };

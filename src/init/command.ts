@@ -5,8 +5,9 @@ import { columns, harmless, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
 import { oneLine, plural } from '../core/text.js';
-import { type InitInput, type InitResult, initForge, inspectProject } from '../index.js';
+import { type InitInput, type InitResult, initForge, inspectProject, type ProjectView } from '../index.js';
 import { STACKS } from './stack.js';
+import { AGENT_CHOICES, HOOK_CHOICES } from './wire.js';
 
 /** `forge init DIR`: a folder that is not there yet is made, as git does. */
 function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
@@ -28,6 +29,8 @@ async function run(call: Call, dir: string | undefined): Promise<InitResult> {
     test: given('test'),
     idPattern: given('idPattern'),
     branch: given('branch'),
+    agents: given('agents'),
+    hooks: given('hooks'),
     features:
       file === undefined
         ? undefined
@@ -39,34 +42,58 @@ async function run(call: Call, dir: string | undefined): Promise<InitResult> {
   return result;
 }
 
-/** What is proposed is taken with Enter. */
-const CLEAR = ' (Backspace: none)';
+const NONE = ' (Backspace: none)';
 
-/** One line for each thing that forge cannot know; what a flag says is not asked, and nothing where forge is set up. */
+/** Asks for what forge cannot know and no flag says; nothing where forge is set up. */
 async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
-  const { fresh, stacks, found } = await inspectProject(cwd, { world: call.world });
-  if (!fresh) return;
-  // What stands in files and commits is shown here, so it must not move the cursor.
-  const { test, idPattern, branch, features } = harmless(found);
-  const { choose, confirm, line } = await import('../cli/prompt.js');
-  // What forge found it may find otherwise another time: only another answer is a choice that stays.
+  const project = await inspectProject(cwd, { world: call.world });
+  if (!project.fresh) return;
+  call.say(`forge keeps its memory in .forge/, as files you commit. Press Enter to accept.`);
+  await askProject(project, input);
+  await askFeatures(project, input);
+  await askWiring(project, input);
+}
+
+/** Text from files and commits is made harmless before it is shown. */
+async function askProject({ stacks, found }: ProjectView, input: InitInput): Promise<void> {
+  const { test, idPattern, branch } = harmless(found);
+  const { choose, line } = await import('../cli/prompt.js');
+  // What forge found may change later, so only another answer is stored as a choice.
   if (input.stack === undefined) {
-    const answer = await choose('Which stack should init.sh set up?', stacks, found.stack);
+    const question = 'Which stack should .forge/init.sh install and check?';
+    const answer = await choose(question, stacks, found.stack);
     if (answer !== found.stack) input.stack = answer;
   }
-  input.test ??= await line(`Which command runs the tests?${test ? CLEAR : ''}`, test?.command ?? '');
+  input.test ??= await line(`Which command runs the tests?${test ? NONE : ''}`, test?.command ?? '');
   if (idPattern !== null)
-    input.idPattern ??= await line(`What do ids of issues look like, in commits?${CLEAR}`, idPattern);
-  if (branch && !branch.known)
-    input.branch ??= await line('Which branch are the others merged into?', branch.name);
+    input.idPattern ??= await line(`What do issue ids in commits look like?${NONE}`, idPattern);
+  if (branch && !branch.known) input.branch ??= await line('What is the main branch?', branch.name);
+}
+
+async function askFeatures({ found }: ProjectView, input: InitInput): Promise<void> {
+  const { features } = harmless(found);
   if (!features || input.features) return;
+  const { confirm } = await import('../cli/prompt.js');
   const some = oneLine(features.names.join('; '), 60);
   if (await confirm(`Take ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
     input.features = found.features ?? undefined;
 }
 
-const LEAVE =
-  '.forge/ is committed at the end of a session. To be without it again: rm -rf .forge .git/forge';
+async function askWiring({ agents, isRepository, found }: ProjectView, input: InitInput): Promise<void> {
+  const { confirm } = await import('../cli/prompt.js');
+  if (input.agents === undefined && agents.length > 0) {
+    const names = agents.join(', ');
+    if (await confirm(`Add forge to ${names}? It gets a briefing and tools.`)) {
+      input.agents = 'found';
+      input.allow = await confirm("Let it use forge's everyday tools without asking each time?");
+    }
+  }
+  if (input.hooks === undefined && isRepository) {
+    const whose = found.convention ? "agents' commits" : 'commits';
+    if (await confirm(`Install git hooks? git then refuses secrets, and ${whose} without a reason.`))
+      input.hooks = 'block';
+  }
+}
 
 function render(result: InitResult, style: Style): string {
   const counts: [readonly string[], string][] = [
@@ -83,14 +110,34 @@ function render(result: InitResult, style: Style): string {
     ...result.repaired.map((name) => `${style.warn('put back')}  ${name}`),
     ...result.renewed.map((name) => `${style.good('renewed ')}  ${name}`),
     ...gatherFeatures(result.features).map((line) => `${style.good('features')}  ${line}`),
+    ...(result.agents.length > 0 ? [`${style.good('agents  ')}  ${result.agents.join(', ')}`] : []),
+    ...(result.hooks.length > 0 ? [`${style.good('hooks   ')}  ${result.hooks.join(', ')}`] : []),
     ...result.skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
     `${style.strong(result.root)}: ${summary.join(', ')}.`,
     ...renderProposals(result, style),
     '',
     'Next:',
-    ...result.next.map((line) => `  ${style.command(line)}`),
-    ...(result.proposals.length > 0 ? ['', style.dim(LEAVE)] : []),
+    ...result.next.map(
+      (line) => `  ${style.command(line)}${line === SCRIPT ? style.dim(`   ${SCRIPT_DOES}`) : ''}`,
+    ),
+    ...(result.proposals.length > 0 ? ['', style.dim(describeStay(result))] : []),
   ].join('\n');
+}
+
+const SCRIPT = 'sh .forge/init.sh';
+const SCRIPT_DOES = '# install dependencies, run a quick check';
+
+/** What to commit, and how to remove forge again. */
+function describeStay({ agents, hooks, commit }: InitResult): string {
+  const files = ['.forge', ...commit].join(' ');
+  const undo = [
+    ...(agents.length > 0 ? [`forge agent uninstall ${agents.length > 1 ? 'all' : agents[0]}`] : []),
+    ...(hooks.length > 0 ? ['forge hooks uninstall'] : []),
+    'rm -rf .forge .git/forge',
+  ];
+  const own = 'The end of a session commits .forge/.';
+  const more = `Commit them together: git add ${files} && forge commit -m "Add forge" --why "agents remember"`;
+  return [commit.length > 0 ? more : own, `To remove forge: ${undo.join(' && ')}`].join('\n');
 }
 
 const NAMES = {
@@ -122,7 +169,7 @@ const howToTake = (name: keyof typeof NAMES, value: string, flag: string, style:
 const gatherFeatures = (ids: readonly string[]): string[] =>
   ids.length === 0 ? [] : [ids.length < 4 ? ids.join(', ') : `${ids[0]} to ${ids.at(-1)}`];
 
-/** One line a folder of `.forge/`: forty file names tell a newcomer nothing (--json has them). */
+/** One line for each folder of `.forge/`. `--json` has the file names. */
 function gather(names: readonly string[]): string[] {
   const places = new Map<string, number>();
   for (const name of names) {
@@ -148,10 +195,23 @@ export const group: Group = {
           help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: by the files here)',
           values: { words: STACKS },
         },
-        { flags: '--name <name>', help: "the project's name (default: the folder's)" },
+        {
+          flags: '--name <name>',
+          help: "the project's name (default: as in its manifest, else the folder's)",
+        },
         { flags: '--test <command>', help: 'what runs the tests; checkpoints run it too' },
         { flags: '--id-pattern <pattern>', help: 'how ids of issues look (default: as in recent commits)' },
         { flags: '--branch <name>', help: 'the branch that others are merged into (default: git knows)' },
+        {
+          flags: '--agents <name>',
+          help: 'wire forge into this coding agent, into all, or into those found here (default: none)',
+          values: { words: AGENT_CHOICES },
+        },
+        {
+          flags: '--hooks <mode>',
+          help: 'git hooks that block bad commits, or only warn (default: none)',
+          values: { words: HOOK_CHOICES },
+        },
         { flags: '--features <file>', help: 'take its open tasks, "- [ ] …", or a JSON list, as features' },
       ],
       writes: true,

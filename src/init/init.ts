@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AGENTS, agentsHere } from '../agent/agents.js';
 import { ForgeError, usage } from '../core/error.js';
 import {
   configFile,
@@ -25,11 +26,12 @@ import { type Context, contextAt, refuseHalted } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
 import { checkChoices, chooseSettings, type InitInput, withSettings } from './choice.js';
 import { type Findings, type FoundFeatures, lookAround, readFeatures } from './look.js';
-import { folderName, isBareRepository } from './project-folders.js';
+import { folderName, isBareRepository, manifestName } from './project-folders.js';
 import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './report.js';
 import { planScript, type ScriptPlan, writeScript } from './script.js';
 import { type Part, STACKS, type Stack } from './stack.js';
 import { EMPTY_FOLDERS, type Template, treeTemplates } from './templates.js';
+import { wire } from './wire.js';
 
 export type { InitInput } from './choice.js';
 
@@ -47,6 +49,11 @@ export interface InitResult {
   features: string[];
   /** What the repository says about itself; none where forge is set up already. */
   proposals: Proposal[];
+  /** Agents that forge was wired into, and git hooks that were installed: only those that were asked for. */
+  agents: string[];
+  hooks: string[];
+  /** Files outside `.forge/` that belong into the same commit. */
+  commit: string[];
   /** What was left out, with the reason. */
   skipped: string[];
   next: string[];
@@ -58,6 +65,10 @@ export interface ProjectView {
   fresh: boolean;
   stacks: readonly Stack[];
   found: Findings;
+  /** Titles of coding agents that are on the PATH or have a folder in the project. */
+  agents: string[];
+  /** Whether there is a git repository, which hooks need. */
+  isRepository: boolean;
 }
 
 /** What `init` would ask about. Reads only. */
@@ -65,7 +76,9 @@ export async function inspectProject(from: string, world: World): Promise<Projec
   const { root, repository } = initPlace(from);
   const context = contextAt(root, repository, world, true);
   const fresh = isFresh(context);
-  return { root, fresh, stacks: STACKS, found: await lookAround(context, fresh) };
+  const agents = agentsHere(root, world.env.PATH).map((name) => AGENTS[name].title);
+  const found = await lookAround(context, fresh);
+  return { root, fresh, stacks: STACKS, found, agents, isRepository: repository !== null };
 }
 
 const isFresh = ({ disk, layout }: Context): boolean => !disk.exists(configFile(layout));
@@ -121,6 +134,9 @@ export async function initialise(
   );
   bringLedgerViews(context, result);
   result.skipped.push(...whyNoGit(from, repository));
+  const { files: commit, skipped, ...wired } = await wire(context, input);
+  Object.assign(result, wired, { commit });
+  result.skipped.push(...skipped);
   if (given) result.features = takeFeatures(context, given.list);
   if (given && result.features.length === 0)
     result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
@@ -173,6 +189,9 @@ const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => 
   renewed: [],
   features: [],
   proposals: [],
+  agents: [],
+  hooks: [],
+  commit: [],
   skipped: [],
   next: [],
 });
@@ -212,11 +231,13 @@ function bringLedger(context: Context, root: string, fresh: boolean, result: Ini
   (fresh ? result.created : result.repaired).push(name);
 }
 
-/** A folder may have any name: with line breaks or escapes, of letters of four bytes, or one that may not be stored. */
+/** The manifest's name, else the folder's: the first that can be shown in a line and that the guard lets in. */
 async function projectName({ layout, world }: Context): Promise<string> {
-  const name = oneLine(folderName(layout.root), NAME_BYTES / 4);
   const guard = await loadGuard(world.env);
-  return name === '' || guard.scanText(name).length > 0 ? 'project' : name;
+  const names = [manifestName(layout.root), folderName(layout.root)].map((name) =>
+    oneLine(name, NAME_BYTES / 4),
+  );
+  return names.find((name) => name !== '' && guard.scanText(name).length === 0) ?? 'project';
 }
 
 /** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4, text that may not be stored exit 5. */

@@ -105,5 +105,22 @@ export function isBareRepository(folder: string): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 }
 
+/** Where a manifest at the top of a project says its name. The last part of a path is the name. */
+const NAMED_IN: readonly (readonly [file: string, name: RegExp])[] = [
+  ['package.json', /^\s*\{[^{}[\]]*?"name"\s*:\s*"([^"\\]+)"/],
+  ['pyproject.toml', /^\[(?:project|tool\.poetry)\][^[]*?^name\s*=\s*["']([^"']+)["']/m],
+  ['Cargo.toml', /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m],
+  ['go.mod', /^module\s+\S*?([^\s/]+?)(?:\/v\d+)?\s*$/m],
+];
+
+/** What the project's manifest calls it; '' when none does. */
+export function manifestName(root: string): string {
+  for (const [file, pattern] of NAMED_IN) {
+    const name = pattern.exec(readHintFile(root, file))?.[1];
+    if (name !== undefined) return name;
+  }
+  return '';
+}
+
 /** The folder's name; it may hold anything a file name can. */
 export const folderName = (root: string): string => basename(root);

@@ -91,6 +91,8 @@ export function whatHadNoEffect(input: InitInput, fresh: boolean, script: Script
   ];
   for (const [flag, given, how] of settings)
     if (given !== undefined) reasons.push(`${flag}: config.toml is there already; ${how}`);
+  if (input.hooks === 'warn')
+    reasons.push('--hooks warn: config.toml is there already; forge config set commit.enforce warn');
   return reasons;
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
@@ -156,12 +156,62 @@ describe('forge init', () => {
     expect(differences(repair, snapshot(project.dir))).toEqual([]);
   });
 
+  it('LAY-04 GIT-03 AGT-01 --agents and --hooks wire forge, and nothing is wired unasked', async () => {
+    const project = makeRepository();
+    const plain = await forgeJson<Init & { commit: string[] }>(project, ['init']);
+    expect(plain).toMatchObject({ agents: [], hooks: [], commit: [] });
+    expect(existsSync(project.path('.git/hooks/commit-msg'))).toBe(false);
+    const wired = await forgeJson<Init & { commit: string[] }>(project, [
+      ...['init', '--agents', 'claude', '--hooks', 'warn'],
+    ]);
+    expect(wired).toMatchObject({ agents: ['claude'], commit: ['.claude/settings.json', '.mcp.json'] });
+    expect(existsSync(project.path('.git/hooks/commit-msg'))).toBe(true);
+    expect(wired.skipped.join()).toContain('forge config set commit.enforce warn');
+
+    const fresh = makeRepository();
+    const { stdout } = await runForge(fresh, ['init', '--agents', 'claude', '--hooks', 'warn']);
+    expect(parse(fresh.read(CONFIG))).toMatchObject({ commit: { enforce: 'warn' } });
+    // The lines it prints work as they stand.
+    const [, commit = ''] = /together: (.*)/.exec(stdout) ?? [];
+    run(fresh.dir, 'sh', ['-ec', commit]);
+    expect(fresh.git('status', '--porcelain')).toBe('');
+    const [, remove = ''] = /remove forge: (.*)/.exec(stdout) ?? [];
+    run(fresh.dir, 'sh', ['-ec', remove]);
+    expect(existsSync(fresh.path('.forge'))).toBe(false);
+    expect(existsSync(fresh.path('.git/hooks/commit-msg'))).toBe(false);
+    expect(existsSync(fresh.path('.mcp.json'))).toBe(false);
+  });
+
+  it('LAY-04 a hook that cannot be installed leaves .forge/ made, and says what to type', async () => {
+    const project = makePlainProject();
+    const result = await forgeJson<Init>(project, ['init', '--hooks', 'block', '--agents', 'none']);
+    expect(result.created).toContain('.forge/config.toml');
+    expect(result.skipped.join('\n')).toMatch(/^hooks: /m);
+    for (const flag of ['agents', 'hooks'])
+      expect(await forgeError(makePlainProject(), ['init', `--${flag}`, 'cluade'])).toMatchObject({
+        exit: 2,
+        message: expect.stringContaining(`--${flag}: found "cluade", allowed: `),
+      });
+  });
+
+  it.each([
+    ['package.json', '{"version": "1.0.0", "name": "@shop/till"}', '@shop/till'],
+    ['pyproject.toml', '[build-system]\nrequires = []\n\n[project]\nversion = "1"\nname = "till"\n', 'till'],
+    ['Cargo.toml', '[package]\nname = "till-rs"\n', 'till-rs'],
+    ['go.mod', 'module example.com/shop/till/v2\n\ngo 1.22\n', 'till'],
+  ])('LAY-04 the project is named as %s says', async (file, text, name) => {
+    const project = makePlainProject();
+    project.write(file, text);
+    await forgeJson(project, ['init']);
+    expect(parse(project.read(CONFIG))).toMatchObject({ project: { name } });
+  });
+
   it('LAY-04 never asks without a terminal, and takes every answer as a flag', async () => {
     const project = makeRepository();
     // A question would read this test's stdin and hang.
     const { exitCode, stderr } = await runForge(project, ['init']);
     expect([exitCode, stderr]).toEqual([0, '']);
-    const all = ['--stack', 'none', '--test', '', '--name', 'a'];
+    const all = ['--stack', 'none', '--test', '', '--name', 'a', '--agents', 'none', '--hooks', 'none'];
     for (const flags of [['--yes'], ['--no-input'], all]) {
       const other = makeRepository();
       expect((await runForge(other, ['init', ...flags], { terminal: true })).exitCode).toBe(0);

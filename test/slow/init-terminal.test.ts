@@ -9,14 +9,18 @@ const pty = run('/', 'script', ['--version']).exitCode === 0;
 describe.skipIf(!pty)('forge init on a terminal', () => {
   it('LAY-04 asks for what it found, one line each, and takes the answers', async () => {
     const project = makeTelling();
+    project.write('.claude/settings.json', '{}\n');
     const { shown, exitCode } = await atTerminal(
       project,
       ['init'],
       [
         ['Which stack', '\u001b[B\r'],
         ['Which command runs the tests', '\r'],
-        ['ids of issues', '\r'],
+        ['issue ids', '\r'],
         ['Take 2 features from README.md', 'y\r'],
+        ['Add forge to Claude Code', 'y\r'],
+        ['without asking each time', '\r'],
+        ['Install git hooks', 'y\r'],
       ],
     );
     expect([exitCode, shown]).toEqual([0, expect.stringContaining('FORGE-001, FORGE-002')]);
@@ -25,6 +29,8 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     expect(project.read('.forge/init.sh')).toMatch(/stack none, chosen/);
     expect(settings(project)).toMatchObject({ checkpoint: { verify: ['npm test'] } });
     expect(idsOf(project)).toHaveLength(2);
+
+    expect(project.read('.forge/config.toml')).not.toMatch(/^enforce/m);
 
     // Nothing is left to ask.
     const again = await atTerminal(project, ['init']);
@@ -39,8 +45,9 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       [
         ['Which stack', '\r'],
         ['Which command runs the tests', '\u007f\r'],
-        ['ids of issues', '\u007f\r'],
+        ['issue ids', '\u007f\r'],
         ['Take 2 features', '\r'],
+        ['Install git hooks', '\r'],
       ],
     );
     expect([exitCode, idsOf(project)]).toEqual([0, []]);

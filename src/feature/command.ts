@@ -2,7 +2,15 @@ import { type Call, type CommandSpec, command, type Group, type OptionSpec } fro
 import { columns, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import type { AddedFeature, Feature, FeatureEdit, FeatureList, FeatureResult, Selection } from '../index.js';
+import type {
+  AddedFeature,
+  Feature,
+  FeatureEdit,
+  FeatureList,
+  FeatureResult,
+  Selection,
+  VerifyWatch,
+} from '../index.js';
 import { describeStatus, STATUSES } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
@@ -45,18 +53,29 @@ function paint(feature: Feature, style: Style): string {
   return (colours[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
 }
 
+/** How a feature gets out of `unproven`. */
+const waysToProve = (id: string, style: Style): string =>
+  columns(
+    [
+      [`forge feature edit ${id} --test "COMMAND"`, 'a test that fails without the work'],
+      [`forge done ${id}`, 'break the work, see it fail, repair it, see it pass'],
+      [`forge feature confirm ${id}`, 'a person says that the test proves it'],
+    ].map(([line = '', why]) => [style.command(line), style.dim(`# ${why}`)]),
+    '    ',
+  );
+
 /** What running a feature's tests made of it, in one line. */
 export function resultLine(result: FeatureResult, style: Style): string {
   const { id, status, before, duration_ms, failure, command, planned, not_run, unproven } = result;
   if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;
   const change = before === status ? status : `${before} → ${status}`;
   if (not_run) return `${style.warn('-')} ${id}  ${change}  not run (${oneLine(not_run, 200)})`;
+  const took = `${(duration_ms / 1000).toFixed(1)} s`;
+  if (unproven)
+    return `${style.warn('!')} ${id}  ${change}  ${took}  its test passes, but was never seen to fail:\n${waysToProve(id, style)}`;
   const mark = status === 'passing' ? style.good('✓') : style.bad('✗');
   const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})` : '';
-  const label = unproven
-    ? `  ${style.warn('unproven')}: never seen to fail; forge feature confirm ${id}`
-    : '';
-  return `${mark} ${id}  ${change}  ${(duration_ms / 1000).toFixed(1)} s${why}${label}`;
+  return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 
 const row = (feature: Feature, style: Style): string[] => [
@@ -138,25 +157,32 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
 };
 
 /** A human's word for `passing` is a record of its own, not one change among others. */
-async function edit(call: Call, id: string): Promise<FeatureList> {
-  const { reason } = call.options as { reason?: string };
+async function edit(call: Call, id: string): Promise<AddedFeature> {
+  const { reason, run } = call.options as { reason?: string; run?: boolean };
   const change = changeOf(call);
-  if (reason === undefined) return call.forge().feature.edit({ ...change, id });
+  if (reason === undefined)
+    return call.forge().feature.edit({ ...change, id, ...(run === false ? { run } : {}) }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason goes with --status passing alone.', {
       hint: `forge feature edit ${id} --status passing --reason "…"`,
     });
-  await confirmOverride(call, id);
+  await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`);
   return call.forge().feature.override({ id, reason });
 }
 
-async function confirmOverride(call: Call, id: string): Promise<void> {
+async function ask(call: Call, question: string): Promise<void> {
   if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
   const { confirm } = await import('../cli/prompt.js');
-  if (await confirm(`Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`))
-    return;
+  if (await confirm(question)) return;
   throw refused('feature.unconfirmed', 'Nothing was changed. Confirm with --yes.');
 }
+
+const firstRun = (call: Call): VerifyWatch => ({
+  onStart: (name, line) => call.say(`${name}: ${oneLine(line, 200)}`),
+  signal: call.signal,
+});
+
+const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
 
 /** `Login works` without quotes; `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
 const isTwoWords = (first: string, second: string): boolean =>
@@ -176,7 +202,7 @@ async function add(call: Call, first: string, second: string | undefined): Promi
     .forge()
     .feature.add(
       { ...input, ...(given === undefined ? {} : { id: given }), ...(run === false ? { run } : {}) },
-      { onStart: (name, line) => call.say(`${name}: ${oneLine(line, 200)}`), signal: call.signal },
+      firstRun(call),
     );
 }
 
@@ -186,10 +212,9 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
   if (!first_run) return list;
   const { result, reason = '', command } = first_run;
   const shown = oneLine(command, 100);
-  const word = /[a-z0-9]+/.exec((features[0]?.name ?? '').toLowerCase())?.[0] ?? id.toLowerCase();
   if (result === 'failed') return `${list}\n  its test fails for now, as it should (${shown})`;
   if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)})`;
-  return `${list}\n  ${style.warn('unproven')}: the test passes already (${shown}). Give it a test of its own:\n    ${style.command(`forge feature edit ${id} --test "npm test -- ${word}"`)}\n  or, for a person: ${style.command(`forge feature confirm ${id}`)}`;
+  return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 
 export const group: Group = {
@@ -201,7 +226,7 @@ export const group: Group = {
       example: 'forge feature add F-1 "Login works" --test "npm test -- login"',
       options: [
         { flags: '--id <id>', help: 'its id; without it one made of the name' },
-        { flags: '--no-run', help: 'do not run its tests now' },
+        NO_RUN,
         ...CHANGE_OPTIONS,
       ],
       writes: true,
@@ -237,10 +262,10 @@ export const group: Group = {
       run: (call, id) => call.forge().feature.show({ id: id as string }),
       render: renderFeature,
     }),
-    command<FeatureList>({
+    command<AddedFeature>({
       name: 'edit',
       args: ['<id>'],
-      summary: 'Change a feature; new tests take a passing one back to in_progress',
+      summary: 'Change a feature; new tests are run once, and take a passing one back to in_progress',
       example: 'forge feature edit F-1 --status in_progress --priority 1',
       options: [
         { flags: '--name <text>', help: 'another name' },
@@ -250,12 +275,13 @@ export const group: Group = {
           values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
         },
         { flags: '--reason <text>', help: 'with --status passing: a human says so without a test run' },
+        NO_RUN,
         ...CHANGE_OPTIONS,
       ],
       writes: true,
       confirms: true,
       run: (call, id) => edit(call, id as string),
-      render: renderList,
+      render: renderAdded,
     }),
     command<{ removed: Feature }>({
       name: 'remove',
@@ -283,8 +309,12 @@ export const group: Group = {
       example: 'forge feature confirm F-1',
       options: [{ flags: '--all', help: 'every unproven feature' }],
       writes: true,
-      run: (call, ...ids) =>
-        call.forge().feature.confirm({ ids, ...(call.options.all === true ? { all: true } : {}) }),
+      confirms: true,
+      run: async (call, ...ids) => {
+        const all = call.options.all === true;
+        await ask(call, `Do the tests of ${all ? 'every unproven feature' : ids.join(', ')} prove it?`);
+        return call.forge().feature.confirm({ ids, ...(all ? { all } : {}) });
+      },
       render: ({ features }, style) =>
         features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),
     }),

@@ -16,7 +16,6 @@ import {
   type Feature,
   type FeatureChange,
   isProven,
-  isUnprovenPass,
   makeId,
   overridden,
   planEdit,
@@ -45,6 +44,8 @@ export const FeatureEdit = z.strictObject({
   id: z.string(),
   name: z.optional(z.string()),
   status: z.optional(z.enum(STATUSES)),
+  /** False: new tests are not run once to see them fail. */
+  run: z.optional(z.boolean()),
   ...Change,
 });
 export type FeatureInput = z.infer<typeof FeatureInput>;
@@ -74,19 +75,17 @@ export function claimsIn(context: Context, features: readonly Feature[]): Featur
 /** Features as they may be counted: one that is not shown to pass is in progress, and a warning says so. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
   const claims = claimsIn(context, features);
-  warnOf(context, claims, 'marked passing, but not by a run of the tests as they are', 'verify');
-  const unproven = features.filter((feature) => isUnprovenPass(feature) && !claims.includes(feature));
-  warnOf(context, unproven, 'the tests were never seen to fail', 'confirm');
-  const doubtful = new Set([...claims, ...unproven]);
-  if (doubtful.size === 0) return [...features];
+  warnOf(context, claims, 'marked passing, but not by a run of the tests as they are');
+  if (claims.length === 0) return [...features];
+  const doubtful = new Set(claims);
   return features.map((feature) => (doubtful.has(feature) ? { ...feature, status: 'in_progress' } : feature));
 }
 
-function warnOf(context: Context, features: readonly Feature[], why: string, verb: string): void {
+function warnOf(context: Context, features: readonly Feature[], why: string): void {
   if (features.length === 0) return;
   const named = features.slice(0, 3).map(({ id }) => id);
   const more = features.length > 3 ? ` and ${features.length - 3} more` : '';
-  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge feature ${verb} ${named[0]}`;
+  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge feature verify ${named[0]}`;
   if (!context.warnings.includes(warning)) context.warnings.push(warning);
 }
 
@@ -120,6 +119,16 @@ export async function addFeature(
     return { features: [...features, added], result: added };
   });
   warnUnknown(context, feature);
+  return tryTests(context, feature, run, watch);
+}
+
+/** FEA-05: new tests are run once, when they are entered. */
+async function tryTests(
+  context: Context,
+  feature: Feature,
+  run: boolean,
+  watch: VerifyWatch,
+): Promise<AddedFeature> {
   const { tests = [] } = feature;
   approveTests(context, tests);
   if (!run || tests.length === 0 || context.disk.dryRun) return { features: [feature] };
@@ -127,19 +136,25 @@ export async function addFeature(
   return { features: [requireFeature(readFeatures(context), feature.id)], first_run };
 }
 
-export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
-  const { id, ...change } = checkInput(FeatureEdit, raw);
+export async function editFeature(
+  context: Context,
+  raw: FeatureEdit,
+  watch: VerifyWatch = {},
+): Promise<AddedFeature> {
+  const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
   // Whoever is judged by the tests does not choose them.
   if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
   checkChange(context, change);
-  const feature = changeFeatures(context, (features) => {
+  const { before, feature } = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const edited = planEdit(features, before.id, change);
-    return { features: features.map((other) => (other === before ? edited : other)), result: edited };
+    const result = { before, feature: edited };
+    return { features: features.map((other) => (other === before ? edited : other)), result };
   });
   if (change.blocked_by) warnUnknown(context, feature);
+  if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch);
   if (change.tests) approveTests(context, change.tests);
   return { features: [feature] };
 }

@@ -260,8 +260,11 @@ export function planFeature(
 export function planEdit(features: readonly Feature[], id: string, change: FeatureChange): Feature {
   const before = requireRecord(features, id, 'feature');
   let after = changed(before, change);
-  if (testsDiffer(before, after) && before.status === 'passing')
-    after = withoutEvidence({ ...after, status: change.status ?? 'in_progress' });
+  if (testsDiffer(before, after)) {
+    // What the old tests showed says nothing about the new ones.
+    const status = change.status ?? (before.status === 'passing' ? 'in_progress' : before.status);
+    after = asConfirmed(withoutEvidence({ ...after, status }));
+  }
   refuseCycle(
     features.map((feature) => (feature.id === id ? after : feature)),
     after,
@@ -314,23 +317,25 @@ export function judged(
     const { unproven, ...seen } = withoutEvidence(feature);
     return { ...seen, status: 'failing' };
   }
-  if (feature.status === 'passing' && !feature.override && isProven(feature, run.commands)) return feature;
+  const status = feature.unproven ? 'in_progress' : 'passing';
+  if (feature.status === status && !feature.override && isProven(feature, run.commands)) return feature;
   return {
     ...withoutEvidence(feature),
-    status: 'passing',
+    status,
     verified_at: run.at,
     ...(run.commit === null ? {} : { verified_commit: run.commit }),
     verified_by: run.commands,
   };
 }
 
-/** Its tests pass, and nobody knows whether they could fail: it counts as in progress (FEA-05). */
-export const isUnprovenPass = ({ status, unproven }: Feature): boolean =>
-  status === 'passing' && unproven === true;
+/** Its tests pass, and nobody knows whether they could fail: it stays in progress (FEA-05). */
+export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>
+  verified_at !== undefined && unproven === true;
 
+/** Without the doubt: passing if its tests have passed. */
 export function asConfirmed(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;
-  return confirmed;
+  return isUnprovenPass(feature) ? { ...confirmed, status: 'passing' } : confirmed;
 }
 
 /** What the first run of a new feature's tests says about them; `ok`: they pass before any work is done. */

@@ -9,8 +9,9 @@ import { readLog } from '../git/read.js';
 import { requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
-import { type Feature, type FeatureStatus, firstSeen, judged, testsDiffer } from './rules.js';
+import { type Feature, type FeatureStatus, firstSeen, isUnprovenPass, judged, testsDiffer } from './rules.js';
 import { readFeatures, requireFeature, updateFeatures } from './store.js';
+import { ranNoTest } from './test-output.js';
 
 export const FeatureVerifyInput = z.strictObject({
   ids: z.optional(z.array(z.string())),
@@ -48,7 +49,7 @@ export interface FeatureResult {
   planned?: true;
   /** Why no test could show anything (`uv: command not found`); the status is what it was. */
   not_run?: string;
-  /** It passes, and was never seen to fail. */
+  /** Its tests pass and were never seen to fail, so it stays in progress. */
   unproven?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
@@ -161,11 +162,12 @@ async function verifyOne(
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
   // Looked at before any lock is taken.
   if (!ok && feature.status === 'passing') requireMemory(context);
-  const { status, unproven } = recordResult(context, feature, evidence, last);
+  const judgment = recordResult(context, feature, evidence, last);
+  const { status } = judgment;
   const result = {
     ...shared,
     status,
-    ...(unproven ? { unproven } : {}),
+    ...(isUnprovenPass(judgment) ? { unproven: true as const } : {}),
     ...(ok ? {} : { failure: whyTestFailed(last), output }),
   };
   return { result, run: describeRun(status) };
@@ -221,9 +223,10 @@ export function whyTestFailed(run: ProcessRun): string {
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** Why a command could show nothing: it, or what it calls, is not on this machine. Null when it ran. */
+/** Why a command could show nothing: it, or what it calls, is not here, or it ran no test. Null when it ran. */
 export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
   if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
+  if (ranNoTest(output.tail)) return 'no test ran';
   if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE) return null;
   const lines = output.tail.trimEnd().split('\n');
   const told = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));

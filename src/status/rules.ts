@@ -73,7 +73,9 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   if (total === 0) return [neutral('there are no features yet')];
   const { passing, not_implemented: waiting } = counts;
   const begun = total - waiting;
-  if (begun === 0) return [neutral(`${plural(total, 'feature')}, none begun`)];
+  if (begun === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
+  if (counts.in_progress === begun && claims.length + unproven.length === 0)
+    return [neutral(`${plural(begun, 'feature')} in progress, none verified yet`)];
   const percent = Math.floor((passing * 10_000) / begun) / 100;
   const of = waiting === 0 ? plural(total, 'feature') : `${begun} begun`;
   const rest = waiting === 0 ? '' : `, ${waiting} not begun`;

@@ -99,11 +99,9 @@ const storedFeatures = (context: Context): Feature[] => readFeatures(context);
 
 export function lookAtFeatures(context: Context, features: readonly Feature[]): Remark[] {
   const claims = new Set(claimsIn(context, features));
-  const unproven = features.filter((feature) => isUnprovenPass(feature) && !claims.has(feature));
+  const unproven = features.filter(isUnprovenPass);
   const believed = features.map((feature) =>
-    claims.has(feature) || unproven.includes(feature)
-      ? { ...feature, status: 'in_progress' as const }
-      : feature,
+    claims.has(feature) ? { ...feature, status: 'in_progress' as const } : feature,
   );
   return judgeFeatures({
     counts: countStatuses(believed),

@@ -9,8 +9,9 @@ import { makeFolder, type Project, projectAt } from '../support/project.js';
 /** A feature that passed, as its file says. */
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
-  project.write('app.txt', 'login\n');
+  project.write('app.txt', '\n');
   await forgeJson(project, ['feature', 'add', 'LOGIN', 'Log in', '--test', 'grep -q login app.txt']);
+  project.write('app.txt', 'login\n');
   await forgeJson(project, ['feature', 'verify', 'LOGIN']);
   project.git('add', '.');
   project.git('commit', '-qm', 'It works');

@@ -162,12 +162,12 @@ describe('a new feature', () => {
     const project = await makeForge();
     const first = await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
     expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('unproven')]);
-    expect((await runForge(project, ['feature', 'verify', 'A'])).stdout).toContain('passing');
+    const verified = await runForge(project, ['feature', 'verify', 'A']);
+    expect(verified.exitCode).toBe(1);
+    expect(verified.stdout).toMatch(/^! A {2}not_implemented → in_progress .* never seen to fail/);
+    expect(verified.stdout).toContain('forge feature confirm A');
     const { stdout, stderr } = await runForge(project, ['feature', 'list']);
-    expect([stdout, stderr]).toEqual([
-      expect.stringMatching(/^A +in_progress \(unproven\) +a\n$/),
-      expect.stringContaining('forge feature confirm A'),
-    ]);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^A +in_progress \(unproven\) +a\n$/), '']);
     expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
     project.write('broken', '');
     await runForge(project, ['feature', 'verify', 'A']);
@@ -179,11 +179,42 @@ describe('a new feature', () => {
   it('FEA-05 a person confirms it; an agent does not', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
-    await forgeJson(project, ['feature', 'verify', 'A']);
+    await runForge(project, ['feature', 'verify', 'A']);
     expect(await forgeError(project, ['feature', 'confirm', 'A'])).toMatchObject({ exitCode: 3 });
-    await forgeJson(project, ['feature', 'confirm', '--all'], { terminal: true });
+    await forgeJson(project, ['feature', 'confirm', '--all', '--yes'], { terminal: true });
     expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
+  });
+
+  it('FEA-05 what was shown of one test says nothing of another', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e a']);
+    await runForge(project, ['feature', 'verify', 'A']);
+    const edited = await runForge(project, ['feature', 'edit', 'A', '--test', 'true']);
+    expect(edited.stdout).toContain('unproven');
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(1);
+    await forgeJson(project, ['feature', 'confirm', 'A', '--yes'], { terminal: true });
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'node -e 0']);
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'in_progress', unproven: true });
+  });
+
+  it.each([
+    ['go', 'ok  \texample.com/a\t0.1s [no tests to run]\n?   \texample.com/b\t[no test files]\n'],
+    ['cargo', '\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 6 filtered out\n'],
+    ['node', 'TAP version 13\n1..0\n# tests 0\n# pass 0\n'],
+    ['pytest', '=== no tests ran in 0.01s ===\n'],
+    ['mocha', '\n\n  0 passing (1ms)\n\n'],
+    ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n'],
+  ])('FEA-05 a run of %s in which no test ran is no pass', async (_, output) => {
+    const project = await makeForge();
+    project.write('output.txt', output);
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
+    const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    expect([exitCode, stdout]).toEqual([6, expect.stringContaining('not run (no test ran)')]);
+    project.write('output.txt', `${output}ok  \texample.com/c\t0.2s\nrunning 3 tests\n  2 passing (1ms)\n`);
+    if (['go', 'cargo', 'mocha'].includes(_))
+      expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });
 
   it('FEA-05 whose test fails, or has no tool, is as it should be; --no-run and import run nothing', async () => {

@@ -87,8 +87,8 @@ describe('VIS-01 short-term memory', () => {
 describe('VIS-01 features', () => {
   const counts = (passing: number, others: number) => ({
     not_implemented: 0,
-    in_progress: others,
-    failing: 0,
+    in_progress: 0,
+    failing: others,
     passing,
     blocked: 0,
   });
@@ -111,7 +111,7 @@ describe('VIS-01 features', () => {
   });
 
   it.each([
-    [0, 0, 3, 'neutral', '3 features, none begun'],
+    [0, 0, 3, 'neutral', '3 features, none started'],
     [1, 0, 9, 'green', '1 of 1 begun passes (100 %), 9 not begun'],
     [4, 1, 5, 'yellow', '4 of 5 begun pass (80 %), 5 not begun'],
     [0, 1, 1, 'red', '0 of 1 begun passes (0 %), 1 not begun'],

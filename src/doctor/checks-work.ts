@@ -141,11 +141,14 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     expected: 'the files that were committed',
     why: 'commands that read them find nothing',
     // Only missing files are restored: later changes to the others are in no commit.
-    fix: 'git ls-files -z --deleted -- .forge | xargs -0 git restore --',
+    fix: "git ls-files -z --deleted -- .forge ':!*/features.d/*' ':!*/learned.d/*' | xargs -0 git restore --",
     look: async ({ git, repository, layout }) => {
       if (!git || !repository) return null;
       const deleted = await deletedFiles(git, shownFrom(repository.root, layout.dir));
-      const files = deleted.map((path) => shown(layout, join(repository.root, path)));
+      const files = deleted
+        .map((path) => shown(layout, join(repository.root, path)))
+        // `feature remove` and `knowledge remove` delete these.
+        .filter((path) => !/\/long-term\/(?:features|learned)\.d\//.test(path));
       const [first] = files;
       if (first === undefined) return null;
       const observed = `${plural(files.length, 'file')} of .forge/ that git has ${files.length === 1 ? 'is' : 'are'} gone: ${some(files)}`;

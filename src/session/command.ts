@@ -144,6 +144,7 @@ function renderEnd(
     expired,
     commit,
     commit_skipped,
+    uncommitted,
   }: EndedSession,
   style: Style,
 ): string {
@@ -165,9 +166,17 @@ function renderEnd(
   for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
   if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
   else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
-  if (candidates.length > 0)
-    rows.push(`Candidates (seen the same again? ${style.command('forge session end --confirm ID')}):`);
-  rows.push(...candidates.map((candidate) => `  ${describeCandidate(candidate)}`));
+  if (uncommitted)
+    rows.push(
+      `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
+    );
+  if (candidates.length > 0) rows.push('Candidates, to confirm at the end of a session that saw the same:');
+  rows.push(
+    ...candidates.map(
+      (candidate) =>
+        `  ${describeCandidate(candidate)}   ${style.command(`forge end --confirm ${candidate.id}`)}`,
+    ),
+  );
   return rows.join('\n');
 }
 

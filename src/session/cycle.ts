@@ -42,7 +42,7 @@ export function planCycle(
   if (verdict === null && patterns.length + reported.learned.length + reported.failed.length === 0)
     return null;
   return {
-    task_id: taskOf(context, running, focus),
+    task_id: taskOf(context, running, focus, verdict),
     exit_code: verdict?.classification === 'FAILURE' ? 1 : 0,
     started_at: running.started_at,
     finished_at: at,
@@ -57,22 +57,35 @@ export function planCycle(
 const isOfSession = (file: string, session: string): boolean =>
   file.startsWith(`${session}-`) || /^(?:put|red)-/.test(file);
 
-/** The feature or issue that is in focus by its id, else the task in words. */
-function taskOf(context: Context, { goal }: RunningSession, { task, linear_issue }: Focus): string {
-  const feature = readFeatures(context).find(({ id }) => task?.startsWith(`${id}:`));
-  return feature?.id ?? linear_issue ?? task ?? goal ?? 'none';
+/**
+ * The feature in focus, or the one that was verified in its place: a verdict is about what ran. Else the issue, or the task
+ * in words.
+ */
+function taskOf(
+  context: Context,
+  { goal }: RunningSession,
+  { task, linear_issue }: Focus,
+  verdict: Verdict | null,
+): string {
+  const feature = readFeatures(context).find(({ id }) => task?.startsWith(`${id}:`))?.id;
+  const verified = (verdict?.evidence ?? []).map((evidence) => evidence.feature);
+  if (feature === undefined || verified.includes(feature) || verified.length === 0)
+    return feature ?? linear_issue ?? task ?? goal ?? 'none';
+  return verified[0] ?? feature;
 }
 
 type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
   Pick<CycleInput, 'regression_flags' | 'evidence' | 'evidence_left_out'>;
 
-/** By the last verification of each feature. Null if no test was run. */
+/** By the last verification of each feature. Null if no test showed anything. */
 export function judgeSession(records: readonly { record: LedgerRecord }[], session: string): Verdict | null {
   const own = records.filter(({ record }) => record.session === session).map(({ record }) => record);
   const last = new Map<string, VerificationRun>();
   for (const { kind, runs } of own)
     if (kind === 'verification') for (const run of runs as VerificationRun[]) last.set(run.feature, run);
-  const ran = [...last.values()].filter(({ not_run }) => not_run === undefined);
+  const started = [...last.values()].filter(({ not_run }) => not_run === undefined);
+  // Tests that were never seen to fail show nothing (FEA-05).
+  const ran = started.filter(({ exit_code, status }) => exit_code !== 0 || status === 'passing');
   if (ran.length === 0) return null;
   const passing = ran.filter(({ exit_code }) => exit_code === 0).length;
   const failing = new Set(ran.filter(({ exit_code }) => exit_code !== 0).map(({ feature }) => feature));
@@ -81,7 +94,7 @@ export function judgeSession(records: readonly { record: LedgerRecord }[], sessi
     .map(({ feature }) => String(feature));
   return {
     classification: classify(ran.length, passing, regressed.length),
-    environment_valid: ran.length === last.size,
+    environment_valid: started.length === last.size,
     quality_signals: { features_verified: ran.length, features_passing: passing },
     ...(regressed.length > 0 ? { regression_flags: boundTexts([...new Set(regressed)]) } : {}),
     ...boundEvidence(ran.map(toEvidence)),

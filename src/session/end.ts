@@ -28,6 +28,7 @@ import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
+import { readTree } from './record.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './running.js';
 
@@ -76,6 +77,8 @@ export interface EndedSession {
   commit?: { hash: string; short: string; subject: string; unsigned?: string };
   /** Why there is no commit. */
   commit_skipped?: string;
+  /** How many files outside `.forge/` no commit has. */
+  uncommitted?: number;
   warnings: string[];
 }
 
@@ -124,6 +127,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const archive = archiveFile(context.layout, running.id);
+  const tree = await tellGit(context, () => readTree(context));
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
@@ -132,6 +136,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...observe?.(learnings, confirm),
     candidates: readLearned(context).candidates,
     expired,
+    ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
@@ -215,7 +220,7 @@ function archiveEnded(
   intent: EndIntent,
   learned: readonly Learning[],
 ): void {
-  if (!isWorth(context) && learned.length === 0 && intent.next === null) return;
+  if (!isWorth(context) && learned.length === 0 && intent.next === null && !intent.cycle) return;
   const files = shortTerm(context);
   let text = addEntry(files.progress?.join('\n') ?? '', new Date(intent.at), 'Session ending');
   if (intent.next !== null) text = setNext(text, intent.next);

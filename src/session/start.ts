@@ -28,6 +28,7 @@ import { displayId } from './archive.js';
 import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { finishIntent } from './end.js';
+import { setFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
 import { openSession, type State } from './open.js';
 import { noteTree, readTree } from './record.js';
@@ -88,7 +89,9 @@ export async function startSession(
     closeInvestigations(context);
     return openSession(context, { ...input, goal }, { branch, head, memory });
   });
-  const { running, focus } = opened;
+  const { running } = opened;
+  const isTaskless = opened.state !== 'started' && opened.focus.task === null;
+  const focus = goal !== undefined && isTaskless ? setFocus(context, { task: goal }) : opened.focus;
   if (goal !== undefined && opened.state !== 'started' && focus.task !== goal)
     context.warnings.push(
       `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,

@@ -115,7 +115,7 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
   const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
   const { task } = nextTask(context);
   const commands = [
-    ...(features.length === 0 ? ['forge feature add "First thing to build" --test "npm test"'] : []),
+    ...(features.length === 0 ? ['forge feature add "First thing to build" --test "COMMAND"'] : []),
     ...(running ? ['forge progress add "what you just did"'] : []),
     ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
     ...(running ? [] : ['forge session start']),
@@ -131,6 +131,6 @@ function workOn(task: Candidate, features: readonly Feature[]): string {
   const tested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
   const command = tested
     ? `forge feature verify ${task.id}`
-    : `forge feature edit ${task.id} --test "npm test"`;
+    : `forge feature edit ${task.id} --test "COMMAND"`;
   return `${command}   # ${taskLine(task)}`;
 }

@@ -9,7 +9,7 @@ describe('the short ways', () => {
     const project = makeForgeRepository();
     expect(typed(project, ['start'])).toContain('session-001');
     expect(typed(project, ['log', 'wired the form'])).toMatch(/\[\d\d:\d\d\] wired the form/);
-    typed(project, ['feature', 'add', 'LOGIN', 'Login works', '--test', 'node -e 0']);
+    typed(project, ['feature', 'add', 'LOGIN', 'Login works', '--test', 'node -e 0', '--no-run']);
     expect(typed(project, ['ls'])).toContain('LOGIN');
     expect(typedJson(project, ['done', 'LOGIN'])).toMatchObject({
       results: [{ id: 'LOGIN', status: 'passing', exit_code: 0 }],

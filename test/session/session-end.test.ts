@@ -100,6 +100,44 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect((await runForge(project, ['session', 'status'])).stdout).toMatch(/^No session is running/);
   });
 
+  it('SES-06 one that verified a feature is archived without a log line, and names what is not committed', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
+    project.write('src/app.js', 'changed\n');
+    const { stdout } = await runForge(project, ['session', 'end']);
+    expect(stdout).toMatch(/archive {2}.*session-001/);
+    expect(stdout).toMatch(/! 1 file outside \.forge\/ not committed: git add -A && forge commit/);
+    const listed = await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list']);
+    expect(listed.sessions).toHaveLength(1);
+  });
+
+  it('SES-06 the cycle is about the feature that was verified, also when another was in focus', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['feature', 'add', 'OTHER', 'Logout works', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['session', 'start', 'FORGE-001']);
+    await forgeJson(project, ['feature', 'verify', 'OTHER']);
+    await forgeJson(project, ['session', 'end']);
+    const { stdout } = await runForge(project, ['memory', 'report']);
+    expect(stdout).toMatch(/OTHER.*SUCCESS/);
+    expect(stdout).not.toMatch(/FORGE-001.*SUCCESS/);
+  });
+
+  it('SES-05 a session without a task takes the one of a second start; a removed feature is no task', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'blocked']);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['focus', 'clear']);
+    const { stderr } = await runForge(project, ['session', 'start', 'forge-001']);
+    expect(stderr).not.toContain('goes on with its task');
+    const task = async () => (await forgeJson<{ task: string | null }>(project, ['focus', 'show'])).task;
+    expect(await task()).toBe('FORGE-001: Login works');
+    await forgeJson(project, ['feature', 'remove', 'FORGE-001']);
+    expect(await task()).toBeNull();
+    const doctor = await runForge(project, ['doctor']);
+    expect(doctor.stdout).not.toContain('gone');
+  });
+
   it('SES-06 --no-commit and the setting leave the commit out; -n leaves everything out', async () => {
     const project = await withFeature();
     const world = fixedClock();

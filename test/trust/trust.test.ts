@@ -66,7 +66,7 @@ describe('forge trust', () => {
   it('B-85 what was entered through forge here is approved by being entered', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
-    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', 'true', '--test', 'node -e 0']);
     expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     project.write(featureFile('A'), project.read(featureFile('A')).replace('node -e 0', 'touch ran'));

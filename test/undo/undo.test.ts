@@ -53,7 +53,8 @@ describe('forge undo', () => {
 
   it('GIT-09 a removed feature is back in its place with all it had; again, it is gone', async () => {
     const project = await makeForge();
-    for (const id of ['A', 'B', 'C']) await forgeJson(project, ['feature', 'add', id, id, '--test', 'true']);
+    for (const id of ['A', 'B', 'C'])
+      await forgeJson(project, ['feature', 'add', id, id, '--test', 'true', '--no-run']);
     await forgeJson(project, ['feature', 'verify', 'B']);
     const before = project.read(FEATURES);
     await forgeJson(project, ['feature', 'remove', 'B']);

@@ -51,9 +51,9 @@ const PRIME = `forge keeps the memory of this project in .forge/. Never edit .fo
     forge kfr patch --add "OpenQuestion:QUESTION"
     forge kfr patch --resolve kfr-2="ANSWER"    an open question keeps the session from its end
     forge learn "TEXT" --as success    also: failure, invariant, note
-    forge feature add F-1 "TEXT" --test "COMMAND"   the test fails until the work is done
+    forge feature add F-1 "TEXT" --test "COMMAND"   before the work: it runs once and must fail
     forge done F-1                 runs that test; the only way to "passing"
-    forge commit -a -m "TEXT" --why "TEXT"
+    git add -A && forge commit -m "TEXT" --why "TEXT"
     forge end --next "TEXT"        when the task is done
 
 Add --json for programs. When a command is refused, the line after the arrow shows what to type.`;

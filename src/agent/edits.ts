@@ -6,13 +6,13 @@ import type { Context } from '../project/project.js';
 
 /** The command that writes a file below `.forge/memory/`, by the beginning of its path. */
 const COMMANDS = [
-  [/^short-term\/progress/, 'forge progress add "TEXT"'],
+  [/^short-term\/progress/, 'forge log "TEXT"'],
   [/^short-term\/focus/, 'forge focus set --task "TEXT"'],
-  [/^long-term\/features/, 'forge feature add ID "NAME", forge feature edit ID, forge feature verify ID'],
+  [/^long-term\/features/, 'forge feature add ID "NAME", forge feature edit ID, forge done ID'],
   [/^long-term\/(knowledge|learned)/, 'forge knowledge add success "TEXT"'],
   [/^long-term\/architecture/, 'forge architecture edit FILE'],
   [/^(ledger|long-term\/notes|\w+\.jsonl)/, 'forge note add "TEXT"'],
-  [/^sessions/, 'forge session end'],
+  [/^sessions/, 'forge end'],
 ] as const;
 
 /** Files that agents may write. */

@@ -80,7 +80,7 @@ export async function requireClean(context: Context, { git, head }: Place): Prom
       'checkpoint.dirty',
       `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'is' : 'are'} not as HEAD has ${dirty.length === 1 ? 'it' : 'them'}: ${listed(dirty)}.`,
       {
-        hint: 'git add FILE && forge commit -m "…" --why "…"   or   git stash -u   or, what is of this checkout alone:   echo /FILE >>"$(git rev-parse --git-path info/exclude)"',
+        hint: 'git add -A && forge commit -m "TEXT" --why "TEXT"\ngit stash -u\necho /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone',
         data: { files: dirty.slice(0, 100) },
       },
     );

@@ -76,7 +76,7 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
   if (found) return found;
   if (longer.length > 1)
     throw usage('checkpoint.several', `Several checkpoints are named ${tagOf(name)}.`, {
-      hint: longer.map((checkpoint) => checkpoint.name).join('  or  '),
+      hint: longer.map((checkpoint) => checkpoint.name).join(', '),
     });
   const twin = all.find((checkpoint) => checkpoint.name.toLowerCase() === name.toLowerCase());
   throw usage('checkpoint.unknown', `There is no checkpoint ${tagOf(name)}.`, {

@@ -175,13 +175,13 @@ async function runInPlace(
       'checkpoint.elsewhere',
       `The working tree is not ${tag} (${plural(changed.length, 'file')}: ${listed(changed)}); nothing was run.`,
       {
-        hint: `git worktree add ../${nameIn(tag)} ${tag}   and there: forge checkpoint verify ${nameIn(tag)} --run`,
+        hint: `git worktree add ../${nameIn(tag)} ${tag} && cd ../${nameIn(tag)} && forge checkpoint verify ${nameIn(tag)} --run`,
       },
     );
   const tree = await testedTree(context, commit);
   const { evidence, failed } = await runAgain(context, verified_by, tree, watch);
   if (!failed) return { findings: [], evidence };
   const message = `${tag}: ${failed.command}: ${failed.why}`;
-  const hint = `git diff ${tag}   (it passed then; look at what is outside git)`;
+  const hint = `git diff ${tag}   # it passed then; look at what is outside git`;
   return { findings: [{ code: 'run', tag, message, hint }], evidence };
 }

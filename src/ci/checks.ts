@@ -62,11 +62,11 @@ export async function lookAtCommits(context: Context, found: CiRange): Promise<L
 function findingOf({ sha, subject, exempt, problems }: RangeCommit): CiFinding[] {
   const wrong = problems.filter(({ rule }) => rule !== 'secret').map(({ message }) => message);
   if (exempt === 'fixup') {
-    const fix = 'git rebase -i --autosquash   (from before the commit that it belongs to)';
+    const fix = 'git rebase -i --autosquash   # from before the commit that it belongs to';
     return [{ message: [`"${subject}" is still to be squashed.`, ...wrong].join(' '), fix, commit: sha }];
   }
   if (wrong.length === 0) return [];
-  const fix = `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`;
+  const fix = `forge commit check --range ${sha.slice(0, 12)}^!   # says what to write`;
   return [{ message: [`"${subject}":`, ...wrong].join(' '), fix, commit: sha }];
 }
 
@@ -84,7 +84,7 @@ export async function lookAtMemory(context: Context): Promise<Looked> {
   if (halt)
     findings.push({
       message: `memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}`,
-      fix: 'forge memory override acknowledge --reason "…"',
+      fix: 'forge memory override acknowledge --reason "TEXT"',
     });
   const tracked = await findTracked(context);
   if (tracked) findings.push(tracked);
@@ -163,7 +163,7 @@ const placeOf = (context: Context, { id }: Feature): Pick<CiFinding, 'file' | 'l
 function claimOf(context: Context, feature: Feature): CiFinding[] {
   if (isProven(feature, presentCommands(context, feature))) return [];
   const message = `${feature.id} is marked passing, but not by a run of its tests as they are`;
-  return [{ message, fix: `forge feature verify ${feature.id}`, ...placeOf(context, feature) }];
+  return [{ message, fix: `forge done ${feature.id}`, ...placeOf(context, feature) }];
 }
 
 /** Runs the tests of passing features that are trusted. Features that name the same tests share one run. */
@@ -212,12 +212,12 @@ function refusalOf(context: Context, refused: readonly string[], wanted: readonl
   const named = refused.length > 5 ? [...refused.slice(0, 5), '…'] : refused;
   return {
     message: `the tests of ${plural(refused.length, 'feature')} are not approved here, and were not run: ${named.join(', ')}`,
-    fix: `FORGE_TRUST=${trustValueOf(context, wanted)}   (a variable of the pipeline that no commit can change; read first: forge trust --show)`,
+    fix: `FORGE_TRUST=${trustValueOf(context, wanted)}   # a variable of the pipeline that no commit can change; read first: forge trust --show`,
   };
 }
 
 const failureOf = (feature: Feature, run: ProcessRun): CiFinding => ({
   message: `${feature.id} is marked passing and fails now: ${formatArgv(run.argv)}: ${whyTestFailed(run)}`,
-  fix: `forge feature verify ${feature.id}`,
+  fix: `forge done ${feature.id}`,
   output: run.output.tail.slice(-4096),
 });

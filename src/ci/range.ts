@@ -202,13 +202,13 @@ function readEvent(path: string | undefined): unknown {
 
 const tooShallow = (range: string): Error =>
   outside('ci.shallow', `This clone is shallow, and has not all commits of ${oneLine(range, 80)}.`, {
-    hint: 'git fetch --unshallow   (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0")',
+    hint: 'git fetch --unshallow   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"',
   });
 
 /** What a forced push replaced no ref leads to any more; by its id the big servers still give it. */
 const notHere = ({ from, rev, shown, isPushed }: NamedStart, remote: string): Error =>
   outside('ci.start', `${from} names ${oneLine(shown, 80)}, which this clone does not have.`, {
-    hint: `git fetch ${remote}${isPushed ? ` ${rev}` : ''}   or forge ci --range A..B`,
+    hint: `git fetch ${remote}${isPushed ? ` ${rev}` : ''}\nforge ci --range A..B`,
   });
 
 /** `12 commits in origin/main..HEAD (GITHUB_BASE_REF)`. */

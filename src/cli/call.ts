@@ -196,7 +196,7 @@ function makeStdin(io: Io, name: string): (what: string) => Promise<Buffer> {
     consumed = true;
     if (io.stdin.isTerminal)
       throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`, {
-        hint: `${name} … - <FILE   or   COMMAND | ${name} … -`,
+        hint: `${name} - <FILE\nCOMMAND | ${name} -`,
       });
     return io.stdin.read();
   };

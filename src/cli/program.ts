@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { GROUPS, type GroupEntry, TOPICS } from './groups.js';
+import { asTyped, guessBelow, guessCommand, withQuotes } from './guess.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
 
@@ -34,7 +35,7 @@ export async function parseArgv(argv: readonly string[], output: ProgramOutput):
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw wrongCall(error, program, word, subword);
+    if (error.exitCode !== 0) throw wrongCall(error, program, words, argv);
     return show(output, ({ commandHelp }, width) => commandHelp(wordsOf(program, words), width));
   }
   return invocation;
@@ -170,35 +171,59 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
   };
 }
 
-function wrongCall(error: CommanderError, program: Command, word?: string, subword?: string): Error {
+function wrongCall(
+  error: CommanderError,
+  program: Command,
+  [word, subword]: readonly string[],
+  argv: readonly string[],
+): Error {
   const group = program.commands.find((candidate) => candidate.name() === word);
   if (error.code === 'commander.help') return missingCommand(group, word);
   const command = group?.commands.find((candidate) => candidate.name() === subword);
-  const names = ['forge', group?.name(), command?.name()].filter(
-    (name) => name !== undefined && name !== 'where',
-  );
-  const place =
-    TOPICS.some(([name]) => name === word) && !group ? `forge help ${word}` : `${names.join(' ')} --help`;
+  const names = [group?.name(), command?.name()].filter((name) => name !== undefined && name !== 'where');
+  const typed = asTyped(names as string[]);
+  const place = TOPICS.some(([name]) => name === word) && !group ? `forge help ${word}` : `${typed} --help`;
+  if (error.code === 'commander.unknownCommand') return unknownWord(error, group, word, subword, place);
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
   // All that it takes, by name: "name" alone says too little.
   const isMissing = error.code === 'commander.missingArgument' && command !== undefined;
-  const unquoted = error.code === 'commander.excessArguments' ? inQuotes(command ?? group) : null;
+  const behind = argv.slice(argv.indexOf((command ?? group)?.name() ?? '') + 1);
+  const unquoted = error.code === 'commander.excessArguments' ? inQuotes(command ?? group, behind) : null;
   if (unquoted !== null)
     return usage('command.excess_arguments', 'Text of several words needs quotes.', {
-      hint: `${names.join(' ')} ${unquoted}`,
+      hint: `${typed} ${unquoted}`,
     });
-  const hint = isMissing ? `${names.join(' ')} ${argumentsOf(command)}` : nearest;
-  return usage(stableCode(error.code), sentence(what), { hint: hint ? `${hint}  (${place})` : place });
+  const hint = isMissing ? `${typed} ${argumentsOf(command)}` : nearest;
+  return usage(stableCode(error.code), sentence(what), { hint: hint ? `${hint}\n${place}` : place });
+}
+
+function unknownWord(
+  error: CommanderError,
+  group: Command | undefined,
+  word = '',
+  subword = '',
+  place = '',
+): Error {
+  const below =
+    group &&
+    guessBelow(
+      subword,
+      group.commands.map((command) => command.name()),
+    );
+  const near = group ? below && asTyped([group.name(), below]) : guessCommand(word);
+  const what = sentence(error.message.replace(/^error: /, '').split('\n')[0] ?? '');
+  return usage(stableCode(error.code), what, { hint: near ? `${near}\n${place}` : place });
 }
 
 /** Of a command whose last argument is a text: its words as they were meant. */
-function inQuotes(command: Command | undefined): string | null {
+function inQuotes(command: Command | undefined, behind: readonly string[]): string | null {
   const last = command?.registeredArguments.at(-1);
   if (!command || !last || !['text', 'name', 'query', 'value'].includes(last.name())) return null;
-  const before = command.registeredArguments.length - 1;
-  const text = command.args.slice(before).join(' ');
-  return [...command.args.slice(0, before), /["$`\\\n]/.test(text) ? '"…"' : `"${text}"`].join(' ');
+  const { args } = command;
+  // `feature add Login works now`: a word in lower case is no id.
+  const isText = !last.required && /^\p{L}+\p{Ll}\p{L}*$/u.test(args[0] ?? '');
+  return withQuotes(args, isText ? 0 : command.registeredArguments.length - 1, behind);
 }
 
 /** `ID NAME [FILES…]` */
@@ -211,8 +236,11 @@ const argumentsOf = ({ registeredArguments }: Command): string =>
     .join(' ');
 
 function missingCommand(group: Command | undefined, word: string | undefined): Error {
-  if (!group && word !== undefined)
-    return usage('command.unknown_command', `Unknown command '${word}'.`, { hint: 'forge --help' });
+  if (!group && word !== undefined) {
+    const near = guessCommand(word);
+    const hint = near ? `${near}\nforge --help` : 'forge --help';
+    return usage('command.unknown_command', `Unknown command '${word}'.`, { hint });
+  }
   const names = group?.commands.map((command) => command.name()).join(' | ');
   const name = group ? `forge ${group.name()}` : 'forge';
   return usage('command.missing', `${name} needs a command.`, {

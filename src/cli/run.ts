@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
+import { formatArgv } from '../core/argv.js';
 import { toForgeError, usage, withHint } from '../core/error.js';
 import { escapeControls, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
@@ -39,14 +40,20 @@ export async function main(io: Io): Promise<number> {
 /** Three ways out: a known error, an interruption, a bug. */
 async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   const { maskError, maskText } = await import('./input-guard.js');
-  const { fitScreen, screenAt } = await import('./screen.js');
+  const { fitScreen, screenAt, toPlainGlyphs } = await import('./screen.js');
   const known = await maskError(toForgeError(error));
   const write = (text: string): void => io.stderr.write(text);
   if (json) write(`${jsonLine({ error: known })}\n`);
   else {
-    const shown = (text: string): string => fitScreen(text, screenAt(io.stderr, io.env));
+    const screen = screenAt(io.stderr, io.env);
+    const shown = (text: string): string => fitScreen(text, screen);
+    const plain = (text: string): string => (screen && !screen.unicode ? toPlainGlyphs(text) : text);
     write(`${shown(`forge: ${escapeControls(known.message)}`)}\n`);
-    if (known.hint) write(`${shown(`  → ${escapeControls(known.hint)}`)}\n`);
+    // A command stays in one line, to be copied.
+    for (const line of known.hint?.split('\n') ?? [])
+      write(
+        `${/^(?:forge|git|sh|env) /.test(line) ? plain(`  → ${escapeControls(line)}`) : shown(`  → ${escapeControls(line)}`)}\n`,
+      );
     const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
     if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
     if (known.kind === 'bug')
@@ -128,7 +135,7 @@ function folder(io: Io, dir: string | undefined): string {
   const real = realFolder(path);
   if (real === null)
     throw usage('folder.missing', `There is no folder ${path}.`, {
-      hint: 'mkdir -p FOLDER   or another one:   -C FOLDER',
+      hint: `mkdir -p ${formatArgv([wanted])}`,
     });
   return basename(real) === '.forge' ? dirname(real) : real;
 }

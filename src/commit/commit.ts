@@ -50,7 +50,7 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
   const files = await readStagedFiles(git, all);
   if (files.length === 0)
     throw usage('commit.nothing', all ? 'No file that git knows has changed.' : 'Nothing is staged.', {
-      hint: all ? 'git add FILE …' : 'git add FILE …  or  forge commit -a',
+      hint: all ? 'git add -A   # new files too' : 'git add -A\nforge commit -a   # changed files only',
     });
   return composeMessage(input, await knownWork(context, { root, git, all, files }));
 }
@@ -140,11 +140,11 @@ function requireNoOperation(repository: Repository, amend: boolean): void {
 function requireTexts(draft: CommitMessage): CommitMessage {
   if (draft.subject === '')
     throw usage('commit.title', 'There is no title: no task is in focus.', {
-      hint: 'forge commit -m "…" --why "…"',
+      hint: 'forge commit -m "TEXT" --why "TEXT"',
     });
   if (draft.why === '')
     throw usage('commit.why', 'Nobody said why: the session has no goal, and no task is in focus.', {
-      hint: 'forge commit --why "…"',
+      hint: 'forge commit --why "TEXT"',
     });
   return draft;
 }

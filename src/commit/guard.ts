@@ -51,7 +51,7 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
     const [hit] = before ? newHits(found, guard.scanGrave(before.toString('utf8'))) : found;
     if (hit)
       throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
-        hint: 'forge guard scan; what is none can be committed with: forge commit',
+        hint: 'forge guard scan   # then commit what is clean: forge commit',
       });
   }
 }

@@ -273,6 +273,6 @@ function realFolder(path: string): string | null {
 function missingFile(file: string): Error {
   return corrupted('file.missing', `${file} is missing.`, {
     file,
-    hint: 'forge init  (puts back what is missing)',
+    hint: 'forge init   # restores what is missing',
   });
 }

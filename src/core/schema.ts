@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { conflictLines } from './conflict-marks.js';
 import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
 import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
+import { namesLike } from './nearest.js';
 import { escapeControls, lineAt, oneLine } from './text.js';
 
 /** A kind of state file: its schema, its version, and how older versions become this one. */
@@ -100,7 +101,7 @@ function refuseConflict(text: string, file: string): void {
   throw corrupted('file.conflict', `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`, {
     file,
     line: from,
-    hint: 'forge doctor --fix  (merges both sides by id, and shows what it chose)',
+    hint: 'forge doctor --fix   # merges both sides by id, and shows what it chose',
   });
 }
 
@@ -244,7 +245,11 @@ export function findTwin<T extends { id: string }>(records: readonly T[], id: st
 export function requireRecord<T extends { id: string }>(records: readonly T[], id: string, what: string): T {
   const found = records.find((record) => record.id === id);
   if (found) return found;
-  const twin = findTwin(records, id);
+  const [near] = namesLike(
+    id.toLowerCase(),
+    records.map((record) => record.id.toLowerCase()),
+  );
+  const twin = near === undefined ? undefined : findTwin(records, near);
   throw usage(`${what}.unknown`, `There is no ${what} ${JSON.stringify(oneLine(id, 80))}.`, {
     hint: twin ? `Did you mean ${twin.id}?` : `forge ${what} list`,
   });

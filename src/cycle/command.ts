@@ -15,7 +15,7 @@ const TIMEOUT: OptionSpec = {
 function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
   if (words.length > 0) return { command: [...words] };
   throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
-    hint: `forge ${name} -- COMMAND ARGS…`,
+    hint: `forge ${name} -- COMMAND`,
   });
 }
 

@@ -196,7 +196,7 @@ export function chooseTask(
 function asked({ warnings }: Context, id: string, features: readonly Feature[]): ChosenTask {
   if (features.length === 0 || features.some((feature) => feature.id === id))
     return { id, why: 'as asked for' };
-  warnings.push(`No feature is called ${id}: no tests judge this task. Features: forge feature list`);
+  warnings.push(`No feature is called ${id}: no tests judge this task. Features: forge ls`);
   return { id, why: 'as asked for; no feature is called that' };
 }
 

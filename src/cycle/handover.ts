@@ -42,7 +42,7 @@ function orOutside(write: () => void): void {
   } catch (error) {
     const why = systemCode(error) ?? (error as Error).message;
     throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
-      hint: 'TMPDIR must name a folder that you may write to: TMPDIR=/tmp forge cycle -- …',
+      hint: 'TMPDIR=/tmp forge cycle -- COMMAND   # TMPDIR must name a folder that you may write to',
       cause: error,
     });
   }
@@ -120,7 +120,7 @@ export function describeCycle({ task, feature, files, testFiles, candidates }: B
     'Report what the next cycle should know, one JSON object per line:',
     `    echo '{"pattern":"the e2e tests need port 0"}' >> "$FORGE_OBSERVATIONS"`,
     `Its scope is ${SCOPES[0]} unless you add "scope": ${SCOPES.slice(1).join(', ')}. Add "holds": false for something that did not hold.`,
-    'forge session end --learned "…" and forge note add "…" report the same way.',
+    'forge end --learned "TEXT" and forge note add "TEXT" report the same way.',
     ...(candidates.length === 0
       ? []
       : [

@@ -41,7 +41,7 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     severity: 'blocking',
     expected: 'memory that was never damaged, or that a human has looked at',
     why: 'cycle, loop and promotion are refused',
-    fix: 'forge memory override acknowledge --reason "…"',
+    fix: 'forge memory override acknowledge --reason "TEXT"',
     look: (context) => {
       const [first] = readWaiting(context);
       return first && describeWaiting(first);
@@ -91,7 +91,7 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     severity: 'degraded',
     expected: 'sessions that are archived whole',
     why: 'its archive is completed by the next start',
-    fix: 'forge session start',
+    fix: 'forge start',
     look: ({ disk, layout }) => disk.exists(intentFile(layout)) && 'the end of a session was interrupted',
   },
   {

@@ -99,7 +99,7 @@ async function confirm({ interactive }: Call, fixes: FixPlan['fixes']): Promise<
     if (await ask(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
   }
   throw refused('doctor.unconfirmed', 'Nothing was changed: nobody agreed to it.', {
-    hint: 'forge doctor --fix --dry-run  (shows it)  then  forge doctor --fix --yes',
+    hint: 'forge doctor --fix --dry-run   # shows it\nforge doctor --fix --yes',
     data: { fixes },
   });
 }

@@ -230,7 +230,7 @@ function mergeFeature(sides: Sides<Feature>, isSure: boolean): Merged<Fields> {
   const value: Feature = isLost ? asUnproved(merged) : merged;
   if (isAgreed && !isLost) return { value: { ...value }, choices: rest.choices };
   const why = isLost
-    ? 'its tests differ: forge feature verify proves it again'
+    ? 'its tests differ: forge done proves it again'
     : `${chosen === ours ? 'ours' : 'theirs'}: it alone changed, ran last or claims less`;
   const { status } = value;
   const choice = { id: null, field: 'status', ours: ours.status, theirs: theirs.status, value: status, why };

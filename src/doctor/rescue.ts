@@ -38,13 +38,13 @@ export async function withRescue(context: Context, error: unknown): Promise<unkn
 export function asideHint({ layout }: Context, file: string): string | null {
   const aside = `mv ${file} ${file}.damaged`;
   if (file === shown(layout, sessionFile(layout)))
-    return `${aside} && forge session start   (its progress is kept as an interrupted session)`;
+    return `${aside} && forge start   # its progress is kept as an interrupted session`;
   if (file === shown(layout, kfrFile(layout)))
     return `${aside}   (working memory begins anew; what requires resolution stays)`;
   if ([featuresFile, knowledgeFile].some((view) => shown(layout, view(layout)) === file))
     return `fix what it says, or: ${aside}   (forge writes it again)`;
   const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
-  return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
+  return fresh ? `${aside} && forge init   # puts an empty one there` : null;
 }
 
 async function commitHint(context: Context, file: string, isGone: boolean): Promise<string | null> {

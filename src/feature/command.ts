@@ -1,5 +1,6 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -123,7 +124,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   args: ['[ids...]'],
   summary:
     "Run features' tests (of none: that of the task); the only way to passing. Exit 1: one fails, 6: cannot run",
-  example: 'forge feature verify F-1',
+  example: 'forge done F-1',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
   writes: true,
   run: async (call, ...given) => {
@@ -164,7 +165,7 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
     return call.forge().feature.edit({ ...change, id, ...(run === false ? { run } : {}) }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason goes with --status passing alone.', {
-      hint: `forge feature edit ${id} --status passing --reason "…"`,
+      hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`);
   return call.forge().feature.override({ id, reason });
@@ -188,13 +189,20 @@ const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now'
 const isTwoWords = (first: string, second: string): boolean =>
   /^\p{L}+\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
 
+const testFlags = ({ options }: Call): string[] =>
+  ((options.test ?? []) as string[]).map((test) => formatArgv(['--test', test]));
+
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id, run } = call.options as { id?: string; run?: boolean };
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', 'Text of several words needs quotes.', {
-      hint: `forge feature add "${first} ${second}"`,
+      hint: ['forge feature add', `"${first} ${second}"`, ...testFlags(call)].join(' '),
+    });
+  if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
+    throw usage('feature.no_name', `${first} needs a name.`, {
+      hint: [`forge feature add ${first} "NAME"`, ...testFlags(call)].join(' '),
     });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
@@ -236,7 +244,7 @@ export const group: Group = {
     command<FeatureList>({
       name: 'list',
       summary: 'List the features',
-      example: 'forge feature list',
+      example: 'forge ls',
       options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
       run: async (call) => {
         const { features } = await call.forge().feature.list();

@@ -85,7 +85,7 @@ function warnOf(context: Context, features: readonly Feature[], why: string): vo
   if (features.length === 0) return;
   const named = features.slice(0, 3).map(({ id }) => id);
   const more = features.length > 3 ? ` and ${features.length - 3} more` : '';
-  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge feature verify ${named[0]}`;
+  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge done ${named[0]}`;
   if (!context.warnings.includes(warning)) context.warnings.push(warning);
 }
 
@@ -115,11 +115,22 @@ export async function addFeature(
   if (id !== undefined) checkId(id, 'feature id');
   checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
+    if (id === undefined) refuseSameName(features, change.name);
     const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
     return { features: [...features, added], result: added };
   });
   warnUnknown(context, feature);
   return tryTests(context, feature, run, watch);
+}
+
+/** The same name again is nearly always the same feature. With an id of its own it may be another one. */
+function refuseSameName(features: readonly Feature[], name: string): void {
+  const same = features.find((feature) => feature.name.toLowerCase() === name.toLowerCase());
+  if (same)
+    throw usage('feature.exists', `There is a feature of that name already: ${same.id}.`, {
+      field: 'name',
+      hint: `forge feature show ${same.id}`,
+    });
 }
 
 /** FEA-05: new tests are run once, when they are entered. */

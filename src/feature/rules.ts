@@ -109,7 +109,7 @@ function arrange(features: Feature[]): Feature[] {
   if (twice !== null) {
     const files = features.filter(({ id }) => id.toLowerCase() === twice.toLowerCase());
     throw corrupted('feature.twice', `${files.map(({ id }) => id).join(' and ')} differ in case alone.`, {
-      hint: `git rm .forge/memory/long-term/features.d/${twice}.json   (or give it another id)`,
+      hint: `git rm .forge/memory/long-term/features.d/${twice}.json   # or give it another id`,
     });
   }
   const age = ({ created_at }: Feature): string => created_at ?? '~';
@@ -152,7 +152,7 @@ function edit(feature: Feature, old: Feature, wanted: Feature, changes: string[]
   // Only a run of the tests makes a feature pass.
   const taken = changed.filter((field) => field !== 'status' || wanted.status !== 'passing');
   if (changed.length > taken.length)
-    changes.push(`${feature.id} stays ${feature.status} until forge feature verify ${feature.id}`);
+    changes.push(`${feature.id} stays ${feature.status} until forge done ${feature.id}`);
   if (taken.every((field) => isSame(feature[field] ?? null, wanted[field] ?? null))) return feature;
   changes.push(`${feature.id} (${taken.join(', ')})`);
   const given = Object.fromEntries(taken.map((field) => [field, wanted[field]]));
@@ -248,7 +248,7 @@ export function planFeature(
   const twin = findTwin(features, id);
   if (twin)
     throw usage('feature.exists', `Feature ${twin.id} exists already.`, {
-      hint: `forge feature edit ${twin.id} …`,
+      hint: `forge feature show ${twin.id}`,
     });
   const blank: Feature = { id, name: change.name ?? id, status: 'not_implemented', created_at: now };
   const feature = changed({ ...blank, tests: change.tests ?? [] }, change);
@@ -275,7 +275,7 @@ export function planEdit(features: readonly Feature[], id: string, change: Featu
 function changed(feature: Feature, change: FeatureChange): Feature {
   if (change.status === 'passing')
     throw refused('feature.unproven', `${feature.id}: only a verified test run makes a feature passing.`, {
-      hint: `forge feature verify ${feature.id}  or, for a human: forge feature edit ${feature.id} --status passing --reason "…"`,
+      hint: `forge done ${feature.id}\nforge feature edit ${feature.id} --status passing --reason "TEXT"   # for a person`,
     });
   const after: Feature = { ...feature };
   if (change.name !== undefined) after.name = change.name;

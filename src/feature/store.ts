@@ -1,5 +1,6 @@
 import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
+import { namesLike } from '../core/nearest.js';
 import { findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import type { Context } from '../project/project.js';
@@ -17,7 +18,12 @@ export const updateFeatures = (context: Context, change?: (features: Feature[]) 
 export function requireFeature(features: readonly Feature[], id: string): Feature {
   const found = findTwin(features, id);
   if (found) return found;
+  const [near] = namesLike(
+    id.toLowerCase(),
+    features.map((feature) => feature.id.toLowerCase()),
+  );
+  const twin = near === undefined ? undefined : findTwin(features, near);
   throw usage('feature.unknown', `There is no feature ${JSON.stringify(oneLine(id, 80))}.`, {
-    hint: 'forge feature list',
+    hint: twin ? `Did you mean ${twin.id}?` : 'forge ls',
   });
 }

@@ -103,13 +103,13 @@ function chooseFeatures(
   const features = readFeatures(context);
   if (all === ids.length > 0)
     throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
-      hint: 'forge feature verify --all',
+      hint: 'forge done --all',
     });
   const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));
   const untested = chosen.find((feature) => !hasTests(feature));
   if (untested)
     throw usage('feature.no_tests', `${untested.id} has no tests, so nothing can prove it.`, {
-      hint: `forge feature edit ${untested.id} --test "…"`,
+      hint: `forge feature edit ${untested.id} --test "COMMAND"`,
     });
   return chosen;
 }
@@ -179,11 +179,12 @@ export async function runTests(
   feature: Feature,
   commands: readonly string[][],
   watch: VerifyWatch,
+  interrupted = 'Interrupted; nothing was recorded for this feature.',
 ): Promise<ProcessRun[]> {
   const runs: ProcessRun[] = [];
   for (const argv of commands) {
     watch.onStart?.(feature.id, formatArgv(argv));
-    const run = await runTest(context, argv, watch, 'Interrupted; nothing was recorded for this feature.');
+    const run = await runTest(context, argv, watch, interrupted);
     watch.onRun?.(feature.id, run);
     runs.push(run);
     if (run.exit_code !== 0) break;
@@ -246,7 +247,8 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const template = readConfig(context).features.test_command;
   const commands = (feature.tests ?? []).map((test) => testArgv(test, template));
   requireTrust(context, commands.map(formatArgv));
-  const last = (await runTests(context, feature, commands, watch)).at(-1) as ProcessRun;
+  const interrupted = `Interrupted; ${feature.id} is in the list, and its tests did not finish.`;
+  const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
@@ -290,7 +292,7 @@ function recordResult(
         'feature.changed',
         `The tests of ${ran.id} were edited while they ran; nothing was recorded.`,
         {
-          hint: `forge feature verify ${ran.id}`,
+          hint: `forge done ${ran.id}`,
         },
       );
     after = judged(now, evidence);

@@ -313,7 +313,7 @@ export function gitError(args: readonly string[], stderr: string): Error {
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const identity = /Please tell me who you are|empty ident/.test(stderr);
   return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${commandOf(args)}: ${reason || 'failed'}`, {
-    hint: remedy ?? (identity ? 'git config user.name "…" && git config user.email "…"' : undefined),
+    hint: remedy ?? (identity ? 'git config user.name "NAME" && git config user.email "ADDRESS"' : undefined),
   });
 }
 

@@ -13,7 +13,7 @@ export async function openEditor(
   const editor = stdout.trim();
   if (code !== 0 || editor === '')
     throw outside('editor.none', `Git names no editor: ${stderr.trim()}`, {
-      hint: 'git config --global core.editor …',
+      hint: 'git config --global core.editor EDITOR',
     });
   const status = await new Promise<number | null>((done, fail) => {
     const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], {
@@ -25,12 +25,12 @@ export async function openEditor(
   });
   if (status !== 0)
     throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
-      hint: hint ?? 'git config core.editor …  (another editor)',
+      hint: hint ?? 'git config core.editor EDITOR   # another one',
     });
 }
 
 const noShell = (editor: string, error: Error): Error =>
   outside('editor.shell', `The editor (${editor}) needs sh, which cannot be started: ${error.message}`, {
-    hint: 'put sh in PATH   or give the text another way: --help says how',
+    hint: 'put sh in PATH, or give the text another way: --help says how',
     cause: error,
   });

@@ -216,7 +216,7 @@ export async function requireObjects(
   const paths = new Map([...files].map(([path, oid]) => [oid, path]));
   const refuse = (what: string): Error =>
     outside('recover.objects', `${what}; nothing was changed.`, {
-      hint: `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}`,
+      hint: `git fsck\ngit diff --stat HEAD ${commit}   # in a partial clone: fetches what is missing`,
     });
   const input = [...paths.keys()].map((oid) => `${oid}\n`).join('');
   const answer = await look(['cat-file', '--batch-check'], { input }).catch((error: Error) => {

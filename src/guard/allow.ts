@@ -29,7 +29,7 @@ export async function allowText(
     throw usage(
       'guard.fingerprint',
       `${named.length} findings in this clone have the fingerprint ${JSON.stringify(oneLine(input.fingerprint, 40))}.`,
-      { hint: 'forge guard scan  (shows fingerprints); a fingerprint is known where the text was refused' },
+      { hint: 'forge guard scan   # shows fingerprints, known where the text was refused' },
     );
   requireMemory(context);
   const { fingerprint, mark, rule, class: name } = known;
@@ -52,7 +52,7 @@ export function refusePaused(context: Context): void {
   const message = `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`;
   if (!context.world.terminal)
     throw refused('session.paused', `${message}.`, {
-      hint: `A human looks at it, and runs at a terminal: forge guard allow ${fingerprint} --reason "…", or any command that writes`,
+      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # a person, at a terminal; or any command that writes, to go on without it`,
     });
   context.warnings.push(`${message}. It goes on now.`);
   endPause(context);

@@ -235,8 +235,8 @@ const haltOn = (context: Context): 'critical' | 'all' =>
 
 function adviceFor({ class: name, what, fingerprint }: GuardFinding, halting: boolean): string {
   if (halting)
-    return 'Leave it out. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "…"';
-  const falseAlarm = `A false alarm: a human runs forge guard allow ${fingerprint} --reason "…"`;
+    return 'Leave it out. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "TEXT"';
+  const falseAlarm = `A false alarm: a human runs forge guard allow ${fingerprint} --reason "TEXT"`;
   const placeholder = placeholderOf(name);
   if (placeholder !== null) return `Write ${placeholder} instead, or add --redact. ${falseAlarm}`;
   return name === 'proprietary'

@@ -116,11 +116,11 @@ async function judgePush(io: Io): Promise<Verdict> {
   if (memory !== null)
     lines.push(
       `  memory: ${oneLine(memory, 300)}`,
-      '    → forge memory verify   (shows what is wrong, and what a human types to go on)',
+      '    → forge memory verify   # shows what is wrong, and what a person types to go on',
     );
   if (refusal)
     lines.push(
-      `  ${hasCommits ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
+      `  ${hasCommits ? 'More: forge commit check --range A..B   Past' : 'Past'} all hooks: --no-verify`,
     );
   return { lines, refusal };
 }

@@ -94,7 +94,7 @@ async function lookAtHooks({ repository, git }: Context): Promise<Scene> {
       'hooks.elsewhere',
       `Hooks would be written to ${repository.gitDir}, which does not name this folder.`,
       {
-        hint: `git config core.worktree "$(git rev-parse --show-toplevel)"   (if it is this folder's git dir)`,
+        hint: `git config core.worktree "$(git rev-parse --show-toplevel)"   # if it is this folder's git dir`,
       },
     );
   const { root, commonDir } = repository;

@@ -90,7 +90,7 @@ function planHook(hook: GitHook, surroundings: Surroundings): HookPlan {
       ...keep,
       state: 'refused',
       why: `${path} is not executable, so git passes over it`,
-      fix: `chmod +x ${path}   or remove it; then: forge hooks install`,
+      fix: `chmod +x ${path} && forge hooks install`,
     };
   if (owner === 'others') return planOthers(hooksPath, text, keep);
   if (text === null && owner === 'git') return { ...keep, state: 'new', text: newHook(hook) };
@@ -102,7 +102,7 @@ const refuseNoFolder = ({ value, scope }: { value: string; scope: string }, keep
   ...keep,
   state: 'refused',
   why: `core.hooksPath (${scope}) is ${JSON.stringify(value)}, which is no folder, so git runs no hooks`,
-  fix: `make that folder, or: git config --${scope} --unset core.hooksPath`,
+  fix: `git config --${scope} --unset core.hooksPath   # or make that folder`,
 });
 
 const refuse = (why: string, keep: Keep): HookPlan => ({

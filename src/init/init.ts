@@ -100,7 +100,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
   findForge(root);
   if (!repository && isBareRepository(root))
     throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
-      hint: 'git worktree add …',
+      hint: 'git worktree add FOLDER && cd FOLDER && forge init',
     });
   return { root, repository };
 }

@@ -84,10 +84,10 @@ export function whatHadNoEffect(input: InitInput, fresh: boolean, script: Script
     );
   if (fresh) return reasons;
   const settings: readonly (readonly [flag: string, given: string | undefined, how: string])[] = [
-    ['--name', input.name, 'forge config set project.name …'],
-    ['--test', input.test, 'write it into [checkpoint] verify of .forge/config.toml'],
-    ['--id-pattern', input.idPattern, 'forge config set commit.id_pattern …'],
-    ['--branch', input.branch, 'forge config set git.default_branch …'],
+    ['--name', input.name, 'forge config set project.name NAME'],
+    ['--test', input.test, 'forge config set checkpoint.verify "COMMAND"'],
+    ['--id-pattern', input.idPattern, 'forge config set commit.id_pattern PATTERN'],
+    ['--branch', input.branch, 'forge config set git.default_branch NAME'],
   ];
   for (const [flag, given, how] of settings)
     if (given !== undefined) reasons.push(`${flag}: config.toml is there already; ${how}`);
@@ -119,7 +119,7 @@ export function nextSteps(
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),
-    'forge session start',
+    'forge start',
   ];
 }
 

@@ -64,7 +64,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     hint:
       call.options.dismissAll === undefined
         ? 'forge kfr clear --yes'
-        : 'forge kfr clear --yes --dismiss-all …',
+        : 'forge kfr clear --yes --dismiss-all "REASON"',
   });
 }
 

@@ -56,11 +56,11 @@ function findEntry(context: Context, id: string): Entry {
   const entry = entries.find((candidate) => candidate.id === id);
   if (!entry)
     throw usage('kfr.unknown', `There is no entry ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: `forge kfr list  (active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'})`,
+      hint: `forge kfr list   # active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'}`,
     });
   if (entry.requires_resolution)
     throw refused('kfr.gate', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
-      hint: `forge kfr patch --resolve ${id}="the answer"; then note the answer`,
+      hint: `forge kfr patch --resolve ${id}="the answer"   # then note the answer`,
     });
   return entry;
 }

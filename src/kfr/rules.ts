@@ -200,7 +200,7 @@ export function stopReason(open: readonly Entry[], what: string): string {
     `  forge kfr patch --resolve ${first}="the answer"`,
     `  forge kfr patch --dismiss ${first}="why it no longer matters"`,
     ...(what === 'stop'
-      ? [`  forge kfr patch --park ${first}="what a human has to decide"   (then you may stop and ask)`]
+      ? [`  forge kfr patch --park ${first}="what a person has to decide"   # then you may stop and ask`]
       : []),
   ].join('\n');
 }
@@ -214,7 +214,7 @@ export function gateClosed(open: readonly Entry[], what: string, hint?: string):
     {
       hint:
         hint ??
-        `forge kfr patch --resolve ${first}="the answer"   or   --dismiss ${first}="why it no longer matters"`,
+        `forge kfr patch --resolve ${first}="the answer"\nforge kfr patch --dismiss ${first}="why it no longer matters"`,
       data: {
         entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
       },

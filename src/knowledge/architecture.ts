@@ -52,7 +52,7 @@ export async function readInvariants(context: Context): Promise<string[]> {
 export const missing = (path: string): Error =>
   corrupted('file.missing', `${path} is missing.`, {
     file: path,
-    hint: 'forge init  (puts back what is missing)',
+    hint: 'forge init   # restores what is missing',
   });
 
 /** Editors of some systems begin with a byte-order mark. */
@@ -151,7 +151,7 @@ async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; 
   const { disk, layout, world, repository } = context;
   if (!world.terminal)
     throw usage('architecture.no_terminal', 'An editor needs a terminal; here is none.', {
-      hint: 'forge architecture edit FILE  (or - for stdin)',
+      hint: 'forge architecture edit FILE   # - is stdin',
     });
   warnOfDrafts(context);
   if (disk.dryRun) return { bytes: before, draft: null };

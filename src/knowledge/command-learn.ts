@@ -32,7 +32,7 @@ async function kindOf({ options, interactive }: Call, text: string): Promise<Kin
   const found = as === undefined ? 'Say what it is' : `--as: found ${JSON.stringify(oneLine(as, 40))}`;
   throw usage('learn.kind', `${found}: ${NAMES.join(' | ')}.`, {
     field: 'as',
-    hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : '…'}" --as success`,
+    hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`,
   });
 }
 

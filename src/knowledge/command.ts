@@ -42,7 +42,8 @@ const line = (learning: Learning, style: Style): string =>
   `${style.dim(learning.id)}  ${learning.kind.padEnd(9)}  ${escapeControls(oneLine(describeLearning(learning), 400))}`;
 
 function renderList({ learnings }: { learnings: Learning[] }, style: Style): string {
-  if (learnings.length === 0) return 'Nothing yet. Add with: forge knowledge add success "…" --context "…"';
+  if (learnings.length === 0)
+    return 'Nothing yet. Add with: forge knowledge add success "TEXT" --context "TEXT"';
   return learnings.map((learning) => line(learning, style)).join('\n');
 }
 

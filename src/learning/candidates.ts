@@ -100,7 +100,7 @@ export function resolveCandidates(context: Context, ids: readonly string[]): Con
 function refuseId(id: string, found: readonly Weighed[]): Error {
   const names = nameCandidates(found);
   const shown = JSON.stringify(oneLine(id, 40));
-  const hint = 'forge memory promote  (lists the candidates)';
+  const hint = 'forge memory promote   # lists the candidates';
   if (found.length === 0) return usage('candidate.unknown', `There is no candidate ${shown}.`, { hint });
   const meant = found.map(({ knowledge_id }) => names.get(knowledge_id)).join(', ');
   return usage('candidate.ambiguous', `${shown} means ${found.length} candidates: ${meant}.`, { hint });

@@ -81,7 +81,7 @@ function render(result: Promoted, style: Style): string {
   return [
     renderWhen(result, style),
     ...table(rows.slice(0, SHOWN)),
-    ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "…" shows one, --json all`)] : []),
+    ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "TEXT" shows one, --json all`)] : []),
     ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these')] : []),
     ...table(doubted.slice(0, SHOWN).map((entry) => knownRow(entry, style))),
   ].join('\n');
@@ -161,7 +161,7 @@ function checkSubject(action: string, subject: string): void {
       ? ['takes no subject; leave the last word out.', '']
       : [`needs a subject: ${what}.`, ' "…"'];
   throw usage('override.subject', `override ${action} ${problem}`, {
-    hint: `forge memory override ${action}${example} --reason "…"`,
+    hint: `forge memory override ${action}${example} --reason "TEXT"`,
   });
 }
 

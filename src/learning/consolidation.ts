@@ -95,10 +95,10 @@ export function consolidateIfDue(context: Context): Consolidated & { assessment:
 /** What holds consolidation back: damage that nobody has looked at, too much memory, or a human. Null when nothing does. */
 export function whyWaiting(context: Context, memory = readMemory(context)): string | null {
   if (openDamage(memory.graph).length > 0)
-    return 'memory was damaged; a human who has looked ends that with: forge memory override acknowledge --reason "…"';
+    return 'memory was damaged; a human who has looked ends that with: forge memory override acknowledge --reason "TEXT"';
   if (readSize(context).growth === 'paused') return TOO_LARGE;
   return readFreezes(memory).length > 0
-    ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "…"'
+    ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "TEXT"'
     : null;
 }
 
@@ -206,7 +206,7 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
     const { assessment, ...done } = consolidateIfDue(context);
     if (done.waits === undefined) return describe(context, assessment, done);
     throw refused('consolidation.waits', `Consolidation is due, but ${done.waits}`, {
-      hint: 'forge memory promote  (shows what it would do)',
+      hint: 'forge memory promote   # shows what it would do',
     });
   });
 }

@@ -16,7 +16,7 @@ export function readSize(context: Context, bytes = liveBytes(context)): Size {
   return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 
-export const ACCEPT = 'forge memory override acknowledge --reason "…"';
+export const ACCEPT = 'forge memory override acknowledge --reason "TEXT"';
 
 /** Why consolidation waits (LTM-11). */
 export const TOO_LARGE = `memory has more than 100 MB; a human accepts that with: ${ACCEPT}`;

@@ -140,7 +140,7 @@ export async function freezeConsolidation(
       throw refused('consolidation.running', 'Consolidation is not frozen.', LIST);
     if (!input.end && freezes.length > 0)
       throw refused('consolidation.frozen', 'Consolidation is frozen already.', {
-        hint: 'forge memory override unfreeze --reason "…"',
+        hint: 'forge memory override unfreeze --reason "TEXT"',
       });
     const settles = input.end ? { settles: freezes } : {};
     return { audit: storeAudit(context, { kind: 'override', action, ...settles, ...decision }), action };

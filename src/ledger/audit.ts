@@ -31,7 +31,7 @@ export function requireDecision(
     );
   if (reason === undefined)
     throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, {
-      hint: 'add: --reason "…"',
+      hint: 'add: --reason "TEXT"',
     });
   return { by: 'terminal', reason: checkText(reason, { what: 'The reason', maxBytes: 4096 }) };
 }
@@ -43,7 +43,7 @@ export const readWaiting = (context: Context): AuditMark[] => openDamage(readMem
 export const describeWaiting = ({ reasons }: AuditMark): string =>
   `memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait until a human has looked`;
 
-const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "…"';
+const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "TEXT"';
 
 /** What the person should know who begins to work all the same. */
 export function warnWaiting(context: Context, [first]: readonly AuditMark[]): void {
@@ -130,6 +130,6 @@ function checkTier(name: string | undefined): Tier {
   throw usage(
     'tier.unknown',
     `Tier: found ${JSON.stringify(oneLine(name ?? '', 40))}, allowed: ${allowed}.`,
-    { field: 'tier', hint: 'forge memory override reset note --reason "…"' },
+    { field: 'tier', hint: 'forge memory override reset note --reason "TEXT"' },
   );
 }

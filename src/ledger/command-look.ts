@@ -99,7 +99,7 @@ function renderVerify(
     ...problems.map((problem) => renderProblem(problem, style)),
     ...(status === 'halted'
       ? [
-          `Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "…"')}`,
+          `Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "TEXT"')}`,
         ]
       : []),
   ].join('\n');

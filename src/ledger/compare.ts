@@ -237,7 +237,7 @@ function findReturned(graph: Graph): Finding[] {
     const back = ids.filter((id, index) => gone.has(id) && !cut.has(index));
     if (back.length === 0) return [];
     const message = `it has the content of ${plural(back.length, 'redacted record')} again`;
-    const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "…"`;
+    const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "TEXT"`;
     return [makeFinding('returned', message, { ids: back, file: name, hint })];
   });
 }

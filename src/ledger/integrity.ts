@@ -110,7 +110,7 @@ export function refuseDamage(verdict: Verdict): void {
 
 const halted = ([reason]: readonly string[]): Error =>
   corrupted('memory.corrupted', `Memory is halted: ${reason}.`, {
-    hint: 'forge memory override acknowledge --reason "…"  (a human, at a terminal)',
+    hint: 'forge memory override acknowledge --reason "TEXT"   # a person, at a terminal',
   });
 
 /** For readers: nothing is put back, halted or journaled. */

@@ -154,7 +154,7 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
           : 'red',
     next: [
       ...(status === 'intact' ? [] : ['forge memory verify']),
-      ...(growth === 'paused' ? ['forge memory override acknowledge --reason "…"'] : []),
+      ...(growth === 'paused' ? ['forge memory override acknowledge --reason "TEXT"'] : []),
     ],
   };
 }

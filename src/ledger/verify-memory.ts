@@ -73,7 +73,7 @@ async function scanRecords(context: Context, containers: readonly Container[]): 
       const more = guarded.length > 1 ? ` and ${guarded.length - 1} more` : '';
       const [first] = guarded;
       const message = `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`;
-      const hint = `forge memory redact ${id.slice(0, 12)} --reason "…"  (and revoke what it was)`;
+      const hint = `forge memory redact ${id.slice(0, 12)} --reason "TEXT"   # and revoke what it was`;
       const place = { file: name, line: number, offset, ids: [id] };
       found.set(id, makeFinding('secret', message, { ...place, hint, guard: guarded }));
     }

@@ -42,7 +42,7 @@ export const group: Group = {
       run: (call) => call.forge().note.list(),
       render: ({ notes }, style) =>
         notes.length === 0
-          ? 'No notes yet. Add one with: forge note add "…"'
+          ? 'No notes yet. Add one with: forge note add "TEXT"'
           : columns(notes.map((note) => row(note, style))),
     }),
     command<Note>({

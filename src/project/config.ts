@@ -144,7 +144,7 @@ function parseList(name: string, text: string): string[] {
     `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: a JSON list of texts.`,
     {
       field: name,
-      hint: `forge config set ${name} '["…", "…"]'`,
+      hint: `forge config set ${name} '["ONE", "TWO"]'`,
     },
   );
 }

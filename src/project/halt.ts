@@ -46,6 +46,6 @@ export function refuseHalted(disk: Disk): void {
   if (!isHalted(disk)) return;
   const { reasons } = readHalt(disk) as Halt;
   throw corrupted('memory.corrupted', `Memory is halted: ${reasons[0] ?? 'it was found damaged'}.`, {
-    hint: 'forge memory verify  (says what it means and what a human can run)',
+    hint: 'forge memory verify   # says what it means and what a person can run',
   });
 }

@@ -67,7 +67,7 @@ function notAForge(from: string): Error {
       'not_a_forge',
       `${root}/.forge has no config.toml: this branch has no memory, or it was removed.`,
       {
-        hint: 'git switch to the branch that has it; or forge init  (puts back what is missing)',
+        hint: 'forge init   # restores what is missing; or switch to the branch that has it',
       },
     );
   return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });

@@ -67,7 +67,7 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
     const known = ForgeProcess.safeParse(readHint<unknown>(claim));
     if (known.success && world.liveness(known.data) !== 'gone')
       throw refused('recover.busy', 'Another recovery is under way here; nothing was changed.', {
-        hint: `wait for it, then: forge recover --plan   (if none runs, on no other machine either, remove ${claim})`,
+        hint: `forge recover --plan   # once it is done; if none runs on any machine, remove ${claim}`,
       });
     disk.replace(claim, Buffer.from(JSON.stringify(world.self())));
   });
@@ -112,7 +112,7 @@ export async function requireRest(context: Context, { repository, git }: Place):
 
 export const notNow = (reason: string): Error =>
   refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
-    hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
+    hint: 'finish or abort it first\nforge recover --worktree FOLDER   # the checkpoint, in a folder of its own',
   });
 
 /** Checks for everything that can block a move, before any change. `index` holds the files' attributes. */

@@ -60,13 +60,13 @@ export async function recover(
     throw refused(
       'recover.no_checkpoint',
       'No checkpoint was ever made here, so there is nothing to compare with or to go back to; nothing was done.',
-      { hint: 'forge checkpoint create   (while all works)' },
+      { hint: 'forge checkpoint create   # while everything works' },
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
   if (context.disk.dryRun) return { ...plan, next: [] };
   if (watch.confirm && !(await watch.confirm(plan)))
     throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', {
-      hint: 'forge recover --plan  then  forge recover --yes',
+      hint: 'forge recover --plan   # shows what it would do\nforge recover --yes',
     });
   if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
@@ -81,7 +81,7 @@ const rolledBack = (plan: RecoveryPlan, done: Pick<Recovered, 'backup_ref' | 'co
   ...done,
   next: [
     ...(done.backup_ref ? ['forge undo  (brings everything back that this took away)'] : []),
-    'forge feature verify --all  (what passes now is shown by its tests)',
+    'forge done --all   # runs the tests, which show what passes now',
   ],
 });
 

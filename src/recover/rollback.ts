@@ -35,7 +35,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
       throw refused(
         'recover.sparse',
         'This checkout leaves files out, so it cannot be made a whole checkpoint.',
-        { hint: 'forge recover --worktree DIR   or   git sparse-checkout disable' },
+        { hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable' },
       );
     const { commit, index } = await commitRestored(context, bench, {
       ...describe(context, plan),
@@ -184,7 +184,7 @@ export async function findBackup({ git, repository }: Place, name: string | unde
         hint: 'forge recover --list',
       });
     throw refused('recover.elsewhere', `${backup.ref} was made in another worktree.`, {
-      hint: `git restore --source=${backup.ref} -- FILE   or undo it there`,
+      hint: `git restore --source=${backup.ref} -- FILE   # or undo it there`,
     });
   }
   const what =
@@ -284,7 +284,7 @@ const newerWork = (ref: string): Error =>
     'recover.newer',
     'Work was done since the rollback, in files or commits outside .forge/; nothing was changed.',
     {
-      hint: `forge undo ${ref.slice(backupRef('').length)}   (puts the newer work into a backup of its own first)`,
+      hint: `forge undo ${ref.slice(backupRef('').length)}   # keeps the newer work in a backup of its own first`,
     },
   );
 

@@ -208,7 +208,7 @@ export function archiveLeft(
     requireResolved(
       kfr,
       'Working memory of a session whose record is gone cannot be left',
-      'forge session start --resume latest  (takes it along)',
+      'forge start --resume latest   # takes it along',
     );
   const text = readProgressText(context);
   if (!holdsWork(text) && kfr.entries.length === 0) return null;
@@ -247,7 +247,7 @@ export function refuseToForget(context: Context): void {
     requireResolved(
       kfr,
       `Session ${name} was interrupted and cannot be left`,
-      `forge session start --resume ${name}  (takes them along)`,
+      `forge start --resume ${name}   # takes them along`,
     );
   }
 }

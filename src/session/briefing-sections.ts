@@ -89,7 +89,7 @@ function nextItems({ next, last, said: handover = last }: BriefingData): string[
   if (last.status !== 'interrupted' || last.resumed_by) return said;
   const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...said, `Session ${name} was interrupted${doing}: forge session start --resume ${name}`];
+  return [...said, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
 
 /** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
@@ -203,7 +203,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const regressedTitle = 'Regressed since they were last verified';
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const contested = 'Contested knowledge: do not rely on it';
-  const again = 'Candidates: seen the same again? forge session end --confirm ID';
+  const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote] = ['forge knowledge list', 'forge memory promote'];
   return [
@@ -212,9 +212,9 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     section('next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'),
     section('progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'),
     section('offered', left, leftItems, 'forge session list', 2, 'asserted'),
-    section('regressed', regressedTitle, regressed.map(regressedItem), 'forge feature list', 2, 'proven'),
+    section('regressed', regressedTitle, regressed.map(regressedItem), 'forge ls', 2, 'proven'),
     section('foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'),
-    section('features', 'Features', featureItems(told), 'forge feature list', 3, 'asserted'),
+    section('features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'),
     section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
     section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
     section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),

@@ -11,7 +11,7 @@ const add: CommandSpec<{ line: string }> = {
   name: 'add',
   args: ['<text>'],
   summary: "Add a line to the session's log",
-  example: 'forge progress add "wired the form"',
+  example: 'forge log "wired the form"',
   options: [{ flags: '--checkpoint', help: 'mark it as a CHECKPOINT line' }],
   writes: true,
   run: async (call, text) =>

@@ -24,7 +24,7 @@ const start: CommandSpec<StartedSession> = {
   args: ['[id]'],
   values: { id: { live: ['feature', 'issue'] } },
   summary: 'Start a session: choose the task, open the log, print the briefing',
-  example: 'forge session start --format markdown',
+  example: 'forge start --format markdown',
   options: [
     { flags: '--task <text>', help: 'the task in words, instead of the one forge would choose' },
     ...BRIEFING_OPTIONS,
@@ -47,7 +47,7 @@ const start: CommandSpec<StartedSession> = {
     const { task: goal } = call.options as { task?: string };
     if (id !== undefined && goal !== undefined)
       throw usage('session.task', 'The task is given twice: by its id, and by --task.', {
-        hint: 'forge session start ID   or: forge session start --task "…"',
+        hint: 'forge start ID\nforge start --task "TEXT"',
       });
     const input = { ...briefingInput(call), id, goal, resume, join, takeOver, reverify };
     return call.forge().session.start(input, {
@@ -71,7 +71,7 @@ function nextSteps(task: string | null, style: Style): string {
   const steps = [
     'forge log "what you just did"',
     ...(id ? [`forge done ${id}`] : []),
-    'forge end --next "…"',
+    'forge end --next "TEXT"',
   ];
   return ['Next:', ...steps.map((step) => `  ${style.command(step)}`)].join('\n');
 }
@@ -91,7 +91,7 @@ const WHY_NOT: Record<string, string> = {
 const end: CommandSpec<EndedSession> = {
   name: 'end',
   summary: 'End the session: archive it, keep what was learned, commit .forge/ alone',
-  example: 'forge session end --learned "the form needs a CSRF token" --next "wire the logout button"',
+  example: 'forge end --learned "the form needs a CSRF token" --next "wire the logout button"',
   options: [
     { flags: '--learned <text>', help: 'something that worked and is worth knowing', many: true },
     {
@@ -199,7 +199,7 @@ function renderList({ active, sessions, more }: SessionOverview, style: Style): 
 }
 
 function renderStatus({ active }: SessionOverview, style: Style): string {
-  if (!active) return 'No session is running. Start one with: forge session start';
+  if (!active) return 'No session is running. Start one with: forge start';
   const at = style.time(active.started_at);
   const since = style.width === null ? `since ${at} UTC` : `started ${at}`;
   const next = active.next === null ? '' : `\nNEXT: ${escapeControls(active.next)}`;

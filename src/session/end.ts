@@ -173,7 +173,7 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
     // A sandbox hides the agent's process.
     hint: isReadOnly(context.layout.state)
       ? SANDBOX_HINT
-      : 'forge session start --join  (work in it too, then end it)',
+      : 'forge start --join   # work in it too, then end it',
   });
 }
 

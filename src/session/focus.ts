@@ -28,7 +28,7 @@ export function setFocus(context: Context, raw: FocusInput): Focus {
   const { issue, ...rest } = checkInput(FocusInput, raw);
   const change = { ...rest, linear_issue: issue };
   if (Object.values(change).every((value) => value === undefined))
-    throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "…"' });
+    throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
   return replaceFocus(context, (focus) => ({
     after: planFocus(focus, change, timestamp(context)),

@@ -90,7 +90,7 @@ function settleRunning(
   if (verdict.state === 'held' && input.join) return 'joined';
   if (verdict.state === 'held' && !input.takeOver)
     throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
-      hint: 'forge session start --join  (work in it too)  or  --take-over --resume latest  (archive it and go on from there)',
+      hint: 'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there',
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });
   // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
@@ -100,7 +100,7 @@ function settleRunning(
     requireResolved(
       readKfr(context),
       `Session ${name} was interrupted and cannot be left`,
-      `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
+      `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   // SES-14: there is nothing in it to pick up.
   if (input.resume === undefined && isEmpty(context, running)) {
@@ -112,7 +112,7 @@ function settleRunning(
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge session start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge start --resume ${name}`,
     );
   return archived;
 }
@@ -124,7 +124,7 @@ function makeRoom(context: Context, running: RunningSession, wanted: string): nu
       'session.running',
       `Session ${sessionName(running.id)} is running; end it before resuming another.`,
       {
-        hint: 'forge session end   or   forge session discard',
+        hint: 'forge end\nforge session discard',
       },
     );
   // A wrong id is found before anything goes.

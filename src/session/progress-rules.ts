@@ -3,7 +3,7 @@
  * Where an entry is of another day than the one before it, a line `=== DATE ===` stands between them.
  * A text of several lines continues indented below its stamp, so that no line of it can pose as another entry.
  */
-export const NO_SESSION_TEXT = 'No session is running. Start one with: forge session start\n';
+export const NO_SESSION_TEXT = 'No session is running. Start one with: forge start\n';
 
 const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/s;
 const INDENT = ' '.repeat('[00:00] '.length);

@@ -53,7 +53,7 @@ export interface ShownProgress {
 
 export function showProgress(context: Context): ShownProgress {
   const { date, lines, next } = parseProgress(readProgressText(context));
-  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
+  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge start' });
   const session = sessionName(requireRunning(context).id);
   return { session, date, lines, ...(next === undefined ? {} : { next }) };
 }

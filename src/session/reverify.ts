@@ -50,7 +50,7 @@ export async function reverify(
   if (watch.isHook && !reverify_in_hooks) {
     if (chosen.length > 0)
       context.warnings.push(
-        `No feature was verified again: an agent waits for its hook. Run: forge session start --reverify ${count}`,
+        `No feature was verified again: an agent waits for its hook. Run: forge start --reverify ${count}`,
       );
     return null;
   }
@@ -145,14 +145,14 @@ function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds
   const tell = (ids: readonly string[], text: string): unknown => ids.length > 0 && warnings.push(text);
   tell(
     regressed,
-    `Regressed: ${named(regressed)} passed until now, and the tests fail. forge feature verify ${regressed[0]}`,
+    `Regressed: ${named(regressed)} passed until now, and the tests fail. forge done ${regressed[0]}`,
   );
   tell(
     untrusted,
     `Not verified again, since the tests were not approved on this machine: ${named(untrusted)}. forge trust`,
   );
   tell(late, `Not verified again, the time was up (${seconds} s): ${named(late)}. They stay as they were.`);
-  tell(others, `Not verified again: ${named(others)}. forge feature verify ${others[0]}`);
+  tell(others, `Not verified again: ${named(others)}. forge done ${others[0]}`);
 }
 
 const SHOWN = 5;

@@ -49,7 +49,7 @@ export function requireRunning(context: Context): RunningSession {
   const why = isForeign ? ` Session ${sessionName(record.id)} was not started in this clone.` : '';
   const lost = describeLost(context);
   throw refused('session.none', `No session is running.${why}${lost === null ? '' : ` ${lost}`}`, {
-    hint: 'forge session start',
+    hint: 'forge start',
   });
 }
 

@@ -150,7 +150,7 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     requireResolved(
       readLeftKfr(context, found.id),
       `Session ${sessionName(found.id)} cannot be discarded`,
-      `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
+      `forge start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
     );
   updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
   forgetLeftKfr(context, found.id);

@@ -133,7 +133,10 @@ function requireTask({ features, issues }: Memory, id: string): { id: string; ti
   const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
   if (issue) return { id: issue.linear_id, title: issue.title };
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
-    hint: 'forge next   or: forge session start --task "…"',
+    hint:
+      /\s/.test(id) && !/["$`\\]/.test(id)
+        ? `forge start --task "${oneLine(id, 200)}"`
+        : 'forge next\nforge start --task "TEXT"',
   });
 }
 

@@ -9,7 +9,7 @@ export const damaged = ({ message, hint }: Problem, fix?: string): Remark[] => [
   red(message.replace(/\.$/, ''), hint ?? fix),
 ];
 
-const LEARN = 'forge knowledge add success "…" --context "…"   (or: forge session end --learned "…")';
+const LEARN = 'forge learn "TEXT" --as success';
 
 /** Of knowledge.json: when each of its entries was learned. Stale after more than seven days. */
 export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
@@ -37,7 +37,7 @@ interface ShortTermFacts {
 /** An entry says its minute and no second, so it is an hour old at the earliest when sixty whole minutes lie between. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
-  const fix = 'forge progress add "what you just did"';
+  const fix = 'forge log "what you just did"';
   if (entries === null) return [red('progress.txt is missing', fix)];
   const newest = newestPast(
     entries.map((minutes) => minutes * MINUTE),
@@ -88,13 +88,13 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
     const [first] = ids;
     const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
     const id = first?.split(':')[0];
-    return first === undefined ? [] : [yellow(`${named}${why}`, `forge feature ${command} ${id}`)];
+    return first === undefined ? [] : [yellow(`${named}${why}`, `forge ${command} ${id}`)];
   };
   return [
     ...remarks,
-    ...doubt(claims, ': marked passing, but not by a run of the tests as they are', 'verify'),
-    ...doubt(unproven, ': the tests pass, and were never seen to fail', 'confirm'),
-    ...doubt(byHand, '', 'verify'),
+    ...doubt(claims, ': marked passing, but not by a run of the tests as they are', 'done'),
+    ...doubt(unproven, ': the tests pass, and were never seen to fail', 'feature confirm'),
+    ...doubt(byHand, '', 'done'),
   ];
 }
 
@@ -137,7 +137,7 @@ export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): 
   const more = orphans.length > 1 ? ` and ${orphans.length - 1} more` : '';
   const which = `${oneLine(first, 80)}${more}`;
   const text = `of the last ${plural(commits, 'commit')}, ${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue: ${which}`;
-  return [yellow(text, 'forge focus set --issue ID   (forge commit names it from now on)')];
+  return [yellow(text, 'forge focus set --issue ID   # forge commit names it from now on')];
 }
 
 /** What git tells of this worktree; `.forge/` is left out of what changed. */
@@ -163,7 +163,7 @@ export const NO_GIT: Remark[] = [
   yellow('there is no git repository: no commits, no checkpoints', 'git init   (then: forge init)'),
 ];
 
-const COMMIT = 'forge commit -a -m "…" --why "…"   (new files: git add first)';
+const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
 /** `-a` would commit the markers. */
 const RESOLVE = 'git mergetool   (or edit them; then: git add)';
 

@@ -116,7 +116,7 @@ export function lookAtFeatures(context: Context, features: readonly Feature[]): 
 function nextCommand(features: readonly Feature[]): string {
   const { task } = selectNext(features, []);
   const tests = features.find(({ id }) => id === task?.id)?.tests ?? [];
-  return task && tests.length > 0 ? `forge feature verify ${task.id}` : 'forge next';
+  return task && tests.length > 0 ? `forge done ${task.id}` : 'forge next';
 }
 
 export interface StatusReport extends Status {

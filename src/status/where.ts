@@ -66,7 +66,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
     next: [
       ...(halted === null ? [] : ['forge memory verify']),
       ...(recovering ? ['forge recover'] : []),
-      ...(pause ? ['forge memory override acknowledge --reason "…"'] : []),
+      ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
       ...broken.next,
       // A session does not end while something is open.
       ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
@@ -116,11 +116,11 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
   const { task } = nextTask(context);
   const commands = [
     ...(features.length === 0 ? ['forge feature add "First thing to build" --test "COMMAND"'] : []),
-    ...(running ? ['forge progress add "what you just did"'] : []),
-    ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
-    ...(running ? [] : ['forge session start']),
+    ...(running ? ['forge log "what you just did"'] : []),
+    ...(!running && interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : []),
+    ...(running ? [] : ['forge start']),
     ...(task?.source === 'feature' ? [workOn(task, features)] : []),
-    ...(running ? ['forge session end --learned "…" --next "…"'] : []),
+    ...(running ? ['forge end --learned "TEXT" --next "TEXT"'] : []),
     'forge briefing',
   ];
   return commands.slice(0, 3);
@@ -129,8 +129,6 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
 /** A feature without tests can be proved by nothing yet. */
 function workOn(task: Candidate, features: readonly Feature[]): string {
   const tested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
-  const command = tested
-    ? `forge feature verify ${task.id}`
-    : `forge feature edit ${task.id} --test "COMMAND"`;
+  const command = tested ? `forge done ${task.id}` : `forge feature edit ${task.id} --test "COMMAND"`;
   return `${command}   # ${taskLine(task)}`;
 }

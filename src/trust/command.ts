@@ -13,7 +13,7 @@ async function run(call: Call): Promise<TrustReport> {
   call.say(render(report, call.style));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
     throw new ForgeError('refused', 'trust.unconfirmed', 'Nothing was approved: nobody was asked.', {
-      hint: 'forge trust   or, having read it: forge trust --yes',
+      hint: 'forge trust --show\nforge trust --yes   # having read it',
     });
   if (call.interactive && !(await confirmed(report)))
     throw new ForgeError('refused', 'trust.declined', 'Nothing was approved.', { hint: 'forge trust' });

@@ -161,7 +161,7 @@ async function putFiles(context: Context, snapshot: Snapshot): Promise<string | 
   const running = readRunning(context);
   if (running && !kept.some(({ path }) => path === archiveFile(layout, running.id)))
     throw refused('undo.newer', 'Another session was started since; nothing was changed.', {
-      hint: 'forge session end',
+      hint: 'forge end',
     });
   const subject = `Before the undo of ${snapshot.why}`;
   const ref = await keepFiles(

@@ -158,9 +158,7 @@ describe('forge hook claude session-end', () => {
     const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
     expect(text).toContain('session-002');
     expect(text).toContain('! Session');
-    expect(text).toMatch(
-      /was interrupted \(claude ended at .*with its working memory.*forge session start --resume/,
-    );
+    expect(text).toMatch(/was interrupted \(claude ended at .*with its working memory.*forge start --resume/);
     const resumed = await forgeJson<{ session: { resumed_from: string } }>(project, [
       'session',
       'start',
@@ -177,7 +175,7 @@ describe('forge hook claude session-end', () => {
     const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
     expect(text).toContain('[kfr-1, requires resolution] which cookie holds the token?');
     expect(text).toMatch(
-      /no session was started\. .*was interrupted and cannot be left.*\n {2}→ forge session start --resume/,
+      /no session was started\. .*was interrupted and cannot be left.*\n {2}→ forge start --resume/,
     );
   });
 

@@ -47,7 +47,7 @@ describe('forge hook claude session-start', () => {
     );
     expect(text).toContain('FORGE briefing');
     expect(text).toContain('no session was started. Session');
-    expect(text).toContain('forge session start --join');
+    expect(text).toContain('forge start --join');
     expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
   });
 

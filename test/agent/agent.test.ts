@@ -35,9 +35,7 @@ describe('forge agent install', () => {
     expect(project.json('.mcp.json')).toEqual({
       mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },
     });
-    expect(project.read('CLAUDE.md')).toMatch(
-      /^<!-- forge:begin -->\n.*forge session start.*<!-- forge:end -->\n$/s,
-    );
+    expect(project.read('CLAUDE.md')).toMatch(/^<!-- forge:begin -->\n.*forge start.*<!-- forge:end -->\n$/s);
     expect(changedPaths(project).sort()).toEqual([`?? ${SETTINGS}`, '?? .mcp.json', '?? CLAUDE.md']);
     await uninstall(project);
     expect(differences(before, snapshot(project.dir)).filter((path) => path !== '.git/index')).toEqual([]);

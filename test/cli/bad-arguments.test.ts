@@ -69,7 +69,7 @@ describe('bad arguments', () => {
       ],
       [['agent', 'uninstall'], /'agent'/, /forge agent uninstall AGENT/],
       [['feature', 'add', 'A', 'a', 'b'], /needs quotes/, /forge feature add A "a b"$/],
-      [['progress', 'add', 'did', 'it'], /needs quotes/, /forge progress add "did it"$/],
+      [['progress', 'add', 'did', 'it'], /needs quotes/, /forge log "did it"$/],
       [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add success "…"$/],
       [['feature', 'edit', 'A', '--priority'], /--priority <n>.*missing/, /forge feature edit --help/],
       [['next', '-C'], /-C, --cwd <dir>.*missing/, /--help/],

@@ -31,7 +31,7 @@ describe('bad surroundings', () => {
   it('B-09 a reader that goes away is no error: the write is complete, the exit code is the write’s', async () => {
     const project = await started();
     for (const [n, reader] of ['head -c0', 'true', 'head -c1 >/dev/null'].entries()) {
-      expect(bash(project, `forge progress add "line ${n}" | ${reader}`)).toMatchObject({
+      expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({
         exitCode: 0,
         stderr: '',
       });
@@ -40,28 +40,28 @@ describe('bad surroundings', () => {
     // More than a pipe holds.
     const list = Array.from({ length: 400 }, (_, i) => `- Feature ${i} ${'x'.repeat(180)}`).join('\n');
     await forgeJson(project, ['feature', 'import', '-'], { stdin: list });
-    expect(bash(project, 'forge feature list --json | head -c10')).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(bash(project, 'forge feature list | cat')).toMatchObject({
+    expect(bash(project, 'forge ls --json | head -c10')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(bash(project, 'forge ls | cat')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('Feature 399'),
     });
     // A failure stays one, whether anyone reads of it or not.
     expect(bash(project, 'forge feature show nosuch 2>&1 >/dev/null | true').exitCode).toBe(2);
-    expect(bash(project, 'forge session end --no-commit | true')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(bash(project, 'forge end --no-commit | true')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(project.read(PROGRESS)).toContain('No session is running');
   });
 
   it('B-09 closed stdin, stdout and stderr', async () => {
     const project = await started();
-    expect(bash(project, 'forge progress add one <&-')).toMatchObject({
+    expect(bash(project, 'forge log one <&-')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('] one'),
     });
-    expect(bash(project, 'forge progress add two >&-')).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(bash(project, 'forge progress add three 2>&- >/dev/null').exitCode).toBe(0);
-    expect(bash(project, 'forge progress add four <&- >&- 2>&-').exitCode).toBe(0);
+    expect(bash(project, 'forge log two >&-')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(bash(project, 'forge log three 2>&- >/dev/null').exitCode).toBe(0);
+    expect(bash(project, 'forge log four <&- >&- 2>&-').exitCode).toBe(0);
     expect(texts(project)).toEqual(['one', 'two', 'three', 'four']);
-    const nothing = bash(project, 'forge progress add - <&-');
+    const nothing = bash(project, 'forge log - <&-');
     expect(nothing).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/^forge: .*empty\.\n.*--help\n$/),
@@ -74,7 +74,7 @@ describe('bad surroundings', () => {
   it('B-09 an answer that a full disk did not take is exit 6 in one line, and the write is complete', async () => {
     const project = await started();
     for (const [n, flag] of ['', '--json'].entries()) {
-      const { stderr, exitCode } = bash(project, `forge progress add "line ${n}" ${flag} >/dev/full`);
+      const { stderr, exitCode } = bash(project, `forge log "line ${n}" ${flag} >/dev/full`);
       expect([exitCode, stderr]).toEqual([
         6,
         expect.stringMatching(/^[^\n]*could not be written[^\n]*ENOSPC[^\n]*\n$/),
@@ -106,7 +106,7 @@ describe('bad surroundings', () => {
     const project = await started();
     const before = snapshot(project.dir);
     for (const line of [
-      'forge progress add - </dev/zero',
+      'forge log - </dev/zero',
       'yes | forge feature import -',
       'forge feature import /dev/zero',
       'forge feature import <(yes)',

@@ -210,7 +210,7 @@ describe('flags that every command takes', () => {
     }
     // After "--" it is text.
     const { stderr } = await runForge(project, ['feature', 'show', '--', '--json']);
-    expect(stderr).toMatch(/^forge: There is no feature "--json"\.\n {2}→ forge feature list\n$/);
+    expect(stderr).toMatch(/^forge: There is no feature "--json"\.\n {2}→ forge ls\n$/);
   });
 
   it('B-01 --quiet leaves the answer and says nothing else; without it status goes to stderr', async () => {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_HELP, GROUPS, TOPICS } from '../../src/cli/groups.js';
+import { ENVIRONMENT_HELP, GROUPS, inFull, TOPICS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
 import { helpFor } from '../../src/cli/help/page.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
@@ -145,7 +145,7 @@ describe('forge help TOPIC', () => {
       for (const [path] of textOf(topic).matchAll(/\bdocs\/[\w-]+\.md/g))
         expect([topic, existsSync(join(ROOT, path))]).toEqual([topic, true]);
       for (const [line] of textOf(topic).matchAll(/(?<=^ {4}(?:[A-Z_]+=\S+ )?)forge .*?(?= {2}|$)/gm)) {
-        const words = line.match(/"[^"]*"|\S+/g)?.slice(1) ?? [];
+        const words = [...inFull(line.match(/"[^"]*"|\S+/g)?.slice(1) ?? [])];
         const name = known.has(words.slice(0, 2).join(' ')) ? words.slice(0, 2).join(' ') : words[0];
         const spec = known.get(name ?? '');
         expect([topic, line, spec !== undefined && spec !== null]).toEqual([topic, line, true]);

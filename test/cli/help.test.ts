@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
+import {
+  ENVIRONMENT_HELP,
+  EXIT_CODE_HELP,
+  GROUPS,
+  inFull,
+  SHORT_WAYS,
+  TOPICS,
+} from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
@@ -91,7 +98,9 @@ describe('forge --help', () => {
       for (const example of [spec.example, ...(ABOUT[words.join(' ')]?.examples ?? [])]) {
         const [program, ...argv] = splitCommand(example);
         expect(program).toBe('forge');
-        const invocation = await parseArgv(words[0] === 'where' ? ['where'] : argv, { out: () => {} });
+        const invocation = await parseArgv(words[0] === 'where' ? ['where'] : inFull(argv), {
+          out: () => {},
+        });
         expect([example, invocation?.spec === spec]).toEqual([example, true]);
       }
     }

@@ -8,12 +8,12 @@ import { pathsIn } from '../support/typed.js';
 const LINE = [
   'forge init --yes',
   'forge feature add FORGE-001 "Login works" --no-run --test "npm test"',
-  'forge session start',
-  'forge progress add "wired the form"',
-  'forge feature verify FORGE-001',
-  'forge session end --learned "the form needs a CSRF token" --next "wire the logout button"',
+  'forge start',
+  'forge log "wired the form"',
+  'forge done FORGE-001',
+  'forge end --learned "the form needs a CSRF token" --next "wire the logout button"',
   'git log -1',
-  'forge session start --format markdown',
+  'forge start --format markdown',
 ].join(' && ');
 
 /** The line in one shell, with `forge` found on PATH as npm would put it there. */

@@ -22,7 +22,7 @@ describe('the evidence of a feature', () => {
     expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
       exitCode: 3,
       code: 'feature.unproven',
-      hint: 'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
+      hint: 'forge done A  or, for a human: forge feature edit A --status passing --reason "…"',
     });
     expect(project.read(featureFile('A'))).toBe(before);
     const list =
@@ -124,7 +124,7 @@ describe('the evidence of a feature', () => {
       putFeatures(project, [forged]);
       const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'list']);
       expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^A +in_progress/)]);
-      expect(stderr).toMatch(/A: marked passing, .* forge feature verify A/);
+      expect(stderr).toMatch(/A: marked passing, .* forge done A/);
       expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
     }
     putFeatures(project, [PASSING_FEATURE]);

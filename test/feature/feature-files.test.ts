@@ -125,7 +125,7 @@ describe('one file per entry', () => {
       features.push({ ...PASSING_FEATURE, id: 'C' });
     });
     const { stderr } = await runForge(project, ['session', 'end']);
-    expect(stderr).toContain('B stays failing until forge feature verify B');
+    expect(stderr).toContain('B stays failing until forge done B');
     expect(['A', 'B', 'C'].map((id) => storedFeature(project, id)?.status)).toEqual([
       'in_progress',
       'failing',

@@ -129,7 +129,7 @@ describe('editing a feature', () => {
     ];
     for (const call of calls) expect(failure(call)).toMatchObject({ exit: 3, code: 'feature.unproven' });
     expect(failure(calls[0] as () => unknown).hint).toBe(
-      'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
+      'forge done A  or, for a human: forge feature edit A --status passing --reason "…"',
     );
   });
 

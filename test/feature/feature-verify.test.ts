@@ -37,7 +37,7 @@ async function add(project: Project, id: string, ...tests: string[]): Promise<vo
   ]);
 }
 
-describe('forge feature verify', () => {
+describe('forge done', () => {
   it('FEA-02 runs the tests, and alone sets passing with its evidence', async () => {
     const project = await makeForge();
     await add(project, 'A', "node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'");

@@ -86,7 +86,7 @@ describe('the resolution gate', () => {
         exitCode: 3,
         code: 'kfr.gate',
         message: `Session ${id} was interrupted and cannot be left: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
-        hint: expect.stringContaining(`forge session start --resume ${id}`),
+        hint: expect.stringContaining(`forge start --resume ${id}`),
       });
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -285,7 +285,7 @@ describe('working memory and sessions', () => {
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
     const next = await start(project, at(bob, 30, 'gone'));
     expect(next.warnings.join()).toContain(
-      `with its working memory (1 entry), with: forge session start --resume ${session.id}`,
+      `with its working memory (1 entry), with: forge start --resume ${session.id}`,
     );
     expect((await list(project)).entries).toEqual([]);
     await start(project, at(bob, 31), '--resume', session.id);

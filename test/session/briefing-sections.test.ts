@@ -152,7 +152,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|architecture show|memory promote|next))$/,
       );
   });
 
@@ -210,7 +210,7 @@ describe('the parts of the briefing', () => {
       { last: { ...last, status: 'interrupted' } },
       [
         'Wire it up (from 2026-02-28-session-003)',
-        'Session 2026-02-28-session-003 was interrupted: forge session start --resume 2026-02-28-session-003',
+        'Session 2026-02-28-session-003 was interrupted: forge start --resume 2026-02-28-session-003',
       ],
     ],
     [

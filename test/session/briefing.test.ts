@@ -185,7 +185,7 @@ describe('forge briefing', () => {
     await forgeJson(project, ['session', 'start', '--take-over'], {
       world: { holder: two, liveness: () => 'alive' },
     });
-    const offer = `Session ${session.id} was interrupted after "wired it": forge session start --resume ${session.id}`;
+    const offer = `Session ${session.id} was interrupted after "wired it": forge start --resume ${session.id}`;
     const next = async (): Promise<string[] | undefined> =>
       (await forgeJson<Briefing>(project, ['briefing'])).sections.find(({ key }) => key === 'next')?.items;
     expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
@@ -245,14 +245,17 @@ describe('forge briefing', () => {
     const { lines } = await forgeJson<{ lines: string[] }>(project, ['prime']);
     expect(lines.length).toBeLessThanOrEqual(16);
     expect((await runForge(project, ['prime'])).stdout).toBe(`${lines.join('\n')}\n`);
-    const commands = lines.flatMap((line) => /^ {4}(forge .*?)(?: {2,}|$)/.exec(line)?.[1] ?? []);
+    const commands = lines.flatMap(
+      (line) => /^ {4}((?:git add -A && )?forge .*?)(?: {2,}|$)/.exec(line)?.[1] ?? [],
+    );
     expect(commands).toHaveLength(12);
     const isFirst = (command: string): boolean => command.startsWith('forge feature add');
     const inOrder = [...commands.filter(isFirst), ...commands.filter((command) => !isFirst(command))];
-    for (const command of inOrder) {
+    for (const line of inOrder) {
+      const command = line.replace('git add -A && ', '');
+      if (command !== line) project.git('add', '-A');
       // The work.
       if (command.startsWith('forge done')) project.write('done', '');
-      if (command.startsWith('forge commit')) project.git('add', 'done');
       const argv = splitCommand(command.replace('COMMAND', 'test -e done')).slice(1);
       const { exitCode, stderr } = await runForge(project, argv);
       expect([command, exitCode, stderr]).toEqual([command, 0, expect.any(String)]);

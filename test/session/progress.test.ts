@@ -115,7 +115,7 @@ describe('forge progress', () => {
       expect(await forgeError(project, ['progress', ...args])).toMatchObject({
         exitCode: 3,
         code: 'session.none',
-        hint: 'forge session start',
+        hint: 'forge start',
       });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     expect(changedPaths(project)).toEqual([]);

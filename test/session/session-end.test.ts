@@ -29,7 +29,7 @@ async function withFeature(): Promise<Project> {
   return project;
 }
 
-describe('forge session end', () => {
+describe('forge end', () => {
   it('SES-06 archives under the id, keeps what was learned, and commits .forge/ alone', async () => {
     const project = await withFeature();
     const world = fixedClock();

@@ -29,7 +29,7 @@ describe('a session that was left behind', () => {
       });
     const next = await start(project, at(bob, 14.9, 'gone'));
     expect(next.session.id).toBe('2026-03-01-session-002');
-    expect(next.warnings.join()).toMatch(`forge session start --resume ${session.id}`);
+    expect(next.warnings.join()).toMatch(`forge start --resume ${session.id}`);
     const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
       path.startsWith(session.id),
     );
@@ -137,7 +137,7 @@ describe('a session that was left behind', () => {
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
     await start(project, at(bob, 30, 'gone'));
     await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
-    const offer = `forge session start --resume ${session.id}`;
+    const offer = `forge start --resume ${session.id}`;
     expect((await forgeJson<{ next: string[] }>(project, [])).next).toContain(offer);
     await forgeJson(project, ['session', 'discard', session.id]);
     expect((await forgeJson<{ next: string[] }>(project, [])).next).not.toContain(offer);

@@ -29,7 +29,7 @@ async function withFeature(): Promise<Project> {
   return project;
 }
 
-describe('forge session start', () => {
+describe('forge start', () => {
   it('SES-01 reads memory and git, chooses the task, opens the log and prints the briefing', async () => {
     const project = await withFeature();
     project.write(

@@ -202,7 +202,7 @@ describe('forge ci: each cause alone', () => {
       findings: [
         {
           message: expect.stringMatching(/^B is marked passing/),
-          fix: 'forge feature verify B',
+          fix: 'forge done B',
           file: '.forge/memory/long-term/features.d/B.json',
         },
       ],

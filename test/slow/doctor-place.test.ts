@@ -124,7 +124,7 @@ describe('forge doctor, of what was left half-way', () => {
     project.write('.git/forge/intent.json', '{}');
     project.write('.git/forge/pending/0123456789abcdef.json', '{}');
     expect(await found(project)).toEqual([
-      'degraded: the end of a session was interrupted → forge session start',
+      'degraded: the end of a session was interrupted → forge start',
       'degraded: 1 cycle waits to be recorded → forge memory stats',
     ]);
   });

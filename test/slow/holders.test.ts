@@ -119,7 +119,7 @@ describe('a holder that is gone', () => {
     const next = await bob.run('session', 'start');
     expect(next.exitCode).toBe(0);
     expect(next.stderr).toContain(`Session ${session.id} was interrupted (process ${ada.pid} is gone)`);
-    expect(next.stdout).toContain(`forge session start --resume ${session.id}`);
+    expect(next.stdout).toContain(`forge start --resume ${session.id}`);
 
     const resumed = await bob.json<Started>('session', 'start', '--resume', session.id);
     expect(resumed.session).toMatchObject({ state: 'started', resumed_from: session.id });

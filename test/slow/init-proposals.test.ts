@@ -38,11 +38,7 @@ describe('what forge init proposes', () => {
       'node .',
       'go services/api',
     ]);
-    expect(result.next).toEqual([
-      'sh .forge/init.sh',
-      'forge init --features README.md',
-      'forge session start',
-    ]);
+    expect(result.next).toEqual(['sh .forge/init.sh', 'forge init --features README.md', 'forge start']);
     expect(settings(project)).toEqual({
       schema_version: 1,
       project: { name: project.dir.split('/').at(-1) },
@@ -58,7 +54,7 @@ describe('what forge init proposes', () => {
     expect((await init(project, ['--features', 'README.md'])).features).toEqual(['FORGE-001', 'FORGE-002']);
     expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
     const again = await init(project, ['--features', 'README.md']);
-    expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge session start']]);
+    expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge start']]);
     expect(again.skipped).toEqual(['--features README.md: all that it lists is there already']);
     expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });

@@ -70,6 +70,6 @@ describe('text of the repository in forge init', () => {
   it('LAY-04 next never asks for a feature where there are some', async () => {
     const project = await makeForge();
     putFeatures(project, [{ id: 'A-1', name: 'a', status: 'not_implemented' }]);
-    expect((await init(project)).next).toEqual(['sh .forge/init.sh', 'forge session start']);
+    expect((await init(project)).next).toEqual(['sh .forge/init.sh', 'forge start']);
   });
 });

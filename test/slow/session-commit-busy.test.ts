@@ -162,7 +162,7 @@ describe('inside a git hook', () => {
   }
 
   it('B-48 notes progress in its own worktree, and the commit is the one that was staged', () => {
-    const { main, tree } = makeHooked('forge progress add "committing" >hook.out\nforge briefing >>hook.out');
+    const { main, tree } = makeHooked('forge log "committing" >hook.out\nforge briefing >>hook.out');
     typed(tree, ['session', 'start']);
     typed(tree, ['progress', 'add', 'x']);
     tree.write('src/app.js', 'staged\n');
@@ -178,7 +178,7 @@ describe('inside a git hook', () => {
   });
 
   it('B-48 SES-06 leaves a commit in the main worktree to the git that calls the hook', () => {
-    const { main } = makeHooked('forge session end --json >.git/hook.out');
+    const { main } = makeHooked('forge end --json >.git/hook.out');
     typed(main, ['session', 'start']);
     typed(main, ['progress', 'add', 'x']);
     main.write('src/app.js', 'mine\n');
@@ -220,7 +220,7 @@ describe('inside a git hook', () => {
   ])(
     'B-48 SES-06 ends a session without a commit of its own under git %s, so that the outer one succeeds',
     (_name, args) => {
-      const { main, tree } = makeHooked('forge session end --json >.git-hook.out');
+      const { main, tree } = makeHooked('forge end --json >.git-hook.out');
       typed(tree, ['session', 'start']);
       typed(tree, ['progress', 'add', 'x']);
       tree.write('src/app.js', 'mine\n');

@@ -50,7 +50,7 @@ const start = (project: Project, ...args: string[]): Promise<Started> =>
 const set = (project: Project, key: string, value: string | number): Promise<unknown> =>
   forgeJson(project, ['config', 'set', `session.${key}`, String(value)]);
 
-describe('forge session start --reverify', () => {
+describe('forge start --reverify', () => {
   it('SES-11 runs the tests that were verified longest ago, and each has its turn', async () => {
     const project = await passing('C', 'A', 'B');
     const { reverified, warnings } = await start(project, '--reverify', '2');
@@ -76,7 +76,7 @@ describe('forge session start --reverify', () => {
     expect(stdout).toMatch(/Regressed since they were last verified\n {2}B fails: exit code 1 \(sh -c/);
     expect(stdout).toContain('Task: B: Feature B\n');
     expect(stderr).toContain('verifying again, 1 of 2 done: B: sh -c');
-    expect(stderr).toContain('! Regressed: B passed until now, and the tests fail. forge feature verify B\n');
+    expect(stderr).toContain('! Regressed: B passed until now, and the tests fail. forge done B\n');
     expect(storedFeature(project, 'B')).toMatchObject({ status: 'failing' });
     expect(storedFeature(project, 'B')).not.toHaveProperty('verified_by');
     const regressions = (await logOf(project, 'evaluation')).filter(({ kind }) => kind === 'regression');
@@ -240,7 +240,7 @@ describe('[session] reverify', () => {
     await set(project, 'reverify', 3);
     const told = contextOf(await claude(project, 'session-start'));
     expect(told).toContain(
-      '! No feature was verified again: an agent waits for its hook. Run: forge session start --reverify 3',
+      '! No feature was verified again: an agent waits for its hook. Run: forge start --reverify 3',
     );
     expect(runsOf(project)).toEqual([]);
     await forgeJson(project, ['session', 'discard']);

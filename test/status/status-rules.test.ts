@@ -140,7 +140,7 @@ describe('VIS-01 features', () => {
     expect(remarks.at(-1)).toEqual({
       color: 'yellow',
       reason: 'A, B, C and 1 more: marked passing, but not by a run of the tests as they are',
-      fix: 'forge feature verify A',
+      fix: 'forge done A',
     });
   });
 });

@@ -69,7 +69,7 @@ describe('forge status', () => {
       name: 'short-term',
       color: 'yellow',
       reasons: ['progress.txt is stale: its newest entry is 1 h old'],
-      fix: ['forge progress add "what you just did"'],
+      fix: ['forge log "what you just did"'],
     });
     await forgeJson(project, ['progress', 'add', 'y'], { world });
     expect((await component(project, 'short-term', { world })).color).toBe('green');
@@ -198,7 +198,7 @@ describe('forge status', () => {
       name: 'features',
       color: 'yellow',
       reasons: ['8000 of 10000 features pass (80 %)'],
-      fix: ['forge feature verify F-8000'],
+      fix: ['forge done F-8000'],
     });
   });
 
@@ -210,7 +210,7 @@ describe('forge status', () => {
     expect([gone.color, gone.reasons, gone.fix]).toEqual([
       'red',
       ['progress.txt is missing'],
-      ['forge progress add "what you just did"'],
+      ['forge log "what you just did"'],
     ]);
     // What it names makes it good.
     await forgeJson(project, ['progress', 'add', 'x']);

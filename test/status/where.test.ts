@@ -47,11 +47,7 @@ describe('forge alone', () => {
     });
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
     const idle = await step();
-    expect(idle.next).toEqual([
-      'forge session start',
-      'forge feature verify FORGE-001   # FORGE-001: Login',
-      'forge briefing',
-    ]);
+    expect(idle.next).toEqual(['forge start', 'forge done FORGE-001   # FORGE-001: Login', 'forge briefing']);
     for (const line of idle.next)
       expect([
         line,
@@ -60,7 +56,7 @@ describe('forge alone', () => {
 
     const running = await step();
     expect(running.session).toMatchObject({ id: '2026-03-01-session-001', task: 'FORGE-001: Login' });
-    expect(running.next[0]).toMatch(/^forge progress add/);
+    expect(running.next[0]).toMatch(/^forge log/);
     expect((await runForge(project, [], { world })).stdout).toBe(`Project   ${project.dir} (main)
 Session   2026-03-01-session-001, since 10:00 UTC
 Task      FORGE-001: Login

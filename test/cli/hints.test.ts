@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { inFull } from '../../src/cli/groups.js';
+import { parseArgv } from '../../src/cli/program.js';
+import { splitCommand } from '../../src/core/argv.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** What the source gives to a reader as a command: hints of errors and fixes of reports, with X for each value. */
+function hintsInSource(): { file: string; hint: string }[] {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  return files.flatMap((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    const literals = text.matchAll(
+      /\b(?:hint|fix)(?: =|:|\()\s*(?:[\w.?!= ]+\? )?('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/g,
+    );
+    return [...literals].map(([, literal = '']) => ({ file, hint: valueOf(literal) }));
+  });
+}
+
+const valueOf = (literal: string): string =>
+  literal
+    .slice(1, -1)
+    .replace(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, 'X')
+    .replaceAll('\\n', '\n')
+    .replace(/\\(.)/g, '$1');
+
+/** The command of a line, without the remark behind it. */
+const commandOf = (line: string): string => line.replace(/ {2,}#.*/, '').trim();
+
+describe('hints', () => {
+  const hints = hintsInSource();
+
+  it('B-01 are one command a line, with a remark behind # at most', () => {
+    expect(hints.length).toBeGreaterThan(150);
+    const wrong = hints.flatMap(({ file, hint }) =>
+      hint
+        .split('\n')
+        .map(commandOf)
+        .filter((line) => /^(?:forge|git) /.test(line) && / {2}|…| or: | \(/.test(line))
+        .map((line) => `${file}: ${line}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('B-01 name commands and options that exist, with all that they take', async () => {
+    const wrong: string[] = [];
+    for (const { file, hint } of hints)
+      for (const line of hint.split('\n').map(commandOf)) {
+        const [, command] = /(?:^|&& )(forge (?!X|--help).*)$/.exec(line) ?? [];
+        if (command === undefined || /[|<>]|\$\{|forge trustX|forge \S+ X$/.test(command)) continue;
+        try {
+          const [, ...argv] = splitCommand(command);
+          await parseArgv(inFull(argv), { out: () => {} });
+        } catch (error) {
+          // A value stands in for another.
+          if (!/found "?X|is no number/.test(String(error))) wrong.push(`${file}: ${line}: ${error}`);
+        }
+      }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    [
+      ['feature', 'add', 'Login', 'works', '--test', 'test -e a'],
+      `forge feature add "Login works" --test 'test -e a'`,
+    ],
+    [['feature', 'add', 'Login', 'works', 'now'], 'forge feature add "Login works now"'],
+    [['feature', 'add', 'F-3', '--test', 'make'], 'forge feature add F-3 "NAME" --test make'],
+    [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
+    [['log', 'did', 'it'], 'forge log "did it"'],
+    [['start', 'write docs'], 'forge start --task "write docs"'],
+    [['strat'], 'forge start\nforge --help'],
+    [['stop'], 'forge end\nforge --help'],
+    [['test'], 'forge done\nforge --help'],
+    [['verify'], 'forge done\nforge --help'],
+    [['list'], 'forge ls\nforge --help'],
+    [['add'], 'forge feature add\nforge --help'],
+    [['show'], 'forge status\nforge --help'],
+    [['feature', 'ls'], 'forge ls\nforge feature --help'],
+    [['feature', 'rm', 'A'], 'forge feature remove\nforge feature --help'],
+    [['kfr', 'show'], 'forge kfr list\nforge kfr --help'],
+    [['session', 'strat'], 'forge start\nforge session --help'],
+    [['agent', 'install', 'claude-code'], 'Did you mean claude?'],
+    [['done', 'logi'], 'Did you mean LOGIN?'],
+  ])('B-01 %j: what was meant, ready to be typed', async (argv, hint) => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'LOGIN', 'Login works']);
+    expect(await forgeError(project, argv)).toMatchObject({ exitCode: 2, hint });
+  });
+
+  it('B-01 a command in a hint is never broken into lines', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:Which of them?']);
+    const { stderr } = await runForge(project, ['end'], { terminal: true, columns: 40 });
+    expect(stderr).toContain('\n  → forge kfr patch --resolve kfr-1="the answer"\n');
+    expect(stderr).toContain('\n  → forge kfr patch --dismiss kfr-1="why it no longer matters"\n');
+  });
+});

@@ -40,9 +40,9 @@ export function asideHint({ layout }: Context, file: string): string | null {
   if (file === shown(layout, sessionFile(layout)))
     return `${aside} && forge start   # its progress is kept as an interrupted session`;
   if (file === shown(layout, kfrFile(layout)))
-    return `${aside}   (working memory begins anew; what requires resolution stays)`;
+    return `${aside}   # working memory begins anew; what requires resolution stays`;
   if ([featuresFile, knowledgeFile].some((view) => shown(layout, view(layout)) === file))
-    return `fix what it says, or: ${aside}   (forge writes it again)`;
+    return `${aside}   # or fix what it says; forge writes the file again`;
   const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
   return fresh ? `${aside} && forge init   # puts an empty one there` : null;
 }
@@ -52,7 +52,7 @@ async function commitHint(context: Context, file: string, isGone: boolean): Prom
   if (commit === null) return null;
   const restore = `git restore --source=${commit.slice(0, 12)} -- ${file}`;
   const keep = isGone ? '' : `cp ${file} ${file}.damaged && `;
-  return `${keep}${restore}   (the newest commit that has it whole)`;
+  return `${keep}${restore}   # the newest commit that has it whole`;
 }
 
 async function newestGood(context: Context, file: string): Promise<string | null> {

@@ -194,7 +194,7 @@ function warnOfDrafts({ disk, layout, warnings, world }: Context): void {
 /** The person's text is not lost. */
 function kept(error: unknown, draft: string): unknown {
   if (!(error instanceof ForgeError)) return error;
-  const words = `What you wrote is kept: ${draft}  (forge architecture edit FILE takes it)`;
+  const words = `What you wrote is kept: ${draft}   # forge architecture edit FILE takes it`;
   const hint = error.hint === undefined ? words : `${error.hint}\n    ${words}`;
   return new ForgeError(error.kind, error.code, error.message, {
     ...error.details,

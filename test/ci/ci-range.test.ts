@@ -62,7 +62,7 @@ describe('forge ci: the range', () => {
     clone.git('switch', '-q', 'main');
     const gone = await ci(clone, [], githubEvent({ before: 'a'.repeat(40) }));
     expect([gone.exitCode, failed(gone)]).toEqual([6, ['commits outside', 'guard outside']]);
-    expect(JSON.stringify(gone)).toContain(`git fetch origin ${'a'.repeat(40)} `);
+    expect(JSON.stringify(gone)).toContain(`git fetch origin ${'a'.repeat(40)}`);
   });
 
   it('GIT-07 GitHub: a merge queue by its base, with all that it holds and nothing older', async () => {

@@ -65,21 +65,21 @@ describe('bad arguments', () => {
       [
         ['feature', 'add'],
         /Missing required argument 'name'/,
-        /forge feature add NAME .*\(forge feature add --help\)/,
+        /forge feature add NAME .*forge feature add --help/,
       ],
       [['agent', 'uninstall'], /'agent'/, /forge agent uninstall AGENT/],
       [['feature', 'add', 'A', 'a', 'b'], /needs quotes/, /forge feature add A "a b"$/],
       [['progress', 'add', 'did', 'it'], /needs quotes/, /forge log "did it"$/],
-      [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add success "…"$/],
+      [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add success "TEXT"$/],
       [['feature', 'edit', 'A', '--priority'], /--priority <n>.*missing/, /forge feature edit --help/],
       [['next', '-C'], /-C, --cwd <dir>.*missing/, /--help/],
       [['next', 'one'], /Too many arguments/, /--help/],
     ] as const) {
       const { stdout, stderr, exitCode } = await runForge(project, args);
       expect([args, exitCode, stdout]).toEqual([args, 2, '']);
-      const [first = '', second = ''] = stderr.split('\n');
+      const [first = '', second = '', ...more] = stderr.trimEnd().split('\n');
       expect(first).toMatch(message);
-      expect(second).toMatch(hint);
+      expect([second, ...more].join(' ')).toMatch(hint);
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe('a wrong call', () => {
     [['loop', '--sleep', 'x'], 'number.invalid', 'forge loop --help'],
     [['memory', 'record', 'nosuch.json'], 'file.unreadable', 'forge memory record --help'],
     [['--color', 'red'], 'color.unknown', 'forge where --help'],
-    [['-C', 'nosuch', 'next'], 'folder.missing', 'mkdir -p FOLDER   or another one:   -C FOLDER'],
+    [['-C', 'nosuch', 'next'], 'folder.missing', 'mkdir -p nosuch'],
   ])('B-01 %j says what to type next, where its message does not', async (args, code, hint) => {
     const error = await forgeError(await makeForge(), args);
     expect(error).toMatchObject({ exitCode: 2, code, hint });

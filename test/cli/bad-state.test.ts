@@ -19,7 +19,7 @@ import { expectDamaged, FILES, prepared } from '../support/state-files.js';
 
 /** Types the hint's command line, as a person would: without the remark behind it. */
 const typeIt = (project: Project, hint: string) =>
-  run(project.dir, 'sh', ['-c', hint.replace(/ {2,}\(.*/, '')]).exitCode;
+  run(project.dir, 'sh', ['-c', hint.replace(/ {2,}#.*/, '')]).exitCode;
 
 describe('damaged state files', () => {
   it('B-12 empty, blank or cut off: exit 4 with the place, and the file is kept', async () => {
@@ -105,7 +105,7 @@ describe('damaged state files', () => {
         project,
         path === FOCUS ? ['focus', 'show'] : ['progress', 'show'],
       );
-      const [move = '', next = ''] = hint.replace(/ {2,}\(.*/, '').split(' && ');
+      const [move = '', next = ''] = hint.replace(/ {2,}#.*/, '').split(' && ');
       expect(move).toBe(`mv ${path} ${path}.damaged`);
       project.write(`${path}.damaged`, '{');
       project.git('clean', '-fxq', '--', path);

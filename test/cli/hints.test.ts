@@ -20,11 +20,11 @@ function hintsInSource(): { file: string; hint: string }[] {
     const literals = text.matchAll(
       /\b(?:hint|fix)(?: =|:|\()\s*(?:[\w.?!= ]+\? )?('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/g,
     );
-    return [...literals].map(([, literal = '']) => ({ file, hint: valueOf(literal) }));
+    return [...literals].map(([, literal = '']) => ({ file, hint: textOfLiteral(literal) }));
   });
 }
 
-const valueOf = (literal: string): string =>
+const textOfLiteral = (literal: string): string =>
   literal
     .slice(1, -1)
     .replace(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, 'X')

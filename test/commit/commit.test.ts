@@ -207,7 +207,7 @@ ${sign}
     expect(await forgeError(project, ['commit', '-m', 'x', '--why', 'y'])).toMatchObject({
       exitCode: 2,
       code: 'commit.nothing',
-      hint: 'git add FILE …  or  forge commit -a',
+      hint: 'git add -A\nforge commit -a   # changed files only',
     });
     expect(await forgeError(project, ['commit', '-am', 'x'])).toMatchObject({ code: 'commit.nothing' });
     stage(project);

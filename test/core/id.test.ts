@@ -125,6 +125,6 @@ describe('requireRecord', () => {
   });
 
   it('names the command that lists what there is', () => {
-    expect(failure(() => requireRecord(records, 'x', 'feature')).hint).toBe('forge ls');
+    expect(failure(() => requireRecord(records, 'x', 'feature')).hint).toBe('forge feature list');
   });
 });

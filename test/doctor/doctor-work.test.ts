@@ -43,12 +43,12 @@ describe('work that waits for a human', () => {
     expect(finding).toMatchObject({
       severity: 'blocking',
       observed: expect.stringMatching(said),
-      commands: ['forge memory override acknowledge --reason "…"'],
+      commands: ['forge memory override acknowledge --reason "TEXT"'],
     });
     for (let i = 0; i < 2; i++) {
       const { warnings } = await start(project);
       expect(warnings.filter((text) => said.test(text)).length).toBe(1);
-      expect(warnings.join()).toContain('forge memory override acknowledge --reason "…"');
+      expect(warnings.join()).toContain('forge memory override acknowledge --reason "TEXT"');
     }
     const where = await forgeJson<Where>(project, []);
     expect(where).toMatchObject({ paused: expect.stringMatching(said), recovering: false });

@@ -22,7 +22,7 @@ describe('the evidence of a feature', () => {
     expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
       exitCode: 3,
       code: 'feature.unproven',
-      hint: 'forge done A  or, for a human: forge feature edit A --status passing --reason "…"',
+      hint: 'forge done A\nforge feature edit A --status passing --reason "TEXT"   # for a person',
     });
     expect(project.read(featureFile('A'))).toBe(before);
     const list =

@@ -129,7 +129,7 @@ describe('editing a feature', () => {
     ];
     for (const call of calls) expect(failure(call)).toMatchObject({ exit: 3, code: 'feature.unproven' });
     expect(failure(calls[0] as () => unknown).hint).toBe(
-      'forge done A  or, for a human: forge feature edit A --status passing --reason "…"',
+      'forge done A\nforge feature edit A --status passing --reason "TEXT"   # for a person',
     );
   });
 

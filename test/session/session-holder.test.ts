@@ -34,7 +34,7 @@ describe('two agents in one worktree', () => {
       holder: { pid: ada().pid, host },
     });
     expect(error.message).toContain(`process ${ada().pid} is running`);
-    expect(error.hint).toMatch(/--join.*--take-over/);
+    expect(error.hint).toMatch(/--join.*\n.*--take-over/);
     expect(snapshot(project.dir)).toEqual(before);
 
     const joined = await start(project, at(bob, 61), '--join');

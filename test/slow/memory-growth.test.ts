@@ -25,7 +25,7 @@ function fill(project: Project, bytes: number): void {
   expect(sizes.reduce((a, b) => a + b)).toBe(bytes);
 }
 
-const ACCEPT = 'forge memory override acknowledge --reason "…"';
+const ACCEPT = 'forge memory override acknowledge --reason "TEXT"';
 
 describe('the growth of memory', () => {
   it.each([

@@ -41,7 +41,7 @@ function renderCreated(made: CreatedCheckpoint, style: Style): string {
     ].join('\n');
   return [
     `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
-    ...(push === undefined || pushed ? [] : [style.dim(`  others get it with: ${oneLine(push, 300)}`)]),
+    ...(push === undefined || pushed ? [] : [style.dim(`  to share it: ${oneLine(push, 300)}`)]),
   ].join('\n');
 }
 

@@ -42,11 +42,8 @@ function whyNot(command: string, at: number): Error {
 function checkProgram(words: string[], command: string): string[] {
   const [program = ''] = words;
   if (program === '') throw usage('command.empty', 'The command is empty.');
-  if (/^[A-Za-z_]\w*=/.test(program))
-    throw usage('command.shell', `"${program}" sets a variable, which needs a program in front.`, {
-      hint: `env ${command}`,
-    });
-  return words;
+  // `PYTHONPATH=src pytest`, as in a shell.
+  return /^[A-Za-z_]\w*=/.test(program) ? ['env', ...words] : words;
 }
 
 const needsShell = (command: string, char: string): Error =>

@@ -33,7 +33,7 @@ export function listProposals(found: Findings, script: ScriptPlan, input: InitIn
   ): Proposal[] =>
     value ? [{ name, value, from, taken: taken === value, flag: formatArgv([flag, value]) }] : [];
   return [
-    ...one('stack', '--stack', found.stack, placesOf(found.parts) || 'no file tells', script.stack),
+    ...one('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack),
     ...one('test', '--test', test?.command, test?.by ?? '', input.test),
     ...one('id_pattern', '--id-pattern', idPattern, 'recent commits', input.idPattern ?? idPattern ?? ''),
     ...one(

@@ -70,7 +70,7 @@ const shownValue = (value: unknown): string =>
 export function kindOf(spelling: string): Kind {
   const kind = readKind(spelling);
   if (kind) return kind;
-  throw new Refused('unknown_kind', `${shownValue(spelling)} is no kind. There are: ${KINDS.join(', ')}.`);
+  throw new Refused('unknown_kind', `Unknown kind ${shownValue(spelling)}. Use ${KINDS.join(', ')}.`);
 }
 
 const MAX_WORDS_BYTES = 2000;

@@ -173,7 +173,11 @@ function describePutBack(context: Context, records: readonly AbsentRecord[]): Fi
   const ids = records.map(({ id }) => id);
   if (ids.length > 0)
     append(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
-  return describeRecords('put_back', records, `written here ${wasOrWere(ids)} nowhere and put back`);
+  return describeRecords(
+    'put_back',
+    records,
+    `written here ${wasOrWere(ids)} missing and ${ids.length === 1 ? 'is' : 'are'} restored`,
+  );
 }
 
 const describeLost = (records: readonly AbsentRecord[]): Finding[] =>

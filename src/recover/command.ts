@@ -88,7 +88,7 @@ export function renderUndone(
   style: Style,
 ): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
-  const what = `${plural(files, 'file')} as before the ${action} (${undone})${made}`;
+  const what = `${plural(files, 'file')} to the state before ${action} (${undone})${made}`;
   if (planned) return `would bring back ${what}`;
   return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
 }

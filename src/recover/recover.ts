@@ -64,10 +64,15 @@ export async function recover(
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
   if (context.disk.dryRun) return { ...plan, next: [] };
-  if (watch.confirm && !(await watch.confirm(plan)))
-    throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', {
-      hint: 'forge recover --plan   # shows what it would do\nforge recover --yes',
-    });
+  // Going on changes nothing, so nobody has to agree.
+  if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
+    throw refused(
+      'recover.unconfirmed',
+      `Rolling back to ${plan.checkpoint?.tag} was not confirmed; nothing was changed.`,
+      {
+        hint: 'forge recover --yes\nforge recover --plan   # shows what broke and what would change',
+      },
+    );
   if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
   if (plan.decision === 'rollback') return rolledBack(plan, await rollBack(context, plan));
@@ -80,7 +85,7 @@ const rolledBack = (plan: RecoveryPlan, done: Pick<Recovered, 'backup_ref' | 'co
   ...plan,
   ...done,
   next: [
-    ...(done.backup_ref ? ['forge undo  (brings everything back that this took away)'] : []),
+    ...(done.backup_ref ? ['forge undo   # brings back everything that this took away'] : []),
     'forge done --all   # runs the tests, which show what passes now',
   ],
 });
@@ -92,7 +97,9 @@ function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
   const tag = checkpoint?.tag ?? 'TAG';
   return [
     ...untested.map(({ name, why }) => `${name} was not tested: ${why}`),
-    ...(broken.has('checkpoint') ? ['forge checkpoint verify; or an older one: forge recover --to TAG'] : []),
+    ...(broken.has('checkpoint')
+      ? ['forge checkpoint verify', 'forge recover --to TAG   # an older one']
+      : []),
     ...(broken.has('branch') ? [`git log --oneline --graph HEAD ${tag}`] : []),
     ...(broken.has('ledger') ? ['forge memory verify'] : []),
     ...(broken.has('checks') ? [`nothing that ${tag} proved can be run: forge checkpoint show ${tag}`] : []),
@@ -106,7 +113,7 @@ const toFix = ({ checks }: RecoveryPlan): string[] => {
   const failed = checks.filter(({ state }) => state === 'failed');
   return [
     ...failed.map(({ name, why }) => `fix ${name}: ${why}`),
-    failed.length > 0 ? 'git diff  (only uncommitted work can have broken it)' : 'forge checkpoint create',
+    failed.length > 0 ? 'git diff   # only uncommitted work can have broken it' : 'forge checkpoint create',
   ];
 };
 

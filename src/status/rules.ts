@@ -50,8 +50,8 @@ export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): 
   }
   const minutes = Math.max(0, Math.floor(now.getTime() / MINUTE) - newest / MINUTE);
   const age = describeSpan(minutes * MINUTE);
-  if (minutes > 60) return [yellow(`progress.txt is stale: its newest entry is ${age} old`, fix)];
-  return [green(`progress.txt is current: its newest entry is ${minutes === 0 ? 'new' : `${age} old`}`)];
+  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age} ago`, fix)];
+  return [green(`progress.txt is current: last entry ${minutes === 0 ? 'just now' : `${age} ago`}`)];
 }
 
 interface FeatureFacts {
@@ -76,9 +76,9 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   if (begun === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
   if (counts.in_progress === begun && claims.length + unproven.length === 0)
     return [neutral(`${plural(begun, 'feature')} in progress, none verified yet`)];
-  const percent = Math.floor((passing * 10_000) / begun) / 100;
-  const of = waiting === 0 ? plural(total, 'feature') : `${begun} begun`;
-  const rest = waiting === 0 ? '' : `, ${waiting} not begun`;
+  const percent = Math.floor((passing * 100) / begun);
+  const of = waiting === 0 ? plural(total, 'feature') : `${begun} started`;
+  const rest = waiting === 0 ? '' : `, ${waiting} not started`;
   const reason = `${passing} of ${of} ${passing === 1 || begun === 1 ? 'passes' : 'pass'} (${percent} %)${rest}`;
   const remarks =
     passing * 100 > begun * 80
@@ -128,7 +128,7 @@ interface LinearFacts {
 }
 
 export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): Remark[] {
-  if (!isUsed) return [neutral('Linear was never used here')];
+  if (!isUsed) return [neutral('not set up')];
   const [first] = orphans;
   if (first === undefined)
     return [

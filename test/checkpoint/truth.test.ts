@@ -106,7 +106,7 @@ describe('checkpoints of several clones', () => {
     const remoteTags = (): string => project.git('tag', '-l', 'checkpoint/*');
     const no = await atTerminal(clone, ['checkpoint', 'create', 'A'], [['Push it now', 'n\r']]);
     expect([no.exitCode, remoteTags()]).toEqual([0, '']);
-    expect(no.shown).toMatch(/others get it with: git push origin checkpoint\/A-v1\./);
+    expect(no.shown).toMatch(/to share it: git push origin checkpoint\/A-v1\./);
     const yes = await atTerminal(clone, ['checkpoint', 'create', 'B'], [['Push it now', 'y\r']]);
     expect([yes.exitCode, remoteTags()]).toEqual([
       0,

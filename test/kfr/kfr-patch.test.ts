@@ -97,13 +97,13 @@ describe('forge kfr patch', () => {
         code: 'requires_resolution',
         message: expect.stringContaining('"op":"resolve"'),
       },
-      { index: 2, op: 'add', code: 'unknown_kind', message: expect.stringContaining('"Todo" is no kind') },
+      { index: 2, op: 'add', code: 'unknown_kind', message: expect.stringContaining('Unknown kind "Todo"') },
       { index: 3, op: 'add', code: 'duplicate', message: 'kfr-2 (Constraint) says that already.' },
     ]);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     const { stderr } = await runForge(project, ['kfr', 'patch', '--remove', 'kfr-1', '--add', 'Todo:x']);
     expect(stderr).toMatch(
-      /^forge: Nothing was changed:\n {2}operation 0 \(remove\): kfr-1 .*\n {2}operation 1 \(add\): "Todo" is no kind\. .*\n$/,
+      /^forge: Nothing was changed:\n {2}operation 0 \(remove\): kfr-1 .*\n {2}operation 1 \(add\): Unknown kind "Todo"\. .*\n$/,
     );
   });
 

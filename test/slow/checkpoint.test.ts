@@ -101,9 +101,7 @@ describe('forge checkpoint create', () => {
       (await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).stdout;
     expect(await said()).not.toContain('push');
     project.git('remote', 'add', "it's", 'https://example.com/x.git');
-    expect(await said()).toMatch(
-      / {2}others get it with: git push 'it'\\''s' checkpoint\/X-v2\.[0-9a-f]{6}\n/,
-    );
+    expect(await said()).toMatch(/ {2}to share it: git push 'it'\\''s' checkpoint\/X-v2\.[0-9a-f]{6}\n/);
     project.git('remote', 'add', 'other', 'https://example.com/y.git');
     expect(await said()).not.toContain('push');
     project.git('remote', 'add', 'origin', 'https://example.com/z.git');

@@ -47,7 +47,7 @@ describe('pre-push', () => {
     const { exitCode, stderr } = push(project, 'origin', 'HEAD');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^forge: nothing was pushed: memory has to be settled first\n {2}memory: Memory is halted: [^\n]*\n {4}→ forge memory verify {3}\(shows[^\n]*\n {2}Past all hooks: --no-verify\n/,
+      /^forge: nothing was pushed: memory has to be settled first\n {2}memory: Memory is halted: [^\n]*\n {4}→ forge memory verify {3}# shows[^\n]*\n {2}Past all hooks: --no-verify\n/,
     );
     // The hint is of use: nothing is wrong, so the halt ends.
     expect(runBinary(project.dir, ['memory', 'verify'])).toMatchObject({ exitCode: 0 });

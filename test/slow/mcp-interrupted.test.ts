@@ -60,7 +60,7 @@ describe('a call that is cancelled', () => {
     expect(features).toMatchObject([{ status: 'not_implemented' }]);
   });
 
-  it('B-82 does nothing when it had not begun', async () => {
+  it('B-82 does nothing when it had not started', async () => {
     const project = await session();
     const wire = await greeted(project);
     const calls = Array.from({ length: 50 }, (_, i) => ({

@@ -96,7 +96,7 @@ describe('kills of a rollback', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });
 
-  it('GIT-06 ended at any call of git, undoing is completed by the next command, or has not begun', async () => {
+  it('GIT-06 ended at any call of git, undoing is completed by the next command, or has not started', async () => {
     const broken = await withCheckpoint();
     await breakThings(broken);
     const before = { files: files(broken), staged: staged(broken) };

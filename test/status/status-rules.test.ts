@@ -99,9 +99,9 @@ describe('VIS-01 features', () => {
     [0, 0, 'neutral', 'there are no features yet'],
     [4, 5, 'yellow', '4 of 5 features pass (80 %)'],
     [81, 100, 'green', '81 of 100 features pass (81 %)'],
-    [8001, 10_000, 'green', '8001 of 10000 features pass (80.01 %)'],
+    [8001, 10_000, 'green', '8001 of 10000 features pass (80 %)'],
     [1, 2, 'yellow', '1 of 2 features passes (50 %)'],
-    [49, 99, 'red', '49 of 99 features pass (49.49 %)'],
+    [49, 99, 'red', '49 of 99 features pass (49 %)'],
     [1, 1, 'green', '1 of 1 feature passes (100 %)'],
     [0, 1, 'red', '0 of 1 feature passes (0 %)'],
   ])('VIS-01 %i of %i: %s', (passing, total, color, reason) => {
@@ -112,9 +112,9 @@ describe('VIS-01 features', () => {
 
   it.each([
     [0, 0, 3, 'neutral', '3 features, none started'],
-    [1, 0, 9, 'green', '1 of 1 begun passes (100 %), 9 not begun'],
-    [4, 1, 5, 'yellow', '4 of 5 begun pass (80 %), 5 not begun'],
-    [0, 1, 1, 'red', '0 of 1 begun passes (0 %), 1 not begun'],
+    [1, 0, 9, 'green', '1 of 1 started passes (100 %), 9 not started'],
+    [4, 1, 5, 'yellow', '4 of 5 started pass (80 %), 5 not started'],
+    [0, 1, 1, 'red', '0 of 1 started passes (0 %), 1 not started'],
   ])('VIS-01 %i of %i more begun, %i not: %s', (passing, others, waiting, color, reason) => {
     const all = { ...counts(passing, others), not_implemented: waiting };
     const remarks = judgeFeatures({ counts: all, claims: [], next: 'forge next' });
@@ -213,7 +213,7 @@ describe('VIS-01 Linear', () => {
 
   it('VIS-01 never used: neutral with the reason; orphan commits: yellow', () => {
     const facts = { isUsed: false, active: 0, orphans: [], commits: 0 };
-    expect(judgeLinear(facts)).toEqual([{ color: 'neutral', reason: 'Linear was never used here' }]);
+    expect(judgeLinear(facts)).toEqual([{ color: 'neutral', reason: 'not set up' }]);
     expect(colorOf(judgeLinear({ ...facts, isUsed: true, commits: 10 }))).toBe('green');
     const remarks = judgeLinear({ isUsed: true, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
     expect(remarks).toMatchObject([

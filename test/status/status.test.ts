@@ -32,7 +32,7 @@ describe('forge status', () => {
         'features    neutral  there are no features yet',
         'git         yellow   no checkpoint to go back to',
         '                     → forge checkpoint create',
-        'linear      neutral  Linear was never used here',
+        'linear      neutral  not set up',
         '',
       ].join('\n'),
     );
@@ -68,7 +68,7 @@ describe('forge status', () => {
     expect(stale).toEqual({
       name: 'short-term',
       color: 'yellow',
-      reasons: ['progress.txt is stale: its newest entry is 1 h old'],
+      reasons: ['progress.txt is stale: last entry 1 h ago'],
       fix: ['forge log "what you just did"'],
     });
     await forgeJson(project, ['progress', 'add', 'y'], { world });
@@ -247,6 +247,6 @@ describe('forge status and Linear', () => {
     const project = await makeForge();
     const issues = [{ linear_id: 'INVESTIGATE-AB', title: 'Investigate', type: 'investigation' }];
     project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
-    expect((await component(project, 'linear')).reasons).toEqual(['Linear was never used here']);
+    expect((await component(project, 'linear')).reasons).toEqual(['not set up']);
   });
 });

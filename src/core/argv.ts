@@ -23,7 +23,7 @@ export function splitCommand(command: string): string[] {
       word = (word ?? '') + (single ?? escaped ?? plain ?? unescaped(double as string));
   }
   if (word !== null) words.push(word);
-  return checkProgram(words, command);
+  return checkProgram(words);
 }
 
 /** Within double quotes. A line break after a backslash joins the lines. */
@@ -39,7 +39,7 @@ function whyNot(command: string, at: number): Error {
     : needsShell(command, char);
 }
 
-function checkProgram(words: string[], command: string): string[] {
+function checkProgram(words: string[]): string[] {
   const [program = ''] = words;
   if (program === '') throw usage('command.empty', 'The command is empty.');
   // `PYTHONPATH=src pytest`, as in a shell.

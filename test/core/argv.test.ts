@@ -4,6 +4,10 @@ import { formatArgv, splitCommand, testArgv } from '../../src/core/argv.js';
 import { failure } from '../support/failure.js';
 
 describe('splitCommand', () => {
+  it('B-91 a variable in front is set for the command, as a shell does', () => {
+    expect(splitCommand('A=1 B="2 3" npm test')).toEqual(['env', 'A=1', 'B=2 3', 'npm', 'test']);
+  });
+
   it.each([
     ['npm test', ['npm', 'test']],
     ['  npm \t test  ', ['npm', 'test']],
@@ -61,8 +65,6 @@ describe('splitCommand', () => {
   });
 
   it.each([
-    ['A=1 npm test', 'command.shell', 'env A=1 npm test'],
-    ['_x= npm', 'command.shell', 'env _x= npm'],
     ['', 'command.empty', undefined],
     [' \t ', 'command.empty', undefined],
     ["'' a", 'command.empty', undefined],

@@ -70,7 +70,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ...broken.next,
       // A session does not end while something is open.
       ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
-      ...suggested,
+      ...(halted === null ? suggested : []),
     ].slice(0, 3),
   };
 }

@@ -68,7 +68,7 @@ const SLOW: Record<string, (project: Project) => Promise<string[]>> = {
   },
   execution: async () => ['sh', '-c', STAY],
   evaluation: async (project) => {
-    await forgeJson(project, ['feature', 'edit', 'A', '--test', `sh -c '${STAY}'`]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', `sh -c '${STAY}'`]);
     return ['true'];
   },
 };

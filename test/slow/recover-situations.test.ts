@@ -23,8 +23,24 @@ async function makeBase(): Promise<string> {
   project.write('lib/util.js', 'exports.util = 1;\n');
   for (const name of 'abcdefg') project.write(`test/${name}.txt`, 'a test\n');
   project.write('suite.sh', 'ls test/*.txt >/dev/null && node --check src/app.js\n');
-  await forgeJson(project, ['feature', 'add', 'LOGIN', 'Log in', '--test', 'grep -q login src/app.js']);
-  await forgeJson(project, ['feature', 'add', 'SEARCH', 'Search', '--test', 'grep -q search src/search.js']);
+  await forgeJson(project, [
+    'feature',
+    'add',
+    'LOGIN',
+    'Log in',
+    '--test',
+    'grep -q login src/app.js',
+    '--no-run',
+  ]);
+  await forgeJson(project, [
+    'feature',
+    'add',
+    'SEARCH',
+    'Search',
+    '--test',
+    'grep -q search src/search.js',
+    '--no-run',
+  ]);
   await forgeJson(project, ['feature', 'verify', '--all']);
   project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["sh suite.sh"]'));
   await forgeJson(project, ['trust', '--yes'], { terminal: true });
@@ -237,7 +253,7 @@ const SITUATIONS: Situation[] = [
   [
     'the same files fail: something outside git broke',
     async (project) => {
-      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--test', 'test -e /nowhere/at/all']);
+      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', 'test -e /nowhere/at/all']);
     },
     'alert',
     /"changes","value":"none"/,
@@ -245,7 +261,7 @@ const SITUATIONS: Situation[] = [
   [
     'a tool is missing',
     async (project) => {
-      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--test', 'no-such-tool-here run']);
+      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', 'no-such-tool-here run']);
     },
     'alert',
     /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: not found"/,

@@ -37,7 +37,7 @@ async function passing(...ids: string[]): Promise<Project> {
 /** Other tests, which pass as well. */
 async function replaceTests(project: Project, ids: readonly string[], test: string): Promise<void> {
   for (const id of ids) {
-    await forgeJson(project, ['feature', 'edit', id, '--test', test]);
+    await forgeJson(project, ['feature', 'edit', id, '--no-run', '--test', test]);
     await forgeJson(project, ['feature', 'verify', id], { world: { now: () => new Date(0) } });
   }
 }
@@ -104,7 +104,14 @@ describe('forge start --reverify', () => {
 
   it('SES-11 stops when the time is up: what was cut off or not begun stays as it was, and is named', async () => {
     const project = await passing('A', 'B', 'C');
-    await forgeJson(project, ['feature', 'edit', 'B', '--test', "sh -c 'test ! -e slow || exec sleep 1000'"]);
+    await forgeJson(project, [
+      'feature',
+      'edit',
+      'B',
+      '--no-run',
+      '--test',
+      "sh -c 'test ! -e slow || exec sleep 1000'",
+    ]);
     await forgeJson(project, ['feature', 'verify', 'B'], {
       world: { now: () => new Date(Date.UTC(2026, 0, 1, 0, 0, 1)) },
     });

@@ -82,8 +82,9 @@ export function flipByte(project: Project, file: string, at: number): void {
 /** Types a hint as it stands: a shell runs what is no forge command, and `…` is what a person would write. */
 export async function typeHint(project: Project, hint: string): Promise<void> {
   const steps = hint
+    .replaceAll(/ {2,}#.*/g, '')
     .split(/ {2}or, if [^:]*: /)[0]
-    ?.split(/(?:,| {2}) ?then: | {2}\([^)]*\)(?:, then: )?/)
+    ?.split(/\n|(?:,| {2}) ?then: | {2}\([^)]*\)(?:, then: )?/)
     .map((step) => step.trim())
     .filter(Boolean) as string[];
   for (const step of steps) {

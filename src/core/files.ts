@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { formatArgv } from './argv.js';
 import { corrupted, type ForgeError, outside, systemCode } from './error.js';
 import { makeToken } from './text.js';
 
@@ -22,8 +23,20 @@ export function diskError(error: unknown, path: string): ForgeError {
   const code = nameOf(error);
   if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return notRegular(path, code);
   const reason = code === 'ENOSPC' ? whyFull(path) : (LIMITS[code] ?? (error as Error).message);
-  const hint = code === 'EROFS' && path.includes(`${sep}.git${sep}`) ? SANDBOX_HINT : undefined;
+  const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
+  const hint = isSandbox ? SANDBOX_HINT : remedyOf(code, path);
   return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, hint, cause: error });
+}
+
+/** What to look at first; nothing was written, so the same command can be run again. */
+function remedyOf(code: string, path: string): string | undefined {
+  const folder = formatArgv([dirname(path)]);
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return `df -h ${folder}   # free some space, then run the command again`;
+  if (code === 'EROFS') return `findmnt -T ${folder}   # shows what is mounted read-only`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return `ls -ld ${folder} ${formatArgv([path])}   # you must be allowed to write there`;
+  return code === 'EMFILE' ? 'ulimit -n 4096' : undefined;
 }
 
 export const SANDBOX_HINT =

@@ -60,8 +60,16 @@ async function repair(call: Call): Promise<Repaired> {
   return reason.trim() === '' ? { done: [], discarded: [] } : memory.repair({ ...input, reason });
 }
 
+/** What people type most comes first. */
+const FIRST = ['verify', 'promote', 'report', 'log'];
+
+function inOrder(commands: Group['commands']): Group['commands'] {
+  const first = FIRST.flatMap((wanted) => commands.filter(({ name }) => name === wanted));
+  return [...first, ...commands.filter((one) => !first.includes(one))];
+}
+
 export const group: Group = {
-  commands: [
+  commands: inOrder([
     ...recording,
     ...promoting,
     ...reporting,
@@ -94,5 +102,5 @@ export const group: Group = {
       render: renderRedaction,
     }),
     ...overriding,
-  ],
+  ]),
 };

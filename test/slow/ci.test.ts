@@ -142,7 +142,7 @@ describe('forge ci: each cause alone', () => {
     expect(report.checks[0]?.findings[0]).toMatchObject({
       commit: sha,
       message: expect.stringMatching(/^"Quick fix": The subject is not .* "## What" is missing\. /),
-      fix: `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`,
+      fix: `forge commit check --range ${sha.slice(0, 12)}^!   # says what to write`,
     });
     expect(report.checks[0]?.findings).toHaveLength(1);
     const told = await runForge(project, ['commit', 'check', '--range', `${sha.slice(0, 12)}^!`]);

@@ -61,7 +61,8 @@ const ELSEWHERE_TESTED = ['mcp'];
 
 async function prepared(): Promise<Project> {
   const project = await makeForge();
-  project.write('package.json', '{ "scripts": { "test": "node -e 0" } }\n');
+  project.write('package.json', JSON.stringify({ scripts: { test: 'node test.cjs' } }));
+  project.write('test.cjs', "process.exitCode = require('node:fs').existsSync('built') ? 0 : 1;\n");
   project.write('features.md', '- FORGE-010: More\n');
   project.write('src/login.ts', 'export {};\n');
   commitAll(project);
@@ -70,6 +71,8 @@ async function prepared(): Promise<Project> {
 
 /** What has to be there for that command. */
 const BEFORE: Readonly<Record<string, (project: Project) => unknown>> = {
+  // The test failed before the work.
+  'feature verify': (project) => project.write('built', ''),
   'checkpoint create': (project) => commitAll(project),
   'focus clear': (project) => runForge(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up']),
   commit: (project) => project.write('src/login.ts', 'export const form = 1;\n'),

@@ -9,7 +9,7 @@ const COMMANDS = [
   [/^short-term\/progress/, 'forge log "TEXT"'],
   [/^short-term\/focus/, 'forge focus set --task "TEXT"'],
   [/^long-term\/features/, 'forge feature add ID "NAME", forge feature edit ID, forge done ID'],
-  [/^long-term\/(knowledge|learned)/, 'forge knowledge add success "TEXT"'],
+  [/^long-term\/(knowledge|learned)/, 'forge learn "TEXT" --as success'],
   [/^long-term\/architecture/, 'forge architecture edit FILE'],
   [/^(ledger|long-term\/notes|\w+\.jsonl)/, 'forge note add "TEXT"'],
   [/^sessions/, 'forge end'],

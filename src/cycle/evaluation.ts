@@ -191,7 +191,7 @@ async function judgeTests(
 }
 
 /** Runs a feature's tests and keeps what they showed; null when they could not be run. */
-async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | null> {
+async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | 'untested' | null> {
   const { context, watch, evidence, notes, tree } = judge;
   const onRun: VerifyWatch['onRun'] = (feature, run) => {
     const { argv, exit_code, duration_ms, output } = run;
@@ -205,6 +205,8 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
     // Loaded where there is something to run.
     const { verifyFeatures } = await import('../feature/verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);
+    // Tests that were never seen to fail show nothing (FEA-05).
+    if (results[0]?.unproven) return 'untested';
     const status = results[0]?.status === 'passing' ? 'passing' : 'failing';
     judge.shown.set(id, status);
     return status;

@@ -9,8 +9,8 @@ export function workflow({ tool }: Pick<World, 'tool'>, begin = 'Continue from w
   return [
     `forge keeps the memory of this project. ${begin}; never edit .forge/memory yourself.`,
     `- A goal, a rule to follow, a question you cannot answer yet: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
-    `- After each step: say what was done, and what comes next (${by('progress_add', 'progress add "TEXT"')}).`,
-    `- A lesson for later sessions (${by('learn', 'knowledge add success "TEXT"')}); a feature is done when its tests passed here (${by('feature_verify', 'feature verify ID')}).`,
-    `- Before you stop: answer, dismiss or park every open question. When the task is done: end the session (${by('session_end', 'session end --next "TEXT"')}).`,
+    `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
+    `- A lesson for later sessions (${by('learn', 'learn "TEXT" --as success')}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
+    `- Before you stop: answer, dismiss or park every open question. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
   ];
 }

@@ -82,7 +82,7 @@ describe.each(NAMES)('before an edit by %s', (name) => {
       const { status, stdout } = run(project, lineOf(name, before), call(path));
       expect([path, status]).toEqual([path, 0]);
       expect(stdout).toMatch(/deny/);
-      expect(reasonIn(stdout)).toContain('forge knowledge add success "TEXT"');
+      expect(reasonIn(stdout)).toContain('forge learn "TEXT" --as success');
     }
   });
 

@@ -106,7 +106,7 @@ const plain = {
     'init --stack node --name shop --test "node check.js"',
     'init',
     'status',
-    'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js"',
+    'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js"',
     'session start --task "Slugs"',
     'feature verify SLUG-1',
     'session end --learned "one pattern is enough" --next "umlauts"',
@@ -290,7 +290,7 @@ const features = {
   steps: [
     ...FORGE,
     'feature list',
-    'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js" --priority 1 --issue ISSUE-1',
+    'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js" --priority 1 --issue ISSUE-1',
     'feature add SLUG-2 "An empty title is refused" --blocked-by SLUG-1',
     'feature add SLUG-1 "Twice"',
     'feature add ../bad "A path"',
@@ -637,7 +637,7 @@ const checkpoints = {
     'recover',
     'recover --plan',
     'recover --list',
-    'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js"',
+    'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js"',
     { forge: 'session start', quiet: true },
     { forge: 'feature verify SLUG-1', quiet: true },
     'checkpoint create --verify "node -e process.exit(1)"',
@@ -712,7 +712,7 @@ const commits = {
     // What the log and knowledge say is taken from the minute, and the second, of the last commit on: it is older, and the
     // line goes with the first commit.
     { sh: 'GIT_COMMITTER_DATE="@$(($(date +%s) - 600))" git commit -q --amend --no-edit' },
-    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js"', quiet: true },
     { forge: 'session start', quiet: true },
     { forge: 'progress add "only blanks were replaced"', quiet: true },
     'commit',
@@ -808,8 +808,8 @@ const cycles = {
     'cycle --dry-run -- true',
     'cycle -- true',
     'cycle --task NONE-1 -- true',
-    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js"', quiet: true },
-    { forge: 'feature add SLUG-2 "Another one" --test "node -e 0"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-2 "Another one" --no-run --test "node -e 0"', quiet: true },
     { write: { 'slug.js': BAD } },
     { text: 'cycle -- node -e 0' },
     {
@@ -864,14 +864,14 @@ const builder = {
   name: 'builder',
   steps: [
     ...FORGE,
-    { forge: 'feature add SLUG-1 "Slugs" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs" --no-run --test "node check.js"', quiet: true },
     ...[
       'session start',
       'progress add "a line"',
       'kfr patch --goal "slugs"',
       'note promote kfr-1',
       'feature verify SLUG-1',
-      'feature add SLUG-2 "Another one" --test "node -e 0"',
+      'feature add SLUG-2 "Another one" --no-run --test "node -e 0"',
       'note add "x"',
       'knowledge add success "x"',
       'memory record --task A --exit-code 0',
@@ -1057,7 +1057,7 @@ const mcp = {
   steps: [
     { mcp: [...HELLO, call('briefing')] },
     ...FORGE,
-    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs hold no punctuation" --no-run --test "node check.js"', quiet: true },
     {
       mcp: [
         ...HELLO,
@@ -1139,7 +1139,7 @@ const ci = {
     'ci --template github',
     'ci --template gitlab',
     'ci --template nonsense',
-    { forge: 'feature add SLUG-1 "Slugs" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs" --no-run --test "node check.js"', quiet: true },
     { forge: 'feature verify SLUG-1', quiet: true },
     { write: { 'slug.js': BAD } },
     { sh: 'git add . && git commit -q -m "[SLUG-1] no sections"' },
@@ -1167,7 +1167,7 @@ const conflicts = {
   name: 'conflicts',
   steps: [
     ...FORGE,
-    { forge: 'feature add SLUG-1 "Slugs" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs" --no-run --test "node check.js"', quiet: true },
     { sh: 'git add . && git commit -q -m Feature && git checkout -q -b side' },
     { forge: 'feature edit SLUG-1 --name "Slugs of theirs" --priority 1', quiet: true },
     { forge: 'feature add SIDE-1 "Of the side"', quiet: true },
@@ -1205,7 +1205,7 @@ const completion = {
   name: 'completion',
   steps: [
     ...FORGE,
-    { forge: 'feature add SLUG-1 "Slugs" --test "node check.js"', quiet: true },
+    { forge: 'feature add SLUG-1 "Slugs" --no-run --test "node check.js"', quiet: true },
     { forge: 'session start', quiet: true },
     { forge: `kfr patch ${QUESTION} --goal "x"`, quiet: true },
     tab('zsh', 's'),

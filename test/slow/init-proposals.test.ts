@@ -41,7 +41,7 @@ describe('what forge init proposes', () => {
     expect(result.next).toEqual(['sh .forge/init.sh', 'forge init --features README.md', 'forge start']);
     expect(settings(project)).toEqual({
       schema_version: 1,
-      project: { name: project.dir.split('/').at(-1) },
+      project: { name: 'sample' },
       ...Object.fromEntries(
         Object.keys(settings(project))
           .filter((name) => !['schema_version', 'project', 'commit'].includes(name))
@@ -203,9 +203,9 @@ describe('what forge init proposes', () => {
     const config = project.read(CONFIG);
     const { skipped, proposals } = await init(project, ['--name', 'x', '--test', 'true', '--branch', 'y']);
     expect(skipped).toEqual([
-      '--name: config.toml is there already; forge config set project.name …',
-      '--test: config.toml is there already; write it into [checkpoint] verify of .forge/config.toml',
-      '--branch: config.toml is there already; forge config set git.default_branch …',
+      '--name: config.toml is there already; forge config set project.name NAME',
+      '--test: config.toml is there already; forge config set checkpoint.verify "COMMAND"',
+      '--branch: config.toml is there already; forge config set git.default_branch NAME',
     ]);
     expect([proposals, project.read(CONFIG)]).toEqual([[], config]);
   });

@@ -105,7 +105,7 @@ export const STORIES: readonly Story[] = [
         'Note it',
         inTurn([{ calls: [client.write?.(project.path(KNOWLEDGE), '{}') as Call] }, { text: 'Done.' }]),
       );
-      expect(asked[1]?.messages.at(-1)?.text).toContain('forge knowledge add success');
+      expect(asked[1]?.messages.at(-1)?.text).toContain('forge learn');
       expect(project.has(KNOWLEDGE) && project.read(KNOWLEDGE)).not.toBe('{}');
     },
   },

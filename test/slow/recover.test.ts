@@ -90,8 +90,11 @@ describe('forge recover', () => {
 
   it('GIT-06 without a terminal and --yes nothing is done: exit 3', async () => {
     const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
     for (const args of [['recover'], ['recover', '--undo']])
       expect(await forgeError(project, args)).toMatchObject({ exitCode: 3, code: 'recover.unconfirmed' });
+    expect(files(project)).toEqual(before);
   });
 
   it('GIT-06 --plan and --dry-run write nothing, --list shows that there is nothing', async () => {

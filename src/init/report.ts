@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { oneLine, plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
@@ -115,12 +117,22 @@ export function nextSteps(
   const test = found.test === null ? '' : ` --test ${JSON.stringify(found.test.command)}`;
   const add = found.features
     ? formatArgv(['forge', 'init', '--features', found.features.file])
-    : `forge feature add "First thing to build"${test}`;
+    : `forge feature add "First thing to build"${test}${missingTool(context, found.test?.command)}`;
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),
     'forge start',
   ];
+}
+
+/** A remark where the tests need a program that is not installed. */
+function missingTool({ world }: Context, command: string | undefined): string {
+  const tool = command?.split(' ')[0] ?? '';
+  if (command === undefined || tool.includes('/')) return '';
+  const files = [tool, `${tool}.exe`, `${tool}.cmd`];
+  const folders = (world.env.PATH ?? '').split(delimiter);
+  const isThere = folders.some((folder) => files.some((file) => existsSync(join(folder, file))));
+  return isThere ? '' : `   # ${tool} is not installed here`;
 }
 
 function hasFeatures(context: Context): boolean {

@@ -185,13 +185,10 @@ const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
 /** LTM-15's four fields. */
 const fields = (report: MemoryReport): string[][] => [
-  ['memory_write_performed', yesNo(report.memory_write_performed)],
-  ['knowledge_promoted', `${yesNo(report.knowledge_promoted)} (${report.counts.promoted})`],
-  [
-    'knowledge_conflict_detected',
-    `${yesNo(report.knowledge_conflict_detected)} (${report.counts.contested})`,
-  ],
-  ['memory_integrity_status', report.memory_integrity_status],
+  ['memory written', yesNo(report.memory_write_performed)],
+  ['knowledge promoted', String(report.counts.promoted)],
+  ['knowledge contested', String(report.counts.contested)],
+  ['memory is', report.memory_integrity_status],
 ];
 
 const titleOf = ({ from, to, counts }: MemoryReport): string => {

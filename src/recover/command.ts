@@ -74,7 +74,7 @@ function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
 }
 
 function renderDone({ decision, backup_ref, commit, next }: Recovered, style: Style): string {
-  const todo = next.map((line) => `  ${oneLine(line, 400)}`);
+  const todo = next.map((line) => `  ${oneLine(line, 400).replace(' # ', '   # ')}`);
   if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
   if (decision === 'continue') return ['Go on. To do:', ...todo].join('\n');
   if (backup_ref === undefined) return 'Nothing was done.';
@@ -112,17 +112,19 @@ const renderWorktree = ({ checkpoint, worktree }: InspectedCheckpoint, style: St
 interface Flags {
   plan?: boolean;
   to?: string;
+  rollback?: boolean;
   worktree?: string;
   undo?: string | true;
   list?: boolean;
 }
 
 /** One thing at a time. */
-function refuseSeveral({ plan, worktree, undo, list, to }: Flags): void {
+function refuseSeveral({ plan, worktree, undo, list, to, rollback }: Flags): void {
   const given = Object.entries({ '--plan': plan, '--worktree': worktree, '--undo': undo, '--list': list })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
   if (to !== undefined && (undo !== undefined || list)) given.push('--to');
+  if (rollback && [worktree, undo, list].some((value) => value !== undefined)) given.push('--rollback');
   if (given.length > 1) throw usage('recover.several', `${given.join(' and ')} do not go together.`);
 }
 
@@ -131,12 +133,16 @@ async function run(call: Call): Promise<RecoverAnswer> {
   refuseSeveral(flags);
   const { recover } = call.forge();
   const to = flags.to === undefined ? {} : { to: flags.to };
+  const target = { ...to, ...(flags.rollback ? { rollback: true } : {}) };
   if (flags.list) return recover.list();
-  if (flags.plan) return recover.plan(to, watch(call));
+  if (flags.plan) return recover.plan(target, watch(call));
   if (flags.worktree !== undefined) return recover.inspect({ ...to, dir: resolve(call.cwd, flags.worktree) });
   if (flags.undo !== undefined) return undo(call, flags.undo);
   const asks = !call.flags.yes && !call.flags.dryRun;
-  return recover.act(to, { ...watch(call), ...(asks ? { confirm: (plan) => confirmPlan(call, plan) } : {}) });
+  return recover.act(target, {
+    ...watch(call),
+    ...(asks ? { confirm: (plan) => confirmPlan(call, plan) } : {}),
+  });
 }
 
 const watch = (call: Call): CheckpointWatch => ({
@@ -182,6 +188,7 @@ const recover: CommandSpec<RecoverAnswer> = {
   options: [
     { flags: '--plan', help: 'only run the checks and show what the rules say' },
     { flags: '--to <tag>', help: 'this checkpoint, not the last good one' },
+    { flags: '--rollback', help: 'roll back even when nothing is broken' },
     { flags: '--worktree <dir>', help: 'only put the checkpoint into a worktree of its own' },
     {
       flags: '--undo [backup]',

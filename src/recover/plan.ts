@@ -19,6 +19,7 @@ import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import {
+  ASKED,
   type Decision,
   type Divergence,
   decide,
@@ -58,9 +59,13 @@ export interface Place {
 
 export function requirePlace({ repository, git, layout }: Context): Place {
   if (!repository || !git)
-    throw refused('recover.place', 'There is nothing to recover: this folder is no git repository.', {
-      hint: 'git init',
-    });
+    throw refused(
+      'recover.place',
+      'What forge brings back is kept in git, and this folder is no git repository.',
+      {
+        hint: 'git init',
+      },
+    );
   return { repository, git, folder: shownFrom(repository.root, layout.dir) };
 }
 
@@ -70,7 +75,7 @@ export function requirePlace({ repository, git, layout }: Context): Place {
  */
 export async function planRecovery(
   context: Context,
-  { to }: { to?: string } = {},
+  { to, rollback = false }: { to?: string; rollback?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
   const place = requirePlace(context);
@@ -87,7 +92,7 @@ export async function planRecovery(
   const checks = isKnown && manifest ? await runChecks(context, manifest, gone, watch) : [];
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
-  const rules = judgeDivergence({ ...facts, checks });
+  const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
   return {
     checkpoint: manifest && targetOf(manifest),
     head,

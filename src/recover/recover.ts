@@ -23,7 +23,7 @@ import {
 import { about, rollBack } from './rollback.js';
 import { lacksCheckpoint } from './rules.js';
 
-const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
+const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
 
 export interface AgreedWatch extends CheckpointWatch {
   /** Asked once the plan is known; false, or an error, does nothing. Without it everything is agreed to. */
@@ -50,11 +50,11 @@ export async function recover(
   raw: z.input<typeof RecoverInput> = {},
   watch: AgreedWatch = {},
 ): Promise<Recovered> {
-  const { to } = checkInput(RecoverInput, raw);
+  const input = checkInput(RecoverInput, raw) as { to?: string; rollback?: boolean };
   await finishRecovery(context);
   const operation = operationInProgress(requirePlace(context).repository);
   if (operation) throw notNow(`${operation} is in progress`);
-  const plan = await planRecovery(context, to === undefined ? {} : { to }, watch);
+  const plan = await planRecovery(context, input, watch);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
   if (lacksCheckpoint(plan.rules))
     throw refused(
@@ -64,13 +64,18 @@ export async function recover(
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
   if (context.disk.dryRun) return { ...plan, next: [] };
+  const same = [
+    'forge recover',
+    ...(input.to ? ['--to', input.to] : []),
+    ...(input.rollback ? ['--rollback'] : []),
+  ].join(' ');
   // Going on changes nothing, so nobody has to agree.
   if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
     throw refused(
       'recover.unconfirmed',
       `Rolling back to ${plan.checkpoint?.tag} was not confirmed; nothing was changed.`,
       {
-        hint: 'forge recover --yes\nforge recover --plan   # shows what broke and what would change',
+        hint: `${same} --yes\n${same} --plan   # shows what broke and what would change`,
       },
     );
   if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
@@ -78,7 +83,7 @@ export async function recover(
   if (plan.decision === 'rollback') return rolledBack(plan, await rollBack(context, plan));
   const record = { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };
   const audit = context.disk.withLock(() => storeAudit(context, record));
-  return { ...plan, audit, next: toFix(plan) };
+  return { ...plan, audit, next: toFix(plan, input.to) };
 }
 
 const rolledBack = (plan: RecoveryPlan, done: Pick<Recovered, 'backup_ref' | 'commit'>): Recovered => ({
@@ -109,11 +114,12 @@ function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
   ];
 }
 
-const toFix = ({ checks }: RecoveryPlan): string[] => {
+const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
   const failed = checks.filter(({ state }) => state === 'failed');
   return [
     ...failed.map(({ name, why }) => `fix ${name}: ${why}`),
     failed.length > 0 ? 'git diff   # only uncommitted work can have broken it' : 'forge checkpoint create',
+    ...(to === undefined ? [] : [`forge recover --to ${to} --rollback   # goes back all the same`]),
   ];
 };
 

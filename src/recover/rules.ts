@@ -102,6 +102,15 @@ export function judgeDivergence(facts: Facts): Rule[] {
   return rules;
 }
 
+/** A person wants to go back although nothing is broken. What is not known still needs a look first. */
+export const ASKED: Rule = {
+  rule: 'asked_for',
+  value: 'rollback',
+  limit: 'continue',
+  holds: false,
+  otherwise: 'rollback',
+};
+
 /** The value of the row `checkpoint` where none was ever made. */
 export const NEVER = 'none';
 

@@ -7,18 +7,31 @@ import type { ShownProgress } from '../index.js';
 export const clock = (style: Style, date: string | null, time: string): string =>
   style.stamp(`${date}T${time}:00.000Z`).slice(11);
 
-const add: CommandSpec<{ line: string }> = {
+const showLog = ({ session, date, lines, next: step }: ShownProgress, style: Style): string =>
+  [
+    style.strong(`Session ${session}`),
+    ...lines.map(
+      ({ time, text }) =>
+        `${style.dim(`[${clock(style, date, time)}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
+    ),
+    ...(step === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(step)}`]),
+  ].join('\n');
+
+const add: CommandSpec<{ line: string } | ShownProgress> = {
   name: 'add',
-  args: ['<text>'],
-  summary: "Add a line to the session's log",
+  args: ['[text]'],
+  summary: "Add a line to the session's log; without a text, show the log",
   example: 'forge log "wired the form"',
   options: [{ flags: '--checkpoint', help: 'mark it as a CHECKPOINT line' }],
   writes: true,
-  run: async (call, text) =>
-    call
-      .forge()
-      .progress.add({ text: await call.text(text as string), checkpoint: call.options.checkpoint === true }),
-  render: ({ line }, style) => {
+  run: async (call, text?: string) => {
+    const { progress } = call.forge();
+    if (text === undefined) return progress.show();
+    return progress.add({ text: await call.text(text), checkpoint: call.options.checkpoint === true });
+  },
+  render: (value, style) => {
+    if ('lines' in value) return showLog(value, style);
+    const { line } = value;
     const [, time = '', text = ''] = /^\[(.{5})\](.*)$/s.exec(line) ?? [];
     return escapeControls(`[${clock(style, new Date().toISOString().slice(0, 10), time)}]${text}`);
   },
@@ -39,15 +52,7 @@ const show: CommandSpec<ShownProgress> = {
   summary: "Show the running session's log",
   example: 'forge progress show',
   run: (call) => call.forge().progress.show(),
-  render: ({ session, date, lines, next: step }, style) =>
-    [
-      style.strong(`Session ${session}`),
-      ...lines.map(
-        ({ time, text }) =>
-          `${style.dim(`[${clock(style, date, time)}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
-      ),
-      ...(step === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(step)}`]),
-    ].join('\n'),
+  render: showLog,
 };
 
 export const group: Group = { commands: [command(add), command(next), command(show)] };

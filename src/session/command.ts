@@ -182,9 +182,9 @@ function renderEnd(
 
 const rows = (sessions: readonly SessionRow[], style: Style): string =>
   columns(
-    sessions.map(({ id, status, started_at, next }) => [
+    sessions.map(({ id, status, resumed_by, started_at, next }) => [
       id,
-      status,
+      resumed_by ? 'resumed' : status,
       style.time(started_at),
       next ? oneLine(next, 60) : '',
     ]),

@@ -5,7 +5,7 @@ import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } 
 import { findTwin } from '../core/schema.js';
 import { removeFeature } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
-import { readFeatures, updateFeatures } from '../feature/store.js';
+import { readFeatures, requireFeature, updateFeatures } from '../feature/store.js';
 import { type BackupNote, hashFiles, writeBackup } from '../git/backup.js';
 import { byteGit, toBytes } from '../git/bytes.js';
 import { openObjects } from '../git/client.js';
@@ -36,7 +36,13 @@ async function keepFiles(
   paths: readonly string[] = [],
 ): Promise<string | null> {
   const { git, layout, disk, world } = context;
-  if (!git || disk.dryRun) return null;
+  if (disk.dryRun) return null;
+  if (!git) {
+    context.warnings.push(
+      'forge undo cannot bring this back: it keeps things in git, and there is no repository here.',
+    );
+    return null;
+  }
   const bytes = byteGit(layout.root, world.env);
   const there = paths.filter((path) => existsSync(path));
   const oids = await hashFiles(bytes, there.map(toBytes));
@@ -70,11 +76,11 @@ export async function removeFeatureKept(
 ): Promise<{ removed: Feature }> {
   await rehearse(context, (dry) => removeFeature(dry, input));
   const features = readFeatures(context);
-  const at = features.findIndex(({ id }) => id === input.id);
-  const feature = features[at] as Feature;
+  const feature = requireFeature(features, input.id);
+  const at = features.indexOf(feature);
   await keepFiles(context, {
     why: 'feature remove',
-    subject: `Before feature remove ${input.id}`,
+    subject: `Before feature remove ${feature.id}`,
     feature,
     at,
   });

@@ -57,6 +57,7 @@ describe('forge progress', () => {
       next: 'two\nlines',
     });
     const { stdout } = await runForge(project, ['progress', 'show']);
+    expect((await runForge(project, ['log'])).stdout).toBe(stdout);
     expect(stdout).toMatch(/2026-03-01-session-001.*\[10:00\] one\n\nNEXT: two\nlines\n/s);
   });
 

@@ -118,6 +118,7 @@ describe('a session that was left behind', () => {
     expect(sessions).toMatchObject([
       { id: session.id, status: 'interrupted', resumed_by: resumed.session.id },
     ]);
+    expect((await runForge(project, ['session', 'list'])).stdout).toMatch(/-session-001 +resumed /);
     await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
     for (const [id, code] of [
       ['latest', 'session.none_to_resume'],

@@ -33,6 +33,24 @@ describe('forge undo', () => {
     }
   });
 
+  it('GIT-06 GIT-09 where nothing is broken, --rollback goes back all the same, and undo brings it back', async () => {
+    const project = await withCheckpoint();
+    project.write('src/extra.js', 'extra\n');
+    const before = files(project);
+    const kept = await runForge(project, ['recover', '--to', 'checkpoint/APP-1-v1', '--yes']);
+    expect(kept.stdout).toContain('forge recover --to checkpoint/APP-1-v1 --rollback   # goes back');
+    expect(files(project)).toEqual(before);
+    const again = ['recover', '--to', 'checkpoint/APP-1-v1', '--rollback'];
+    expect(await forgeError(project, again)).toMatchObject({
+      code: 'recover.unconfirmed',
+      hint: expect.stringContaining(`forge ${again.join(' ')} --yes`),
+    });
+    expect(await forgeJson(project, [...again, '--yes'])).toMatchObject({ decision: 'rollback' });
+    expect(differsFrom(project, 'checkpoint/APP-1-v1')).toBe('');
+    await undo(project);
+    expect(files(project)).toEqual(before);
+  });
+
   it('GIT-09 features that a rollback unproved are proved again by undo, and not by redo', async () => {
     const project = await withCheckpoint();
     await forgeJson(project, ['feature', 'add', 'NEW', 'More', '--test', 'test -f src/more.js']);
@@ -57,7 +75,7 @@ describe('forge undo', () => {
       await forgeJson(project, ['feature', 'add', id, id, '--test', 'true', '--no-run']);
     await forgeJson(project, ['feature', 'verify', 'B']);
     const before = project.read(FEATURES);
-    await forgeJson(project, ['feature', 'remove', 'B']);
+    await forgeJson(project, ['feature', 'remove', 'b']);
     const gone = project.read(FEATURES);
     await forgeJson(project, ['feature', 'edit', 'C', '--name', 'Since then']);
     await forgeJson(project, ['feature', 'edit', 'C', '--name', 'C']);
@@ -100,7 +118,7 @@ describe('forge undo', () => {
     expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 3, code: 'undo.newer' });
     const plain = await makePlainForge();
     await forgeJson(plain, ['feature', 'add', 'A', 'A']);
-    await forgeJson(plain, ['feature', 'remove', 'A']);
+    expect((await runForge(plain, ['feature', 'remove', 'A'])).stderr).toContain('cannot bring this back');
     expect(await forgeError(plain, ['undo'])).toMatchObject({ exitCode: 3 });
   });
 

@@ -8,7 +8,7 @@
 set -eu
 export LC_ALL=C
 dir=${1:-.forge} hex='[0-9a-f]{64}'
-[ -d "$dir/memory/ledger" ] || { echo "usage: check-ledger.sh [FORGE_DIR]; $dir/memory/ledger is no folder" >&2; exit 2; }
+[ -d "$dir/memory/ledger" ] || { echo "usage: check-ledger.sh [FORGE_DIR]; $dir/memory/ledger is not a folder" >&2; exit 2; }
 cd "$dir/memory/ledger"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -38,10 +38,7 @@ function answer(text: string): void {
     write(1, text);
   } catch (error) {
     const { message } = error as Error;
-    throw outside(
-      'output.failed',
-      `What was to be done is done; the answer could not be written: ${message}.`,
-    );
+    throw outside('output.failed', `The command finished, but its output could not be written: ${message}.`);
   }
 }
 

@@ -276,7 +276,7 @@ async function commitHere(
   { folder, text, session, linear = 'none', parentNote }: OwnCommit,
 ): Promise<CommitOutcome> {
   const { repository, git, world } = context;
-  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   return commitFolder({
     repository,
     git,

@@ -29,7 +29,7 @@ export interface Place {
 
 /** B-39: on a branch with a commit, with git at rest; exit 3 says what is in the way. */
 export async function requirePlace({ repository, git, layout, world }: Context): Promise<Place> {
-  if (!repository || !git) throw notNow('this folder is no git repository', 'git init');
+  if (!repository || !git) throw notNow('this folder is not a git repository', 'git init');
   const branch = await readBranch(repository, git);
   const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
   const place = { repository, git, outerIndex: world.env.GIT_INDEX_FILE };
@@ -61,7 +61,7 @@ export function chooseIssue(context: Context, said: string | undefined): string 
     name === undefined
       ? 'there is no focus, and no session is running'
       : `${oneLine(name, 80)} is not a valid name`;
-  throw usage('checkpoint.issue', `The checkpoint needs a name: ${why}.`, {
+  throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {
     hint: 'forge checkpoint create ISSUE',
   });
 }
@@ -92,7 +92,7 @@ function look<T>(
   { repository, git, layout, world }: Context,
   work: (bench: Bench, folder: string) => Promise<T>,
 ): Promise<T> {
-  if (!repository || !git) throw notNow('this folder is no git repository', 'git init');
+  if (!repository || !git) throw notNow('this folder is not a git repository', 'git init');
   const place = checkpointTrees(layout, makeToken(12));
   const folder = toBytes(shownFrom(repository.root, layout.dir));
   return onBench({ repository, git, env: world.env, place }, (bench) => work(bench, folder));

@@ -50,7 +50,7 @@ export type Manifest = z.infer<typeof Manifest>;
 
 export const CHECKPOINT: Format<Manifest> = { name: 'checkpoint', version: '1.0', schema: Manifest };
 
-/** `checkpoint/X-v1` and `X-v1` are `X-v1`; null for what is no checkpoint's name. */
+/** `checkpoint/X-v1` and `X-v1` are `X-v1`; null for what is not a checkpoint name. */
 export function nameIn(tag: string): string | null {
   const name = tag.startsWith(`${TAG_FOLDER}/`) ? tag.slice(TAG_FOLDER.length + 1) : tag;
   return NAME.test(name) && !name.includes('..') ? name : null;
@@ -60,7 +60,7 @@ export function nameIn(tag: string): string | null {
 export function parseName(tag: string): string {
   const name = nameIn(tag);
   if (name !== null) return name;
-  throw usage('checkpoint.name', `${JSON.stringify(oneLine(tag, 80))} is no checkpoint's name.`, {
+  throw usage('checkpoint.name', `${JSON.stringify(oneLine(tag, 80))} is not a checkpoint name.`, {
     hint: 'forge checkpoint list',
   });
 }

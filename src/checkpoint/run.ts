@@ -76,7 +76,7 @@ export function chooseChecks(context: Context, typed: readonly string[]): Checks
       ? set.map((command) => formatArgv(splitCommand(command)))
       : claims.flatMap(({ commands }) => commands);
   if (chosen.length === 0)
-    throw usage('checkpoint.no_verify', 'No command says that this state works, so it is no checkpoint.', {
+    throw usage('checkpoint.no_verify', 'No command verifies this state, so it cannot be a checkpoint.', {
       hint: 'forge checkpoint create --verify "COMMAND"\nforge config set checkpoint.verify "COMMAND"   # for each one from now on',
     });
   const commands = [...new Set(chosen)];
@@ -182,7 +182,7 @@ export async function runProved(
 ): Promise<(ProvedCheck & { feature?: Feature })[]> {
   const run = runnerFor(context, watch);
   const judge = async (commands: readonly string[] | null): Promise<Pick<ProvedCheck, 'state' | 'why'>> => {
-    if (commands === null) return { state: 'not_run', why: 'its test is no command' };
+    if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
     for (const command of commands) {
       const { why, run: made } = await run(command);
       if (why === null) continue;

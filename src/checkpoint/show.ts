@@ -87,7 +87,7 @@ const choose = async (context: Context, tag: string | undefined): Promise<Checkp
 async function toRun(context: Context, tag: string | undefined): Promise<Checkpoint> {
   const found = tag === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, tag);
   if (found) return found;
-  throw usage('checkpoint.none', 'There is no checkpoint that could be run again.', {
+  throw usage('checkpoint.none', 'There is no checkpoint to verify.', {
     hint: 'forge checkpoint create',
   });
 }
@@ -173,7 +173,7 @@ async function runInPlace(
   if (changed.length > 0)
     throw refused(
       'checkpoint.elsewhere',
-      `The working tree is not ${tag} (${plural(changed.length, 'file')}: ${listed(changed)}); nothing was run.`,
+      `The working tree differs from ${tag} (${plural(changed.length, 'file')}: ${listed(changed)}); nothing was run.`,
       {
         hint: `git worktree add ../${nameIn(tag)} ${tag} && cd ../${nameIn(tag)} && forge checkpoint verify ${nameIn(tag)} --run`,
       },

@@ -178,7 +178,7 @@ async function runPassing(context: Context, passing: readonly Feature[], watch: 
     if (commands?.length === 0) continue;
     const place = placeOf(context, feature);
     if (commands === null) {
-      const message = `${feature.id}: a test of it is no command`;
+      const message = `${feature.id}: one of its tests is not a command`;
       findings.push({ message, fix: `forge feature show ${feature.id}`, ...place });
       continue;
     }

@@ -118,13 +118,13 @@ async function faultOf(context: Context, thrown: unknown, signal?: AbortSignal):
 }
 
 const stopped = (): Error =>
-  new ForgeError('interrupted', 'interrupted', 'Interrupted; not everything was looked at.');
+  new ForgeError('interrupted', 'interrupted', 'Interrupted; the checks are incomplete.');
 
 /** Refuse to overwrite files of memory or of git. */
 function checkPlace({ layout, repository }: Context, path: string): void {
   const kept = [layout.dir, repository?.gitDir, repository?.commonDir];
   if (kept.every((folder) => folder === undefined || !`${path}${sep}`.startsWith(folder + sep))) return;
-  throw usage('ci.junit', `${path} is in a folder that forge or git keeps.`, {
+  throw usage('ci.junit', `${path} is inside .forge/ or .git/.`, {
     hint: 'forge ci --junit forge-ci.xml',
   });
 }

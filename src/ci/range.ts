@@ -111,7 +111,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
   const { git, repository, world } = context;
   if (!git || !repository) {
     if (typed === undefined) return null;
-    throw usage('ci.no_git', `${context.layout.root} is in no git repository.`, { hint: 'forge ci' });
+    throw usage('ci.no_git', `${context.layout.root} is not in a git repository.`, { hint: 'forge ci' });
   }
   const boundary = readBoundary(repository);
   const chosen =
@@ -131,7 +131,7 @@ function typedRange(typed: string): Chosen {
 }
 
 const noRange = (range: string): Error =>
-  usage('ci.range', `${JSON.stringify(oneLine(range, 80))} names no commits here.`, {
+  usage('ci.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log',
   });
 
@@ -193,7 +193,7 @@ function readEvent(path: string | undefined): unknown {
   try {
     return JSON.parse((readTarget(path, MAX_EVENT_BYTES) ?? Buffer.alloc(0)).toString('utf8'));
   } catch (cause) {
-    throw outside('ci.event', 'GITHUB_EVENT_PATH leads to no JSON that can be read.', {
+    throw outside('ci.event', 'GITHUB_EVENT_PATH does not name a readable JSON file.', {
       hint: 'forge ci --range A..B',
       cause,
     });

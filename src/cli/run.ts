@@ -134,7 +134,7 @@ function folder(io: Io, dir: string | undefined): string {
   const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
   const real = realFolder(path);
   if (real === null)
-    throw usage('folder.missing', `There is no folder ${path}.`, {
+    throw usage('folder.missing', `There is not a folder ${path}.`, {
       hint: `mkdir -p ${formatArgv([wanted])}`,
     });
   return basename(real) === '.forge' ? dirname(real) : real;
@@ -153,7 +153,7 @@ function currentFolder(io: Io): string {
     return io.cwd();
   } catch {
     const name = io.env.PWD ? ` (${io.env.PWD})` : '';
-    throw usage('folder.gone', `The current folder${name} does not exist any more.`, {
+    throw usage('folder.gone', `The current folder${name} no longer exists.`, {
       hint: 'cd to another folder',
     });
   }

@@ -76,7 +76,9 @@ export async function checkCommits(
     commits.push({ subject, ...(exempt ? { exempt } : {}), problems });
   } else {
     if (!repository)
-      throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
+      throw usage('commit.no_git', `${from} is not in a git repository.`, {
+        hint: 'forge commit check FILE',
+      });
     const checked = await checkRange(repository, world, range as Range, rules, context);
     commits.push(...checked.map(({ mark: _, people: __, ...commit }) => commit));
   }
@@ -243,7 +245,7 @@ function checkStored(bytes: Buffer, rules: CommitRules): RangeCommit & { message
 }
 
 const noRange = (range: string, why: string): Error =>
-  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} names no commits here: ${why}.`, {
+  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here: ${why}.`, {
     hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
   });
 

@@ -125,14 +125,14 @@ function checkCommitInput(raw: CommitInput): CommitInput {
 
 function requireRepository({ repository, git, layout }: Context): { repository: Repository; git: Git } {
   if (repository && git) return { repository, git };
-  throw usage('commit.no_git', `${layout.root} is in no git repository.`, { hint: 'git init' });
+  throw usage('commit.no_git', `${layout.root} is not in a git repository.`, { hint: 'git init' });
 }
 
 /** Git has the message and the parents of that commit already. A rebase stops for commits to be amended. */
 function requireNoOperation(repository: Repository, amend: boolean): void {
   const operation = operationOf(repository);
   if (!operation || (amend && operation === 'rebase')) return;
-  throw refused('commit.operation', `A ${operation} is in progress; git itself completes it.`, {
+  throw refused('commit.operation', `A ${operation} is in progress; finish it with git first.`, {
     hint: `git ${operation} --continue`,
   });
 }
@@ -143,9 +143,13 @@ function requireTexts(draft: CommitMessage): CommitMessage {
       hint: 'forge commit -m "TEXT" --why "TEXT"',
     });
   if (draft.why === '')
-    throw usage('commit.why', 'Nobody said why: the session has no goal, and no task is in focus.', {
-      hint: 'forge commit --why "TEXT"',
-    });
+    throw usage(
+      'commit.why',
+      'The message needs a reason: the session has no goal, and no task is in focus.',
+      {
+        hint: 'forge commit --why "TEXT"',
+      },
+    );
   return draft;
 }
 
@@ -197,7 +201,7 @@ function keepLearned(context: Context, learned: readonly string[]): void {
 /** As git does it: a file, an editor on it, and what is left there. */
 async function editMessage(context: Context, own: UserGit, text: string): Promise<string> {
   if (!context.world.terminal)
-    throw usage('commit.edit', '--edit opens an editor; here is no terminal.', {
+    throw usage('commit.edit', '--edit needs a terminal.', {
       hint: 'forge commit --dry-run',
     });
   saveMessage(context, text);

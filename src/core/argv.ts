@@ -31,11 +31,11 @@ const unescaped = (text: string): string => text.replace(/\\(?:\n|(["\\$`]))/g, 
 
 function whyNot(command: string, at: number): Error {
   const char = command.charAt(at);
-  if (char === '\\') return usage('command.quote', `A backslash at the end escapes nothing: ${command}`);
+  if (char === '\\') return usage('command.quote', `Trailing backslash in: ${command}`);
   const inQuotes = /^"(?:[^"\\$`]|\\[\s\S])*([$`])/.exec(command.slice(at))?.[1];
   if (inQuotes !== undefined) return needsShell(command, inQuotes);
   return char === "'" || char === '"'
-    ? usage('command.quote', `A quote is not closed in: ${command}`)
+    ? usage('command.quote', `Unclosed quote in: ${command}`)
     : needsShell(command, char);
 }
 

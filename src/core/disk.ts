@@ -74,7 +74,7 @@ export class Disk {
   checkHeld(): void {
     if (this.isHeld()) return;
     const file = lockFile(this.layout);
-    throw refused('lock.lost', `${file} was taken away from this process; nothing was written.`, {
+    throw refused('lock.lost', `${file} is no longer held by this process; nothing was written.`, {
       file,
       hint: 'Run the command again.',
     });

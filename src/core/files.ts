@@ -78,7 +78,7 @@ const KIND: Record<string, string> = {
 function notRegular(path: string, code: string): ForgeError {
   return corrupted(
     'file.kind',
-    `${path} ${KIND[code] ?? 'is no regular file'}; forge reads and writes plain files only.`,
+    `${path} ${KIND[code] ?? 'is not a regular file'}; forge reads and writes plain files only.`,
     {
       file: path,
       hint: 'Replace it by a plain file with the same content.',

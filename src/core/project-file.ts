@@ -42,7 +42,7 @@ export function readProjectFile(top: string, name: string, isFree: boolean): Pro
   const path = join(real, ...parts.slice(found));
   const stat = fs.statSync(real);
   if (found < parts.length && !stat.isDirectory())
-    throw refused('agent.file', `${name}: ${nearest} is no folder.`, { file: name });
+    throw refused('agent.file', `${name}: ${nearest} is not a folder.`, { file: name });
   const isHere = found === parts.length;
   return {
     name: path.startsWith(root + sep) ? shownFrom(root, path) : path,

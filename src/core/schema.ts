@@ -64,7 +64,7 @@ export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string
   const found = versionOf(raw);
   const [major, current] = [majorOf(found), majorOf(format.version)];
   if (Number.isNaN(major))
-    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(found)} is no version.`, {
+    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(found)} is not a version.`, {
       file,
     });
   if (major > current) throw newer(file, found, format.version);
@@ -230,7 +230,7 @@ export function isId(id: string): boolean {
 /** Returns the id, or throws exit 2. */
 export function checkId(id: string, what = 'id'): string {
   if (isId(id)) return id;
-  throw usage('id.invalid', `${JSON.stringify(oneLine(id, 80))} is no valid ${what}.`, {
+  throw usage('id.invalid', `${JSON.stringify(oneLine(id, 80))} is not a valid ${what}.`, {
     hint: 'An id starts with a letter or digit and has letters, digits, ".", "_" and "-", at most 64 in all.',
   });
 }

@@ -30,7 +30,8 @@ interface TextRule {
 /** Returns the text unchanged, or throws exit 2: what is stored is byte for byte what was given, or nothing. */
 export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEXT_BYTES }: TextRule): string {
   if (text.trim() === '') throw usage('text.empty', `${what} is empty.`);
-  if (!text.isWellFormed()) throw usage('text.surrogate', `${what} has half of a surrogate pair.`);
+  if (!text.isWellFormed())
+    throw usage('text.surrogate', `${what} is not valid Unicode (an unpaired surrogate).`);
   const bytes = Buffer.byteLength(text, 'utf8');
   if (bytes > maxBytes)
     throw usage('text.too_long', `${what} has ${bytes} bytes; ${maxBytes} are allowed.`, {

@@ -111,7 +111,7 @@ async function filesToCommit(
   const reader = readTrees(repository, git, treeFolder(layout));
   const tree = await reader.read();
   if ((await reader.digest(tree, folder)) !== keep.tree)
-    throw refused('cycle.changed', 'the working tree is not any more what was judged', {
+    throw refused('cycle.changed', 'the working tree changed after it was judged', {
       hint: 'what tests write should be in .gitignore; then: forge commit -a',
     });
   const others = await must(git, ['ls-files', '-z', '--others', '--exclude-standard']);

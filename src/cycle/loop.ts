@@ -185,9 +185,13 @@ function beginLoop(context: Context, resume: boolean, max_failures: number): Loo
     const alive =
       before?.running && before.holder.pid !== me.pid && world.liveness(before.holder) === 'alive';
     if (before && alive)
-      throw refused('loop.held', `A loop is under way here: process ${before.holder.pid}; nothing was run.`, {
-        hint: `wait for it, or end it: kill ${before.holder.pid}`,
-      });
+      throw refused(
+        'loop.held',
+        `A loop is already running here (process ${before.holder.pid}); nothing was run.`,
+        {
+          hint: `wait for it, or end it: kill ${before.holder.pid}`,
+        },
+      );
     if (resume && !before)
       context.warnings.push('There is no loop to resume; this one counts from the start.');
     const state: LoopState =

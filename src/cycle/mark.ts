@@ -95,7 +95,7 @@ function refuseHeld(context: Context, mark: CycleMark | null): void {
   const { holder, started_at, stage, task_id } = mark as CycleMark;
   throw refused(
     'cycle.held',
-    `A cycle is under way here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${verdict.why}; nothing was run.`,
+    `A cycle has been running here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${verdict.why}; nothing was run.`,
     { hint: `wait for it, or end it: kill ${holder.pid}` },
   );
 }

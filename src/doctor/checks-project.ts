@@ -151,7 +151,7 @@ async function problemOf(work: () => unknown): Promise<Observed> {
 async function lookAtTracking({ repository, git, layout }: Context): Promise<Observed> {
   if (!repository || !git)
     return {
-      observed: 'the project is in no git repository',
+      observed: 'the project is not in a git repository',
       why: 'sessions end without a commit, and memory has no history to restore from',
       commands: ['git init'],
     };

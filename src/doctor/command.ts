@@ -98,7 +98,7 @@ async function confirm({ interactive }: Call, fixes: FixPlan['fixes']): Promise<
     const { confirm: ask } = await import('../cli/prompt.js');
     if (await ask(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
   }
-  throw refused('doctor.unconfirmed', 'Nothing was changed: nobody agreed to it.', {
+  throw refused('doctor.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
     hint: 'forge doctor --fix --dry-run   # shows it\nforge doctor --fix --yes',
     data: { fixes },
   });

@@ -196,7 +196,7 @@ function mergeFile(
   const survivor = ours ?? theirs;
   if (survivor) return keep(kind, before ?? survivor, file, ours ? 'theirs' : 'ours');
   const sides = before && sidesOf(decodeUtf8(before, file));
-  if (!sides) throw corrupted('file.conflict', `${file}: its conflict markers do not pair up.`, { file });
+  if (!sides) throw corrupted('file.conflict', `${file}: its conflict markers are incomplete.`, { file });
   const bytes = (text: string): Buffer => Buffer.from(text);
   const marked = { ours: bytes(sides.ours), theirs: bytes(sides.theirs) };
   return mergeState(kind, { ...marked, base: sides.base === null ? null : bytes(sides.base) }, file, false);

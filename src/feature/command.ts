@@ -164,7 +164,7 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   if (reason === undefined)
     return call.forge().feature.edit({ ...change, id, ...(run === false ? { run } : {}) }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
-    throw usage('feature.override', '--reason goes with --status passing alone.', {
+    throw usage('feature.override', '--reason can only be used with --status passing.', {
       hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`);
@@ -175,7 +175,7 @@ async function ask(call: Call, question: string): Promise<void> {
   if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
   const { confirm } = await import('../cli/prompt.js');
   if (await confirm(question)) return;
-  throw refused('feature.unconfirmed', 'Nothing was changed. Confirm with --yes.');
+  throw refused('feature.unconfirmed', 'Cancelled: this needs confirmation (--yes).');
 }
 
 const firstRun = (call: Call): VerifyWatch => ({

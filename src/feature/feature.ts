@@ -127,7 +127,7 @@ export async function addFeature(
 function refuseSameName(features: readonly Feature[], name: string): void {
   const same = features.find((feature) => feature.name.toLowerCase() === name.toLowerCase());
   if (same)
-    throw usage('feature.exists', `There is a feature of that name already: ${same.id}.`, {
+    throw usage('feature.exists', `There is already a feature with that name: ${same.id}.`, {
       field: 'name',
       hint: `forge feature show ${same.id}`,
     });

@@ -39,7 +39,7 @@ interface ImportPlan {
 export function planImport(features: readonly Feature[], text: string, now: string): ImportPlan {
   const entries = /^\s*[[{]/.test(text) ? readJson(text) : readMarkdown(text);
   if (entries.length === 0)
-    throw usage('import.empty', 'There is no feature in that list.', {
+    throw usage('import.empty', 'That list contains no features.', {
       hint: 'A Markdown list ("- FORGE-001: Login works") or a JSON array with "name" fields.',
     });
   const plan: ImportPlan = { added: [], known: [] };

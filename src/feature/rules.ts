@@ -108,7 +108,7 @@ function arrange(features: Feature[]): Feature[] {
   const twice = firstTwice(features);
   if (twice !== null) {
     const files = features.filter(({ id }) => id.toLowerCase() === twice.toLowerCase());
-    throw corrupted('feature.twice', `${files.map(({ id }) => id).join(' and ')} differ in case alone.`, {
+    throw corrupted('feature.twice', `${files.map(({ id }) => id).join(' and ')} differ only in case.`, {
       hint: `git rm .forge/memory/long-term/features.d/${twice}.json   # or give it another id`,
     });
   }
@@ -138,7 +138,7 @@ function takeIn(
   const known = new Set(features.map(({ id }) => id));
   const added = edited.features.filter(({ id }) => !known.has(id) && !was.has(id));
   for (const { id } of added) {
-    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is no feature id.`);
+    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is not a feature id.`);
     changes.push(`${id} added`);
   }
   return { entries: [...kept, ...added.map((feature) => unclaimed(withoutNulls(feature)))], changes };
@@ -247,7 +247,7 @@ export function planFeature(
   checkId(id, 'feature id');
   const twin = findTwin(features, id);
   if (twin)
-    throw usage('feature.exists', `Feature ${twin.id} exists already.`, {
+    throw usage('feature.exists', `Feature ${twin.id} already exists.`, {
       hint: `forge feature show ${twin.id}`,
     });
   const blank: Feature = { id, name: change.name ?? id, status: 'not_implemented', created_at: now };
@@ -388,7 +388,7 @@ function refuseCycle(features: readonly Feature[], from: Feature): void {
   for (const path of paths)
     for (const next of blockersOf(known.get(path.at(-1) as string) ?? {})) {
       if (next === from.id)
-        throw usage('feature.cycle', `blocked_by runs in a circle: ${[...path, next].join(' → ')}.`, {
+        throw usage('feature.cycle', `blocked_by has a cycle: ${[...path, next].join(' → ')}.`, {
           field: 'blocked_by',
         });
       if (!seen.has(next)) paths.push([...path, next]);

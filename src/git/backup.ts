@@ -137,7 +137,7 @@ export async function writeKept({ root, env }: Bench, kept: readonly KeptFile[])
   try {
     for (const { path, mode, isLink, oid } of kept) {
       const object = await objects.read(oid);
-      if (!object) throw outside('recover.backup', `${toText(path)} is not in the backup any more.`);
+      if (!object) throw outside('recover.backup', `${toText(path)} is no longer in the backup.`);
       const at = makeRoom(root, path);
       if (isLink) symlinkSync(object.bytes, at);
       else writeFile(at, mode, object.bytes);

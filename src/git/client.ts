@@ -273,8 +273,7 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
     });
 }
 
-const stopped = (): Error =>
-  outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');
+const stopped = (): Error => outside('git.stopped', 'git was killed: it timed out or was stopped.');
 
 const timedOut = (args: readonly string[]): Error =>
   outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
@@ -299,7 +298,7 @@ export async function must(
   throw gitError(args, stderr);
 }
 
-/** Whether git reports that a range names no commits here. */
+/** Whether git reports that a range matches no commits here. */
 export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 

@@ -363,13 +363,9 @@ function blocking(root: string, paths: readonly string[]): string[] {
 /** Exit 3 for a repository of its own. */
 function filesIn(root: string, folder: string, isDeep: boolean): string[] {
   if (fs.lstatSync(pathIn(root, `${folder}/.git`), { throwIfNoEntry: false }))
-    throw refused(
-      'recover.repository',
-      `${toText(folder)} is a repository of its own, and stands in the way.`,
-      {
-        hint: 'move it elsewhere, then run the command again',
-      },
-    );
+    throw refused('recover.repository', `${toText(folder)} is a nested repository and is in the way.`, {
+      hint: 'move it elsewhere, then run the command again',
+    });
   if (!isDeep) return [];
   const entries = fs.readdirSync(pathIn(root, folder), { withFileTypes: true, encoding: 'latin1' as 'utf8' });
   return entries.flatMap((entry) => {

@@ -55,7 +55,7 @@ export async function scanTree(
   watch: ScanWatch = {},
 ): Promise<Scan> {
   if ([input.path, input.staged || undefined, input.range].filter((way) => way !== undefined).length > 1)
-    throw usage('scan.way', 'PATH, --staged and --range exclude each other.', {
+    throw usage('scan.way', 'PATH, --staged and --range cannot be used together.', {
       hint: 'forge guard scan --help',
     });
   const place = await openPlace(from, world, input);
@@ -87,7 +87,7 @@ function unknownRange(range: string | readonly string[], error: unknown): unknow
   if (!(error instanceof ForgeError) || !isNoRange(error.message)) return error;
   return usage(
     'scan.range',
-    `${JSON.stringify(oneLine([range].flat().join(' '), 80))} names no commits here.`,
+    `${JSON.stringify(oneLine([range].flat().join(' '), 80))} matches no commits here.`,
     {
       hint: 'git log --oneline A..B',
     },
@@ -111,7 +111,7 @@ async function openPlace(from: string, world: World, { readOnly = false }: ScanI
   if (found) knowAllowed(context);
   const stream = (): ReturnType<typeof streamGit> => {
     if (repository) return streamGit(root, world.env);
-    throw usage('scan.no_git', `${from} is in no git repository.`, { hint: 'forge guard scan PATH' });
+    throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
   };
   const git = repository ? gitIn(root, world.env) : null;
   return { root, context, git, stream, guard: await loadGuard(world.env, found ? context : undefined) };

@@ -85,7 +85,7 @@ const textOf = (bytes: Buffer | null): string => bytes?.toString('latin1') ?? ''
 
 async function lookAtHooks({ repository, git }: Context): Promise<Scene> {
   if (!repository || !git)
-    throw usage('hooks.no_git', 'There is no git repository here, so there are no hooks.', {
+    throw usage('hooks.no_git', 'There is not a git repository here, so there are no hooks.', {
       hint: 'git init',
     });
   // Its pointer alone proves nothing: somebody may have crafted it.

@@ -101,7 +101,7 @@ function planHook(hook: GitHook, surroundings: Surroundings): HookPlan {
 const refuseNoFolder = ({ value, scope }: { value: string; scope: string }, keep: Keep): HookPlan => ({
   ...keep,
   state: 'refused',
-  why: `core.hooksPath (${scope}) is ${JSON.stringify(value)}, which is no folder, so git runs no hooks`,
+  why: `core.hooksPath (${scope}) is ${JSON.stringify(value)}, which is not a folder, so git runs no hooks`,
   fix: `git config --${scope} --unset core.hooksPath   # or make that folder`,
 });
 
@@ -125,7 +125,7 @@ function planBlock(text: string | null, husky: boolean, owner: HookFile['owner']
   const added = withBlock(text ?? (husky ? '' : SHEBANG), keep.hook, owner === 'git');
   const isOurs = text !== null && hasBlock(text);
   if (added === text || (!isOurs && isByHand(text))) return { ...keep, state: 'installed' };
-  if (added === null) return refuse(`${keep.path} is no shell script`, keep);
+  if (added === null) return refuse(`${keep.path} is not a shell script`, keep);
   return {
     ...keep,
     state: isOurs ? 'renewed' : 'added',

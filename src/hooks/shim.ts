@@ -177,7 +177,7 @@ const SHELL =
 
 /**
  * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from
- * being run; null for what is no shell script. A file without a first line for the system (husky's) is one.
+ * being run; null for what is not a shell script. A file without a first line for the system (husky's) is one.
  */
 export function withBlock(text: string, hook: GitHook, isOwnFolder = false): string | null {
   const plain = withoutBlock(text);

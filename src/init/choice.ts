@@ -39,7 +39,7 @@ export function checkChoices(context: Context, input: InitInput): Stack | undefi
       hint: "for example: --id-pattern 'ABC-\\d+'",
     });
   if (branch && !isBranchName(branch))
-    throw usage('init.branch', `--branch: ${JSON.stringify(oneLine(branch, 60))} is no name of a branch.`, {
+    throw usage('init.branch', `--branch: ${JSON.stringify(oneLine(branch, 60))} is not a branch name.`, {
       field: 'branch',
     });
   return input.stack === undefined ? undefined : checkStack(input.stack);

@@ -15,7 +15,7 @@ function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
   const folder = resolve(cwd, dir);
   if (!flags.dryRun) makeFolder(folder);
   else if (!existsSync(folder))
-    throw usage('folder.missing', `There is no folder ${folder} yet.`, { hint: `mkdir -p ${dir}` });
+    throw usage('folder.missing', `There is not a folder ${folder} yet.`, { hint: `mkdir -p ${dir}` });
   return realpathSync.native(folder);
 }
 

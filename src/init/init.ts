@@ -88,7 +88,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
   const repository = projectRepository(from);
   const root = repository?.root ?? from;
   if (!mayBeRoot(root))
-    throw usage('init.folder', `${root} is no project folder.`, {
+    throw usage('init.folder', `${root} is not a project folder.`, {
       hint: 'cd into a project, then: forge init',
     });
   if (isNameTaken(root))

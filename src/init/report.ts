@@ -104,7 +104,7 @@ export function whyNoGit(from: string, repository: Repository | null): string[] 
   return [
     around
       ? `git: the repository around this folder is all of ${around.root}, your home folder, and is left alone; for commits and recovery: git init`
-      : 'git: this folder is no repository; sessions end without a commit',
+      : 'git: this folder is not a repository; sessions end without a commit',
   ];
 }
 

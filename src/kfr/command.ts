@@ -60,7 +60,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(question)) return;
   }
-  throw refused('kfr.unconfirmed', 'Nothing was cleared: nobody agreed to it.', {
+  throw refused('kfr.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
     hint:
       call.options.dismissAll === undefined
         ? 'forge kfr clear --yes'

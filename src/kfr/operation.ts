@@ -41,7 +41,10 @@ export function checkShape(operation: Operation): OperationName {
     );
   const { op } = operation;
   if (typeof op !== 'string' || !Object.hasOwn(SHAPES, op))
-    throw malformed('unknown_op', `${shownValue(op)} is no operation. There are: ${OPERATIONS.join(', ')}.`);
+    throw malformed(
+      'unknown_op',
+      `${shownValue(op)} is not an operation. Allowed: ${OPERATIONS.join(', ')}.`,
+    );
   const { needs, takes } = SHAPES[op as OperationName] as {
     needs: readonly string[];
     takes: readonly string[];

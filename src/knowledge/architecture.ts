@@ -150,7 +150,7 @@ function takeOver({ disk, layout }: Context, bytes: Buffer, before: Buffer): voi
 async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; draft: string | null }> {
   const { disk, layout, world, repository } = context;
   if (!world.terminal)
-    throw usage('architecture.no_terminal', 'An editor needs a terminal; here is none.', {
+    throw usage('architecture.no_terminal', 'Editing needs a terminal.', {
       hint: 'forge architecture edit FILE   # - is stdin',
     });
   warnOfDrafts(context);

@@ -103,5 +103,7 @@ function refuseId(id: string, found: readonly Weighed[]): Error {
   const hint = 'forge memory promote   # lists the candidates';
   if (found.length === 0) return usage('candidate.unknown', `There is no candidate ${shown}.`, { hint });
   const meant = found.map(({ knowledge_id }) => names.get(knowledge_id)).join(', ');
-  return usage('candidate.ambiguous', `${shown} means ${found.length} candidates: ${meant}.`, { hint });
+  return usage('candidate.ambiguous', `${shown} is ambiguous: ${found.length} candidates match (${meant}).`, {
+    hint,
+  });
 }

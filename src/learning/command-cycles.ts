@@ -119,9 +119,13 @@ async function fromFile(call: Call, file: string): Promise<CycleInput[]> {
     (flag) => call.options[flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined,
   );
   if (extra !== undefined)
-    throw usage('record.both', `A FILE says everything about its cycles; --${extra} goes without one.`, {
-      field: extra,
-    });
+    throw usage(
+      'record.both',
+      `--${extra} cannot be used with a FILE, which says everything about its cycles.`,
+      {
+        field: extra,
+      },
+    );
   return call.forge().memory.parse(await call.file(file));
 }
 

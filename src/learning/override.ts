@@ -45,14 +45,14 @@ export async function appendCorrection(
   const decision = requireDecision(context, 'Appending corrective knowledge', reason);
   checkText(pattern, { what: 'The pattern', lines: false });
   if (normalisePattern(pattern) === '')
-    throw usage('pattern.empty', 'The pattern says nothing.', { field: 'pattern' });
+    throw usage('pattern.empty', 'The pattern is empty.', { field: 'pattern' });
   const knowledge_id = knowledgeId(scope, pattern);
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
     const known = readKnowledge(context).get(knowledge_id);
     if (known?.status === 'valid')
       throw refused(
         'knowledge.known',
-        `That is known and valid already (${knowledge_id.slice(0, 12)}).`,
+        `That is already known and valid (${knowledge_id.slice(0, 12)}).`,
         LIST,
       );
     return {
@@ -79,7 +79,7 @@ export async function invalidateKnowledge(
   const { knowledge_id, pattern, scope, status } = findKnown(context, input.knowledge);
   return decide(context, { action: 'invalidate', knowledge_id, pattern, scope }, decision, () => {
     if (status === 'invalid')
-      throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is invalid already.`, LIST);
+      throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is already invalid.`, LIST);
     return { kind: 'invalidated', knowledge_id };
   });
 }
@@ -119,10 +119,10 @@ function findKnown(context: Context, name: string): Proven {
   throw only
     ? usage(
         'knowledge.ambiguous',
-        `${shown} means ${found.length} pieces of knowledge; name one by its id.`,
+        `${shown} is ambiguous: ${found.length} pieces of knowledge match; name one by its id.`,
         LIST,
       )
-    : usage('knowledge.unknown', `Nothing that is known is called ${shown}.`, LIST);
+    : usage('knowledge.unknown', `No knowledge matches ${shown}.`, LIST);
 }
 
 /** LTM-14: consolidation waits until a human ends that. Recording goes on. */
@@ -139,7 +139,7 @@ export async function freezeConsolidation(
     if (input.end && freezes.length === 0)
       throw refused('consolidation.running', 'Consolidation is not frozen.', LIST);
     if (!input.end && freezes.length > 0)
-      throw refused('consolidation.frozen', 'Consolidation is frozen already.', {
+      throw refused('consolidation.frozen', 'Consolidation is already frozen.', {
         hint: 'forge memory override unfreeze --reason "TEXT"',
       });
     const settles = input.end ? { settles: freezes } : {};

@@ -93,7 +93,7 @@ export function append(
       const stored = tryAppend(context, drafts, evenDamaged);
       if (stored) return stored;
     }
-    throw outside('ledger.moving', 'The ledger folder is removed as fast as forge writes it.');
+    throw outside('ledger.moving', 'The ledger folder keeps disappearing while forge writes to it.');
   });
 }
 

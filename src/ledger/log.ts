@@ -101,7 +101,11 @@ export function findId(memory: Memory, start: string): string {
   const ids = memory.graph.containers.flatMap((container) => container.ids);
   const found = [...new Set(ids.filter((id) => id.startsWith(start)))];
   if (found.length > 1)
-    throw usage('record.ambiguous', `${start} means ${found.length} records; give more digits.`, { hint });
+    throw usage(
+      'record.ambiguous',
+      `${start} is ambiguous: ${found.length} records match; give more digits.`,
+      { hint },
+    );
   if (!found[0]) throw usage('record.unknown', `There is no record ${start} here.`, { hint });
   return found[0];
 }

@@ -59,6 +59,6 @@ export function showNote(context: Context, { id }: { id: string }): Note {
     : [];
   const [found] = matches;
   if (found && matches.length === 1) return found;
-  const what = matches.length > 1 ? `means ${matches.length} notes` : 'is no note';
+  const what = matches.length > 1 ? `means ${matches.length} notes` : 'is not a note';
   throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, { hint: 'forge note list' });
 }

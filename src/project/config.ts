@@ -108,7 +108,7 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
 function warnAbout(name: string, file: string): string {
   const shown = oneLine(name, 60);
   if (OUTSIDE_ONLY.test(name)) return `${file}: ${shown} cannot be set from a repository; it is ignored.`;
-  return `${file}: ${shown} is no setting of this forge; it is kept and ignored.`;
+  return `${file}: ${shown} is not a setting of this version; it is kept and ignored.`;
 }
 
 /** The value of one setting; exit 2 for a name that is none. */

@@ -23,7 +23,7 @@ const Branch = () =>
       if (name !== '' && !isBranchName(name))
         context.addIssue({
           code: 'custom',
-          message: `${oneLine(JSON.stringify(name), 60)} is no name of a branch`,
+          message: `${oneLine(JSON.stringify(name), 60)} is not a branch name`,
         });
     }),
   );

@@ -125,7 +125,7 @@ function refuseSeveral({ plan, worktree, undo, list, to, rollback }: Flags): voi
     .map(([name]) => name);
   if (to !== undefined && (undo !== undefined || list)) given.push('--to');
   if (rollback && [worktree, undo, list].some((value) => value !== undefined)) given.push('--rollback');
-  if (given.length > 1) throw usage('recover.several', `${given.join(' and ')} do not go together.`);
+  if (given.length > 1) throw usage('recover.several', `${given.join(' and ')} cannot be used together.`);
 }
 
 async function run(call: Call): Promise<RecoverAnswer> {
@@ -174,7 +174,7 @@ async function confirmed(call: Call, question: string, hint: string): Promise<vo
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(question)) return;
   }
-  throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', { hint });
+  throw refused('recover.unconfirmed', 'Cancelled: this needs confirmation (--yes).', { hint });
 }
 
 /** An alert is an answer that stops the caller, except where only the plan was asked for. */

@@ -66,7 +66,7 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   disk.withLock(() => {
     const known = ForgeProcess.safeParse(readHint<unknown>(claim));
     if (known.success && world.liveness(known.data) !== 'gone')
-      throw refused('recover.busy', 'Another recovery is under way here; nothing was changed.', {
+      throw refused('recover.busy', 'Another recovery is running here; nothing was changed.', {
         hint: `forge recover --plan   # once it is done; if none runs on any machine, remove ${claim}`,
       });
     disk.replace(claim, Buffer.from(JSON.stringify(world.self())));

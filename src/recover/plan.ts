@@ -61,7 +61,7 @@ export function requirePlace({ repository, git, layout }: Context): Place {
   if (!repository || !git)
     throw refused(
       'recover.place',
-      'What forge brings back is kept in git, and this folder is no git repository.',
+      'What forge brings back is kept in git, and this folder is not a git repository.',
       {
         hint: 'git init',
       },

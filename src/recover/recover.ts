@@ -59,7 +59,7 @@ export async function recover(
   if (lacksCheckpoint(plan.rules))
     throw refused(
       'recover.no_checkpoint',
-      'No checkpoint was ever made here, so there is nothing to compare with or to go back to; nothing was done.',
+      'There are no checkpoints here, so there is nothing to compare with or go back to; nothing was done.',
       { hint: 'forge checkpoint create   # while everything works' },
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
@@ -150,7 +150,7 @@ export async function inspectCheckpoint(
 async function addWorktree(unsafe: Git, dir: string, commit: string): Promise<string> {
   const folder = resolve(dir);
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw usage('recover.folder', `${folder} is there already, and not empty.`, { file: folder });
+    throw usage('recover.folder', `${folder} already exists and is not empty.`, { file: folder });
   const git = await withoutLocalFilters(unsafe);
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, commit];
   await must(git, args, { ...PORCELAIN, timeout: 600_000 });

@@ -32,11 +32,9 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
   return atBench(context, async (bench) => {
     if (await hasLeftOut(bench))
-      throw refused(
-        'recover.sparse',
-        'This checkout leaves files out, so it cannot be made a whole checkpoint.',
-        { hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable' },
-      );
+      throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
+        hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
+      });
     const { commit, index } = await commitRestored(context, bench, {
       ...describe(context, plan),
       head,
@@ -280,13 +278,9 @@ export async function undoRollback(context: Context, found: Found): Promise<Undo
 }
 
 const newerWork = (ref: string): Error =>
-  refused(
-    'recover.newer',
-    'Work was done since the rollback, in files or commits outside .forge/; nothing was changed.',
-    {
-      hint: `forge undo ${ref.slice(backupRef('').length)}   # keeps the newer work in a backup of its own first`,
-    },
-  );
+  refused('recover.newer', 'There is newer work outside .forge/ since the rollback; nothing was changed.', {
+    hint: `forge undo ${ref.slice(backupRef('').length)}   # keeps the newer work in a backup of its own first`,
+  });
 
 /** Whether files, index or history outside `.forge/` are other than the rollback left them. */
 async function hasNewerWork(

@@ -23,7 +23,7 @@ interface EndedWork {
 /** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
 export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
   const { repository, git, disk } = context;
-  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   // The session is archived by now: what hinders its commit (git, a damaged features.json) is told, not thrown.
   return makeCommit(context, work, repository, git).catch(whyNot);

@@ -169,7 +169,7 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
   // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (verdict.state !== 'held' || context.world.terminal || isOursToSettle(context, running)) return;
   const name = sessionName(running.id);
-  throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
+  throw refused('session.held', `Session ${name} belongs to another agent: ${verdict.why}.`, {
     // A sandbox hides the agent's process.
     hint: isReadOnly(context.layout.state)
       ? SANDBOX_HINT

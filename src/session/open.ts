@@ -89,7 +89,7 @@ function settleRunning(
     return input.resume === undefined ? 'running' : makeRoom(context, running, input.resume);
   if (verdict.state === 'held' && input.join) return 'joined';
   if (verdict.state === 'held' && !input.takeOver)
-    throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
+    throw refused('session.held', `Session ${name} belongs to another agent: ${verdict.why}.`, {
       hint: 'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there',
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });

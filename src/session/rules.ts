@@ -118,7 +118,7 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
     });
   throw usage(
     'session.ambiguous',
-    `${wanted} means ${matches.length} sessions: ${matches.map(({ id }) => id).join(', ')}.`,
+    `${wanted} is ambiguous: it matches ${matches.map(({ id }) => id).join(', ')}.`,
     {
       hint: `forge session show ${found.id}`,
     },

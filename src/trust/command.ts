@@ -12,9 +12,14 @@ async function run(call: Call): Promise<TrustReport> {
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
   call.say(render(report, call.style));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
-    throw new ForgeError('refused', 'trust.unconfirmed', 'Nothing was approved: nobody was asked.', {
-      hint: 'forge trust --show\nforge trust --yes   # having read it',
-    });
+    throw new ForgeError(
+      'refused',
+      'trust.unconfirmed',
+      'Nothing was approved: a person has to confirm at a terminal.',
+      {
+        hint: 'forge trust --show\nforge trust --yes   # having read it',
+      },
+    );
   if (call.interactive && !(await confirmed(report)))
     throw new ForgeError('refused', 'trust.declined', 'Nothing was approved.', { hint: 'forge trust' });
   const rules = report.items.filter(({ kind }) => kind === 'rule').map(({ digest }) => digest);

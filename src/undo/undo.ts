@@ -160,7 +160,7 @@ async function putFiles(context: Context, snapshot: Snapshot): Promise<string | 
   const kept: { path: string; bytes: Buffer | null }[] = [];
   for (const { path, oid } of snapshot.state) {
     const bytes = oid === null ? null : (await objects.read(oid))?.bytes;
-    if (bytes === undefined) throw outside('recover.backup', `${path} is not in the backup any more.`);
+    if (bytes === undefined) throw outside('recover.backup', `${path} is no longer in the backup.`);
     kept.push({ path: resolve(layout.root, path), bytes });
   }
   await objects.close();

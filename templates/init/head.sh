@@ -20,7 +20,7 @@ root=$(CDPATH='' cd -- "${script%/*}/.." 2>/dev/null && pwd -P && printf .)
 root=${root%??}
 # Sourced or piped into a shell, it would take another folder for the project.
 if [ ! -f "$script" ] || [ ! -f "$root/.forge/init.sh" ]; then
-  echo 'init: failed: this is no folder with a .forge/init.sh; run it as: sh .forge/init.sh' >&2
+  echo 'init: failed: this is not a folder with a .forge/init.sh; run it as: sh .forge/init.sh' >&2
   exit 1
 fi
 cd -- "$root" || exit 1
@@ -55,7 +55,7 @@ export CI
 # What is known of the last run, and all that its last step printed. Git ignores this folder.
 kept=$root/.forge/local/init
 mkdir -p -- "$kept" 2>/dev/null
-unusable="$kept is no folder of its own, or cannot be written to"
+unusable="$kept is not a folder of its own, or cannot be written to"
 [ "$(cd -- "$kept" 2>/dev/null && pwd -P)" = "$kept" ] || fail "$unusable"
 true 2>/dev/null >>"$kept/log" || fail "$unusable"
 

@@ -68,7 +68,7 @@ describe('what a checkpoint says', () => {
     expect(await forgeError(project, ['checkpoint', 'create'])).toMatchObject({
       exitCode: 2,
       code: 'checkpoint.issue',
-      message: 'The checkpoint needs a name: there is no focus, and no session is running.',
+      message: 'The checkpoint has no name: there is no focus, and no session is running.',
     });
   });
 });

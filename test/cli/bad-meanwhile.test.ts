@@ -100,7 +100,7 @@ describe('files and other programs', () => {
       expect(project.json(path)).toMatchObject({ schema_version: '1.9', mood: { 'a b': [1, null] } });
     expect(project.read(CONFIG)).toMatch(/\n\[mood\]\nx = \[1, 2\] # kept\n/);
     expect((await runForge(project, ['config', 'list'])).stderr).toMatch(
-      /mood\.x is no setting of this forge; it is kept and ignored/,
+      /mood\.x is not a setting of this version; it is kept and ignored/,
     );
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--no-commit']);
     const kept = { mood: { 'a b': [1, null] } };

@@ -153,7 +153,7 @@ describe('bad surroundings', () => {
     const { stderr, exitCode } = bash(project, `${line} next`);
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringMatching(/^forge: [^\n]*does not exist any more\.\n {2}→ cd [^\n]*\n$/),
+      expect.stringMatching(/^forge: [^\n]*no longer exists\.\n {2}→ cd [^\n]*\n$/),
     ]);
     expect(stderr).toContain(gone);
     mkdirSync(gone);

@@ -71,7 +71,7 @@ describe('finding the .forge folder', () => {
       'end',
     ]);
     expect(ended.commit).toBeUndefined();
-    expect(ended.commit_skipped).toMatch(/no git repository/);
+    expect(ended.commit_skipped).toMatch(/not a git repository/);
     expect(project.read(ended.archive)).toMatch(/\] one",\n/);
   });
 

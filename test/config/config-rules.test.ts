@@ -84,7 +84,7 @@ describe('config.toml', () => {
   ])('LAY-06 keeps and names a setting it does not know: %j', (text, name) => {
     const { unknown, warnings, config } = decodeConfig(text, file);
     expect(unknown).toEqual([name]);
-    expect(warnings).toEqual([`${file}: ${name} is no setting of this forge; it is kept and ignored.`]);
+    expect(warnings).toEqual([`${file}: ${name} is not a setting of this version; it is kept and ignored.`]);
     expect(config.session.commit).toBe(true);
   });
 
@@ -103,7 +103,9 @@ describe('config.toml', () => {
 
   it('B-06 names a hostile key harmlessly', () => {
     const { warnings } = decodeConfig('"a\\u001b[2J\\n" = 1', file);
-    expect(warnings).toEqual([`${file}: a<U+001B>[2J is no setting of this forge; it is kept and ignored.`]);
+    expect(warnings).toEqual([
+      `${file}: a<U+001B>[2J is not a setting of this version; it is kept and ignored.`,
+    ]);
   });
 });
 

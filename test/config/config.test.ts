@@ -106,9 +106,7 @@ describe('forge config', () => {
       );
       expect(await forgeError(project, ['config', 'list'])).toMatchObject({
         exitCode: 4,
-        message: expect.stringMatching(
-          /config\.toml:\d+: git\.default_branch: ".*" is no name of a branch\.$/,
-        ),
+        message: expect.stringMatching(/config\.toml:\d+: git\.default_branch: ".*" is not a branch name\.$/),
       });
       project.write(CONFIG, good);
     }

@@ -22,7 +22,7 @@ describe('createFile', () => {
 });
 
 describe('names', () => {
-  it('B-68 are listed by code unit, none where there is no folder', () => {
+  it('B-68 are listed by code unit, none where there is not a folder', () => {
     const folder = makeFolder();
     for (const name of ['b', 'ä', 'B', '10', '9']) writeFileSync(join(folder, name), '');
     expect(listFolder(folder)).toEqual(['10', '9', 'B', 'b', 'ä']);
@@ -50,7 +50,7 @@ describe('diskError', () => {
     ['EIO', 6, 'disk.eio', '/a: the disk reported an error; whether it was written is unknown.'],
     ['EWEIRD', 6, 'disk.eweird', '/a: oh.'],
     ['ELOOP', 4, 'file.kind', '/a is a symbolic link; forge reads and writes plain files only.'],
-    ['ENXIO', 4, 'file.kind', '/a is no regular file; forge reads and writes plain files only.'],
+    ['ENXIO', 4, 'file.kind', '/a is not a regular file; forge reads and writes plain files only.'],
   ])('B-63 says of %s what it means', (code, exit, name, message) => {
     const error = diskError(Object.assign(new Error('oh'), { code }), '/a');
     expect(error).toMatchObject({ exit, code: name, message, details: { file: '/a' } });

@@ -32,7 +32,11 @@ describe('readPlain', () => {
     ['a link', (path) => symlinkSync(`${path}-target`, path), /is a symbolic link/],
     ['a link to nowhere', (path) => symlinkSync('/nowhere', path), /is a symbolic link/],
     ['a folder', (path) => mkdirSync(path), /is a folder/],
-    ['a FIFO, without waiting for a writer', (path) => execFileSync('mkfifo', [path]), /is no regular file/],
+    [
+      'a FIFO, without waiting for a writer',
+      (path) => execFileSync('mkfifo', [path]),
+      /is not a regular file/,
+    ],
   ])('B-20 refuses %s', (_name, make, reason) => {
     const path = join(makeFolder(), 'state.json');
     writeFileSync(`${path}-target`, '{}');

@@ -52,13 +52,13 @@ describe('checkId', () => {
     (id) => {
       const { message, exit } = failure(() => checkId(id, 'feature id'));
       expect(exit).toBe(2);
-      expect(message).toMatch(/^".{1,80}" is no valid feature id\.$/u);
+      expect(message).toMatch(/^".{1,80}" is not a valid feature id\.$/u);
     },
   );
 
   it('B-06 shows a bad id with its escapes visible, and says what an id is', () => {
     const error = failure(() => checkId('a\u001b[2J'));
-    expect(error.message).toBe('"a<U+001B>[2J" is no valid id.');
+    expect(error.message).toBe('"a<U+001B>[2J" is not a valid id.');
     expect(error.hint).toBe(
       'An id starts with a letter or digit and has letters, digits, ".", "_" and "-", at most 64 in all.',
     );

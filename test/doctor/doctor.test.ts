@@ -71,7 +71,7 @@ describe('forge doctor', () => {
     const plain = await makePlainForge();
     expect(await doctor(plain)).toEqual({
       exitCode: 0,
-      found: ['advisory: the project is in no git repository'],
+      found: ['advisory: the project is not in a git repository'],
       commands: ['git init'],
     });
     const noGit = { env: { PATH: makeFolder() } };

@@ -21,7 +21,7 @@ describe('circles of blocked_by', () => {
   ])('FEA-01 %s waiting for %j is refused with the way', (id, blocked_by, path) => {
     const error = failure(() => planEdit(chain, id, { blocked_by }));
     expect(error).toMatchObject({ exit: 2, code: 'feature.cycle', details: { field: 'blocked_by' } });
-    expect(error.message).toBe(`blocked_by runs in a circle: ${path}.`);
+    expect(error.message).toBe(`blocked_by has a cycle: ${path}.`);
   });
 
   it('FEA-01 a new feature that others wait for already can close one', () => {

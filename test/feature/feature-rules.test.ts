@@ -45,8 +45,8 @@ describe('a new feature', () => {
   });
 
   it.each([
-    ['A', 'Feature A exists already.'],
-    ['a', 'Feature A exists already.'],
+    ['A', 'Feature A already exists.'],
+    ['a', 'Feature A already exists.'],
   ])('FEA-01 B-03 is refused as %j beside A', (id, message) => {
     expect(failure(() => planFeature([feature('A')], id, {}, now))).toMatchObject({
       exit: 2,

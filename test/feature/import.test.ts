@@ -122,18 +122,18 @@ describe('importing', () => {
       'import.twice',
       'a-1 stands for two features in that list: "Login" and "Logout".',
     ],
-    ['a bad id', [{ name: 'ok' }, { id: '../x' }], 'id.invalid', '"../x" is no valid feature id.'],
+    ['a bad id', [{ name: 'ok' }, { id: '../x' }], 'id.invalid', '"../x" is not a valid feature id.'],
     [
       'a bad blocker',
       [{ name: 'ok' }, { name: 'b', blocked_by: ['a/b'] }],
       'id.invalid',
-      '"a/b" is no valid features[1].blocked_by.',
+      '"a/b" is not a valid features[1].blocked_by.',
     ],
     [
       'a bad issue',
       [{ name: 'ok', linear_issue: '-x' }],
       'id.invalid',
-      '"-x" is no valid features[0].linear_issue.',
+      '"-x" is not a valid features[0].linear_issue.',
     ],
     ['no name', [{ name: 'ok' }, { priority: 1 }], 'import.name', 'features[1] has no name.'],
     [
@@ -155,7 +155,7 @@ describe('importing', () => {
         { id: 'B', blocked_by: 'A' },
       ],
       'feature.cycle',
-      'blocked_by runs in a circle: B → A → B.',
+      'blocked_by has a cycle: B → A → B.',
     ],
     [
       'a control character',
@@ -180,9 +180,9 @@ describe('importing', () => {
     ['broken JSON', '[\n{"name": "a"},\n]', 'import.json', 'Line 3: unexpected "]".'],
     ['a key twice', '[{"name": "a", "name": "b"}]', 'import.json', 'Line 1: the key "name" stands twice.'],
     ['an object of another kind', { tasks: [] }, 'input.invalid', 'features: found nothing, allowed: array.'],
-    ['an empty list', [], 'import.empty', 'There is no feature in that list.'],
-    ['no list', 'Just prose.', 'import.empty', 'There is no feature in that list.'],
-    ['nothing', '', 'import.empty', 'There is no feature in that list.'],
+    ['an empty list', [], 'import.empty', 'That list contains no features.'],
+    ['no list', 'Just prose.', 'import.empty', 'That list contains no features.'],
+    ['nothing', '', 'import.empty', 'That list contains no features.'],
   ])('FEA-01 is all or nothing: %s', (_name, text, code, message) => {
     expect(failure(() => plan(text))).toMatchObject({ exit: 2, code, message });
   });

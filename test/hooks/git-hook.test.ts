@@ -65,7 +65,7 @@ describe('planHooks', () => {
     }
   });
 
-  it('GIT-03 a core.hooksPath that is no folder: git runs none', () => {
+  it('GIT-03 a core.hooksPath that is not a folder: git runs none', () => {
     const hooksPath = { value: '/dev/null', scope: 'local', isThere: false };
     expect(plan({}, { hooksPath })).toMatchObject({
       state: 'refused',

@@ -56,6 +56,6 @@ describe('the ids of candidates', () => {
       short,
     ]);
     expect(refused).toMatchObject({ exitCode: 2, code: 'candidate.ambiguous' });
-    expect(refused.message).toMatch(/means 2 candidates: C-\d{4,}, C-\d{4,}\.$/);
+    expect(refused.message).toMatch(/is ambiguous: 2 candidates match \(C-\d{4,}, C-\d{4,}\)\.$/);
   });
 });

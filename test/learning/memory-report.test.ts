@@ -73,7 +73,7 @@ describe('forge memory report', () => {
     for (const text of [`promoted: ${P}`, `contested: ${P}`, 'violation: wrote memory', 'freeze a bad week'])
       expect(stdout).toContain(text);
     const markdown = await runForge(project, ['memory', 'report', '--format', 'markdown']);
-    expect(markdown.stdout).toContain('| knowledge\\_promoted | yes (1) |');
+    expect(markdown.stdout).toContain('| knowledge promoted | 1 |');
     expect(markdown.stdout).toContain(`| 10 |`);
     const builder = { env: { FORGE_ROLE: 'builder' } };
     await forgeError(project, ['config', 'set', 'briefing.budget', '900'], builder);

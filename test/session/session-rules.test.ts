@@ -113,7 +113,7 @@ describe('matchSession', () => {
   it('SES-08 SES-02 asks back when the short name means two, naming both', () => {
     const error = failure(() => matchSession(all, '2026-03-01-session-001'));
     expect(error).toMatchObject({ exit: 2, code: 'session.ambiguous', hint: `forge session show ${A}` });
-    expect(error.message).toBe(`2026-03-01-session-001 means 2 sessions: ${A}, ${B}.`);
+    expect(error.message).toBe(`2026-03-01-session-001 is ambiguous: it matches ${A}, ${B}.`);
   });
 
   it.each(['2026-03-01-session-003', '2026-03-01-session-00', '', '../x', 'a\u202eb'])(

@@ -56,7 +56,7 @@ describe('the mark of a cycle', () => {
     const { stderr } = await runForge(project, ['cycle', '--', 'true']);
     expect(stderr).not.toMatch(/^✓/m);
     expect((await refusal(project, ['cycle', '--', 'true'])).message).toMatch(
-      /^A cycle is under way .*task A ✓ all is well x+…\): .*nothing was run\.$/,
+      /^A cycle has been running here .*task A ✓ all is well x+…\): .*nothing was run\.$/,
     );
     leaveMark(project, { holder: { ...holder, host: 'far\naway' } });
     expect((await refusal(project, ['cycle', '--', 'true'])).message).toContain('another host (far away)');

@@ -61,14 +61,14 @@ describe('LAY-09 forge doctor --fix', () => {
     expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
   });
 
-  it('leaves to a person ids that differ in case alone', async () => {
+  it('leaves to a person ids that differ only in case', async () => {
     const project = await diverge(BASE, [...BASE, feature('C')], [...BASE, feature('c')]);
     git(project, 'merge', 'other');
     const { fixes, exitCode, findings: found } = await fix(project);
     expect([fixes, exitCode, stored(project).length]).toEqual([[], 1, 4]);
     const told = found.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
     expect(told).toContainEqual(
-      expect.stringMatching(/^C and c differ in case alone.* → git rm \S+\/c\.json /),
+      expect.stringMatching(/^C and c differ only in case.* → git rm \S+\/c\.json /),
     );
   });
 

@@ -47,12 +47,12 @@ describe('forge hooks beside others', () => {
     expect(existsSync(join(project.dir, '.git/hooks/post-merge'))).toBe(false);
   });
 
-  it('GIT-03 B-46 refuses what is no shell script, and a folder that other repositories share', () => {
+  it('GIT-03 B-46 refuses what is not a shell script, and a folder that other repositories share', () => {
     const project = makeCommitted();
     writeOwn(project, '.git/hooks/commit-msg', '#!/usr/bin/env python3\n');
     const python = forge(project, 'hooks', 'install', '--into', 'scripts');
     expect(python.exitCode).toBe(3);
-    expect(python.stderr).toContain('Nothing was installed: .git/hooks/commit-msg is no shell script.');
+    expect(python.stderr).toContain('Nothing was installed: .git/hooks/commit-msg is not a shell script.');
     rmSync(join(project.dir, '.git/hooks/commit-msg'));
     const shared = makeFolder();
     project.git('config', 'core.hooksPath', shared);

@@ -152,7 +152,7 @@ describe('where forge init works', () => {
       [expect.stringMatching(/^git: .*home folder.*left alone; .*: git init$/)],
     ]);
     typed(projectAt(project.path('src')), ['session', 'start'], { env });
-    expect(typed(project, ['session', 'end'], { env })).toContain('no git repository');
+    expect(typed(project, ['session', 'end'], { env })).toContain('not a git repository');
     expect(typedError(projectAt(home.path('code')), ['next'], { env }).code).toBe('not_a_forge');
     expect(typedError(home, INIT, { env }).code).toBe('init.folder');
     expect(differences(before, snapshot(home.path('.git')))).toEqual([]);

@@ -58,7 +58,7 @@ describe('init.sh, who starts it', () => {
       expect(run(project.dir, 'sh', ['-c', line])).toMatchObject({
         exitCode: 1,
         stdout: '',
-        stderr: 'init: failed: this is no folder with a .forge/init.sh; run it as: sh .forge/init.sh\n',
+        stderr: 'init: failed: this is not a folder with a .forge/init.sh; run it as: sh .forge/init.sh\n',
       });
     expect(existsSync(above.path('.forge'))).toBe(false);
   });

@@ -211,7 +211,7 @@ describe('init.sh', () => {
     initialised(project);
     rmSync(project.path('.forge/local'), { recursive: true, force: true });
     project.write('.forge/local', 'a file');
-    const wanted = /^init: failed: .*local\/init is no folder of its own, or cannot be written to\n$/;
+    const wanted = /^init: failed: .*local\/init is not a folder of its own, or cannot be written to\n$/;
     expect(bootstrap(project)).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(wanted) });
     rmSync(project.path('.forge/local'));
     const elsewhere = makeFolder();

@@ -51,7 +51,7 @@ describe('two recoveries at once', () => {
     expect([other.exitCode, other.stderr]).toEqual([
       3,
       expect.stringMatching(
-        /^Running: [^\n]*\nforge: Another recovery is under way here; nothing was changed\.\n {2}→ forge recover --plan {3}# once it is done; .*recover-claim\.json\n$/,
+        /^Running: [^\n]*\nforge: Another recovery is running here; nothing was changed\.\n {2}→ forge recover --plan {3}# once it is done; .*recover-claim\.json\n$/,
       ),
     ]);
     expect(runBinary(project.dir, ['recover', '--undo', '--yes']).exitCode).toBe(2);

@@ -46,7 +46,7 @@ describe('where there is no repository, or another one', () => {
     typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
     typed(project, ['feature', 'verify', 'F-1']);
     const ended = workAndEnd(project);
-    expect(ended.commit_skipped).toBe('this folder is no git repository');
+    expect(ended.commit_skipped).toBe('this folder is not a git repository');
     expect(typed(project, ['session', 'start'])).toContain('wire the logout button');
     expect(project.has('.git')).toBe(false);
   });

@@ -115,7 +115,7 @@ describe('LAY-09 forge doctor --fix', () => {
     commit(project, feature('A'));
     const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
     project.write(FILE, hunk(hunk('1\n')));
-    expect((await findings(project))[0]).toMatch(/do not pair up/);
+    expect((await findings(project))[0]).toMatch(/are incomplete/);
     expect((await fix(project)).fixes).toEqual([]);
   });
 

@@ -126,7 +126,7 @@ describe('what forge recover looks at before anything is changed', () => {
     expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
       exitCode: 3,
       code: 'recover.repository',
-      message: expect.stringMatching(/^lib is a repository of its own/),
+      message: expect.stringMatching(/^lib is a nested repository/),
     });
     expect(stateOf(project)).toEqual(before);
   });

@@ -42,7 +42,7 @@ const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
 describe('where there is no repository, or another one', () => {
   it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
     const project = makePlainProject();
-    expect(typed(project, ['init', '--yes'])).toContain('no repository');
+    expect(typed(project, ['init', '--yes'])).toContain('not a repository');
     typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
     typed(project, ['feature', 'verify', 'F-1']);
     const ended = workAndEnd(project);

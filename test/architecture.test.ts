@@ -44,6 +44,7 @@ const ORDER = [
   'session/commit.ts',
   'commit',
   'session/record.ts',
+  'finding',
   'session/briefing.ts',
   'hooks',
   'checkpoint',

@@ -65,6 +65,10 @@ export const GROUPS: readonly GroupEntry[] = [
     note: ['Keep notes for good', () => import('../note/command.js')],
     learn: ['Keep a lesson for later sessions', () => import('../knowledge/command-learn.js')],
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
+    finding: [
+      "Keep what an agent's tools told; say what is known already",
+      () => import('../finding/command.js'),
+    ],
     guard: ['Look for secrets and personal data', () => import('../guard/command.js')],
   }),
   ...under('Set-up', {

@@ -75,6 +75,12 @@ export const kfrFile = within('local', 'kfr.json');
 export const [KFR, TOLD, PROMPTED] = ['kfr.json', 'told', 'prompted'] as const;
 export const toldFile = within('local', TOLD);
 export const promptedFile = within('local', PROMPTED);
+/** What agents found with their tools, a file for each session, and words of what is known, for the shell to look for. */
+export const findingsFolder = within('local', 'findings');
+export const findingsFile = (layout: Layout, session: string): string =>
+  join(findingsFolder(layout), `${session}.jsonl`);
+export const KNOWN = 'known';
+export const knownFile = within('local', KNOWN);
 /** Working memory that an interrupted session left here. */
 export const leftKfrFolder = within('local', 'kfr');
 export const leftKfrFile = (layout: Layout, id: string): string => join(leftKfrFolder(layout), `${id}.json`);

@@ -87,6 +87,10 @@ const TABLES = {
     test_command: z.string(),
     timeout_seconds: z.int().check(z.gte(1), z.lte(86_400)),
   }),
+  findings: () => ({
+    /** What an agent is told that asks again: the fact, a question to its person, or a refusal; off: nothing is kept. */
+    mode: z.enum(['notice', 'ask', 'deny', 'off']),
+  }),
   cycle: () => ({
     /** Commit what a cycle leaves whose checks pass. */
     commit: z.boolean(),
@@ -135,6 +139,7 @@ export const DEFAULTS: Tables = {
   },
   git: { default_branch: '', sign: false },
   features: { test_command: '', timeout_seconds: 600 },
+  findings: { mode: 'notice' },
   cycle: { commit: false, checkpoint: false },
   checkpoint: { verify: [] },
   guard: { halt_on: 'critical', rules: [], gitleaks: '' },

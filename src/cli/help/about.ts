@@ -55,6 +55,11 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   'focus set': { exits: CLOSED_GATE },
   'focus clear': { exits: CLOSED_GATE },
+  finding: {
+    text: "An agent's hooks keep what it read and searched, and tell it when it is about to ask the same again and the answer still holds. Findings stay on this machine, with the session.",
+    see: ['agents', 'session', 'config'],
+  },
+  'finding has': { exits: { '1': 'it is not known, or not fresh' } },
   kfr: { see: ['kfr', 'gate', 'note'] },
   'kfr clear': { exits: { '3': 'nobody agreed; nothing was cleared' } },
   'kfr patch': { exits: { '3': 'a rule says no; nothing was changed' } },

@@ -1,0 +1,163 @@
+import { oneLine, plural } from '../core/text.js';
+import { kindOf, type Question } from './question.js';
+
+/** In characters; of anything that forge does not know. */
+const MAX_FACT = 200;
+const MAX_NAMES = 14;
+
+/** What the names of a language's files end with, and how lines name what they declare. The first group is the name. */
+const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, declared: RegExp])[] = [
+  [
+    /\.[cm]?[jt]sx?$/,
+    /^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?((?:class|interface|type|enum|namespace)\s+[\w$]+|(?:function\*?|const|let|var)\s+[\w$]+)|^(?:module\.)?exports\.([\w$]+)\s*=/,
+    /^(?:async\s+)?((?:class|interface|enum)\s+[\w$]+|function\*?\s+[\w$]+)/,
+  ],
+  [/\.pyi?$/, /^(?:async\s+)?((?:def|class)\s+[A-Za-z]\w*)/, /^((?:def|class)\s+_\w*)/],
+  [
+    /\.go$/,
+    /^((?:func\s+(?:\([^)]*\)\s*)?|type\s+)[A-Z]\w*)/,
+    /^((?:func\s+(?:\([^)]*\)\s*)?|type\s+)[a-z_]\w*)/,
+  ],
+  [
+    /\.rs$/,
+    /^\s*pub(?:\([^)]*\))?\s+(?:async\s+|unsafe\s+|const\s+)*((?:fn|struct|enum|trait|type|mod|union|static|const)\s+\w+)/,
+    /^(?:async\s+|unsafe\s+)*((?:fn|struct|enum|trait|mod)\s+\w+)/,
+  ],
+  [
+    /\.(java|cs|kts?|swift|scala)$/,
+    /^\s*(?:@\w+\s+)*(?:(?:public|open|export|internal|final|abstract|static|sealed|data|partial|override|async)\s+)+((?:class|interface|enum|record|struct|protocol|trait|object|fun|func)\s+\w+|[\w<>[\],?.]+\s+\w+\s*(?=\())/,
+    /^\s*((?:class|interface|enum|record|struct|protocol|extension|object|fun|func)\s+\w+)/,
+  ],
+  [
+    /\.(c|h|cc|cpp|cxx|hpp|hh|m)$/,
+    /^((?:typedef\s+)?(?:struct|class|enum|union|namespace)\s+\w+|#define\s+\w+)/,
+    /^(?!static\b)(?:[\w:<>,*&]+\s+)+[*&]*([\w:~]+)\s*\([^;]*$/,
+  ],
+  [/\.rb$/, /^\s*((?:class|module)\s+[\w:]+|def\s+[\w.?!=]+)/, /^\s*(attr_\w+\s+:\w+)/],
+  [
+    /\.php$/,
+    /^\s*(?:(?:abstract|final|readonly)\s+)*((?:class|interface|trait|enum)\s+\w+)|^\s*(?:(?:public|static|abstract|final)\s+)+(function\s+\w+)/,
+    /^\s*(function\s+\w+)/,
+  ],
+  [/(\.(sh|bash|zsh)|rc|profile)$/, /^(?:function\s+)?([\w:.-]+)\s*\(\)\s*\{?/, /^function\s+([\w-]+)/],
+  [
+    /\.sql$/i,
+    /^\s*create\s+(?:or\s+replace\s+)?(?:unique\s+)?((?:table|view|function|procedure|index|trigger|type)\s+(?:if\s+not\s+exists\s+)?[\w."`]+)/i,
+    /^\s*(alter\s+table\s+[\w."`]+)/i,
+  ],
+  [/\.(md|markdown|mdx)$/, /^#{1,3}\s+(.+?)\s*#*$/, /^#{4,6}\s+(.+)/],
+  [/\.jsonc?$/, /^ {0,2}"([^"]+)"\s*:/, /^\t"([^"]+)"\s*:/],
+  [/\.(toml|ini|cfg)$/, /^\s*\[+([^\]]+)\]+/, /^([\w.-]+)\s*=/],
+  [/\.ya?ml$/, /^([\w.-]+):/, /^- name:\s*(.+)/],
+];
+
+/** Numbers that tools put before lines: `  12→`, `12\t`, `12:`. */
+const NUMBERED = /^\s*(\d+)(?:→|\t|:\s?)/;
+
+/** The text of each line, with its number in the file. */
+function numbered(output: string, from: number): (readonly [number, string])[] {
+  return output.split('\n').map((line, i) => {
+    const number = NUMBERED.exec(line);
+    return number ? [Number(number[1]), line.slice(number[0].length)] : [from + i, line];
+  });
+}
+
+/** What a file declares, exported names first. */
+export function readFact(path: string, output: string, from = 1): string {
+  const lines = numbered(output, from);
+  const language = LANGUAGES.find(([ends]) => ends.test(path));
+  const named = (pattern: RegExp | null | undefined): string[] =>
+    lines.flatMap(([number, line]) => {
+      const found = pattern?.exec(line.length > 400 ? line.slice(0, 400) : line);
+      const name = found?.slice(1).find((group) => group !== undefined);
+      return name === undefined
+        ? []
+        : [`${oneLine(name.replace(/^(function\*?|const|let|var|def|fn|func)\s+/, ''), 60)} (${number})`];
+    });
+  const names = [...new Set([...named(language?.[1]), ...named(language?.[2])])];
+  if (names.length === 0)
+    return `${plural(lines.length, 'line')}: ${cut(lines.map(([, line]) => line).join(' '))}`;
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `File contains: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+}
+
+const cut = (text: string): string => oneLine(text.replace(/\s+/g, ' ').trim(), MAX_FACT);
+
+/** Paths in a search's results: of `path:12:text`, `path-12-text` and plain lists. */
+function pathsIn(output: string): string[] {
+  const found = output.split('\n').flatMap((line) => {
+    const path =
+      /^\s*(?:\.\/)?((?:[\w@.+ -]+\/)*[\w@.+-]+\.\w+|(?:[\w@.+-]+\/)+[\w@.+-]+)(?=:|-\d+-|\s*$)/.exec(
+        line,
+      )?.[1];
+    return path === undefined ? [] : [path];
+  });
+  return [...new Set(found)];
+}
+
+function searchFact(output: string): string {
+  const paths = pathsIn(output);
+  const lines = output.split('\n').filter((line) => line.trim() !== '').length;
+  if (/^(no (files|matches|results)|found 0\b)/i.test(output.trim()) || output.trim() === '')
+    return 'Found nothing';
+  if (paths.length === 0) return `Found ${plural(lines, 'line')}: ${cut(output)}`;
+  const sample = paths.slice(0, 5).map((path) => oneLine(path, 80));
+  return `Found ${plural(paths.length, 'file')}: ${sample.join(', ')}${paths.length > 5 ? ', …' : ''}`;
+}
+
+const listFact = (output: string): string => {
+  const names = output.split('\n').filter((line) => line.trim() !== '');
+  return `${plural(names.length, 'entry', 'entries')}: ${cut(names.slice(0, 12).join(', '))}`;
+};
+
+/** The answer in the JSON of a tool that answers questions. */
+function answerFact(output: string): string {
+  try {
+    const value = JSON.parse(output) as Record<string, unknown>;
+    const answer = ['answer', 'response', 'result', 'summary', 'text']
+      .map((name) => value[name])
+      .find((text) => typeof text === 'string');
+    return cut(typeof answer === 'string' ? answer : output);
+  } catch {
+    return cut(output);
+  }
+}
+
+/** The lines in which test runners sum up, and the first error of a compiler. The last that matches counts. */
+const TOTALS: readonly RegExp[] = [
+  /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
+  /^=+ (.*\b(?:passed|failed|errors?)\b.* in [\d.]+s.*?) =+$/m,
+  /^test result: .*$/m,
+  /^\s*\d+ passing\b.*$/m,
+  /^# pass \d+$/m,
+  /^(?:FAIL|ok|---\s*FAIL:?)\s+\S+.*$/m,
+  /^Ran \d+ tests? in .*$/m,
+];
+const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
+
+function shellFact(output: string, exit: number | null): string {
+  const ended = exit === null ? '' : `exit ${exit}: `;
+  const totals = TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
+  const error = exit === 0 ? undefined : ERROR.exec(output)?.[0];
+  const said = [...totals, ...(error === undefined ? [] : [error])].map((line) => oneLine(line.trim(), 150));
+  if (said.length > 0) return `${ended}${[...new Set(said)].join('; ')}`;
+  return `${ended}${cut(output)}` || 'no output';
+}
+
+function fetchFact(output: string): string {
+  const title = /<title[^>]*>([^<]+)<\/title>/i.exec(output)?.[1] ?? /^#\s+(.+)$/m.exec(output)?.[1];
+  return title === undefined
+    ? cut(output)
+    : `"${oneLine(title.trim(), 100)}": ${cut(output.replace(/<[^>]+>/g, ' '))}`;
+}
+
+/** EXM-02: the fact in what a tool said. */
+export function factOf(tool: string, question: Question, output: string, exit: number | null = null): string {
+  if (question.kind === 'read') return readFact(question.path, output, question.from);
+  if (question.kind === 'search') return searchFact(output);
+  if (question.kind === 'list') return listFact(output);
+  const kind = kindOf(tool);
+  if (kind === 'shell') return shellFact(output, exit);
+  if (kind === 'fetch') return fetchFact(output);
+  return kind === 'answer' ? answerFact(output) : cut(output);
+}

@@ -1,0 +1,138 @@
+import { relative, resolve } from 'node:path';
+import { countTokens, oneLine } from '../core/text.js';
+import { factOf } from './facts.js';
+import { answers, commandIn, type Question, readQuestion, type ToolInput } from './question.js';
+
+/** ADR-0003: something learned from one tool call. */
+export interface Finding {
+  /** The tool that was called. */
+  tool: string;
+  /** What it was asked. */
+  query: string;
+  /** What was learned, in a line. */
+  fact: string;
+  /** The number of the call, from 1. */
+  step: number;
+  success: boolean;
+  /** From the project's folder, where one file was read. */
+  filePath?: string;
+}
+
+/** A tool call with its result. `input` is what the tool was given, or the query alone. */
+export interface Step {
+  tool: string;
+  input: ToolInput | string;
+  output: string;
+  success?: boolean;
+  exit?: number | null;
+}
+
+export interface MemorySummary {
+  count: number;
+  formattedText: string;
+}
+
+/** What a call asks, as a person would write it. */
+function queryOf(input: ToolInput | string, question: Question): string {
+  if (typeof input === 'string') return input;
+  if (question.kind === 'search' && commandIn(input) === '') return question.pattern;
+  const said =
+    commandIn(input) ||
+    input.url ||
+    input.query ||
+    input.pattern ||
+    input.file_path ||
+    input.filePath ||
+    input.path;
+  return typeof said === 'string' && said !== '' ? said : JSON.stringify(input);
+}
+
+/** The finding of a step, seen from the folder `cwd`. */
+export function findingOf(step: Step, number: number, cwd: string): Finding & { question: Question } {
+  const { tool, input, output, exit = null, success = exit === null || exit === 0 } = step;
+  const question = readQuestion(tool, input, cwd);
+  return {
+    tool,
+    query: oneLine(queryOf(input, question), 300),
+    fact: oneLine(factOf(tool, question, output, exit), 600),
+    step: number,
+    success,
+    ...(question.kind === 'read' ? { filePath: relative(cwd, question.path) } : {}),
+    question,
+  };
+}
+
+/**
+ * ADR-0003's execution memory, in one process: what was learned, and whether something is known already. It looks at no
+ * file, so it cannot tell whether a file changed; `forge finding has` can.
+ */
+export class ExecutionMemory {
+  private findings: (Finding & { question: Question })[] = [];
+
+  constructor(private readonly cwd: string = process.cwd()) {}
+
+  addFinding(finding: Omit<Finding, 'step'> & { step?: number }): void {
+    const question = readQuestion(finding.tool, finding.query, this.cwd);
+    this.findings.push({ step: this.findings.length + 1, ...finding, question });
+  }
+
+  /** Learns from a tool call; returns what it learned. */
+  extractFromStep(step: Step): Finding {
+    const { question, ...finding } = findingOf(step, this.findings.length + 1, this.cwd);
+    this.findings.push({ ...finding, question });
+    return finding;
+  }
+
+  /** True when a call that worked has answered this, in whatever spelling. */
+  hasFindingFor(tool: string, query: string): boolean {
+    const asked = readQuestion(tool, query, resolve(this.cwd));
+    return this.findings.some(({ success, question: known, ...other }) => {
+      const isSame = other.tool.toLowerCase() === tool.toLowerCase() && other.query === query;
+      return success && (isSame || answers(known, asked, true));
+    });
+  }
+
+  getSummary(): MemorySummary {
+    return summarize(this.findings);
+  }
+
+  clear(): void {
+    this.findings = [];
+  }
+}
+
+const GROUPS = ['Files Already Read', 'Previous Search Results', 'Other Findings'] as const;
+
+function groupOf({ kind }: Question): (typeof GROUPS)[number] {
+  if (kind === 'read') return 'Files Already Read';
+  return kind === 'search' ? 'Previous Search Results' : 'Other Findings';
+}
+
+/** EXM-04: ADR-0003's three groups. Of the same question the last answer counts; over the budget (tokens) the oldest go. */
+export function summarize(
+  findings: readonly (Finding & { question: Question })[],
+  budget = Number.POSITIVE_INFINITY,
+): MemorySummary & { left: number } {
+  const last = new Map<string, { group: string; line: string }>();
+  for (const { tool, query, fact, filePath, question, success } of findings) {
+    if (!success && question.kind !== 'other') continue;
+    const group = groupOf(question);
+    const name = filePath ?? (question.kind === 'search' ? query : `${tool} (${query})`);
+    last.delete(group + name);
+    last.set(group + name, { group, line: `- ${oneLine(name, 200)}: ${oneLine(fact, 400)}` });
+  }
+  const all = [...last.values()];
+  const kept: typeof all = [];
+  // The headings take a few.
+  let used = 20;
+  for (const entry of all.reverse()) {
+    used += countTokens(entry.line) + 1;
+    if (used > budget) break;
+    kept.push(entry);
+  }
+  const parts = GROUPS.flatMap((group) => {
+    const lines = kept.filter((entry) => entry.group === group).map(({ line }) => line);
+    return lines.length === 0 ? [] : [`**${group}:**\n${lines.reverse().join('\n')}`];
+  });
+  return { count: kept.length, formattedText: parts.join('\n\n'), left: all.length - kept.length };
+}

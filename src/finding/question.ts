@@ -1,0 +1,296 @@
+import { isAbsolute, resolve, sep } from 'node:path';
+import { splitCommand } from '../core/argv.js';
+
+/** What a tool was asked, in the same words for all agents and spellings. Paths are absolute. Lines count from 1. */
+export type Question =
+  | { kind: 'read'; path: string; from: number; to: number | null }
+  | ({ kind: 'search'; pattern: string; path: string; glob: string } & SearchWay)
+  | { kind: 'list'; path: string; glob: string }
+  | { kind: 'other'; tool: string; text: string };
+
+interface SearchWay {
+  /** What changes which lines match: `i`, `w`, `F`, … sorted. */
+  options: string;
+  /** 0: counts, 1: names of files, 2: lines. */
+  detail: number;
+  /** Lines of context around each match. */
+  around: number;
+  /** At most so many results; null for all. */
+  limit: number | null;
+  /** By ripgrep, which leaves ignored files out. */
+  ripgrep: boolean;
+}
+
+export type ToolKind = 'read' | 'search' | 'list' | 'shell' | 'fetch' | 'answer' | 'edit' | 'other';
+
+/** The tools of Claude Code, Codex, Gemini CLI, Cursor, opencode and Copilot CLI, and those of ADR-0003. */
+const TOOLS: readonly (readonly [ToolKind, RegExp])[] = [
+  [
+    'edit',
+    /^(edit|multiedit|write|notebookedit|apply_patch|replace|write_file|strreplace|str_replace|create|patch)$/,
+  ],
+  ['read', /^(fs:)?(read|read_file|readfile|view|open_file|beforereadfile)$/],
+  ['search', /^(fs:)?(grep|search|rg|search_file_content|grep_search|grep_files|ripgrep)$/],
+  ['list', /^(fs:)?(glob|ls|list|list_directory|list_dir|listdir|find|glob_files)$/],
+  [
+    'shell',
+    /^(bash|sh|shell|shell_command|exec_command|local_shell|run_shell_command|run_terminal_cmd|powershell)$/,
+  ],
+  ['fetch', /^(webfetch|web_fetch|fetch|websearch|web_search)$/],
+  ['answer', /(rag|query|ask|recall)/],
+];
+
+export const kindOf = (tool: string): ToolKind =>
+  TOOLS.find(([, names]) => names.test(tool.toLowerCase()))?.[0] ?? 'other';
+
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+const textIn = (input: ToolInput, ...names: string[]): string => {
+  const found = names.map((name) => input[name]).find((value) => typeof value === 'string' && value !== '');
+  return typeof found === 'string' ? found : '';
+};
+
+const countIn = (input: ToolInput, ...names: string[]): number | null => {
+  const found = names.map((name) => Number(input[name] ?? Number.NaN)).find((value) => value >= 0);
+  return found === undefined ? null : Math.floor(found);
+};
+
+/** A path as a person or an agent writes it. */
+const at = (cwd: string, path: string): string => resolve(cwd, path.replace(/^file:\/\//, '').trim() || '.');
+
+/** The one question that a tool call asks, seen from the folder `cwd`. A string is the query itself. */
+export function readQuestion(tool: string, input: ToolInput | string, cwd: string): Question {
+  const kind = kindOf(tool);
+  const given = typeof input === 'string' ? queryAs(kind, input) : input;
+  const path = textIn(
+    given,
+    'file_path',
+    'filePath',
+    'path',
+    'absolute_path',
+    'target_file',
+    'dir_path',
+    'directory',
+  );
+  if (kind === 'read' && path !== '') return { kind: 'read', path: at(cwd, path), ...rangeIn(given) };
+  if (kind === 'search') {
+    const pattern = textIn(given, 'pattern', 'query', 'regex');
+    if (pattern !== '') return { kind, pattern, path: at(cwd, path), ...wayIn(given) };
+  }
+  if (kind === 'list')
+    return { kind, path: at(cwd, path), glob: textIn(given, 'pattern', 'glob', 'glob_pattern') };
+  if (kind === 'shell') return readCommand(commandIn(given), cwd) ?? other(tool, commandIn(given));
+  return other(tool, typeof input === 'string' ? input : JSON.stringify(input));
+}
+
+const other = (tool: string, text: string): Question => ({
+  kind: 'other',
+  tool: tool.toLowerCase(),
+  text: text.trim().replace(/\s+/g, ' '),
+});
+
+const queryAs = (kind: ToolKind, query: string): ToolInput =>
+  kind === 'search' ? { pattern: query } : kind === 'shell' ? { command: query } : { path: query };
+
+/** `["bash", "-lc", "cat x"]` too. */
+export function commandIn(input: ToolInput): string {
+  const words = input.command ?? input.cmd;
+  return Array.isArray(words) ? String(words.at(-1) ?? '') : typeof words === 'string' ? words : '';
+}
+
+function rangeIn(input: ToolInput): { from: number; to: number | null } {
+  if (Array.isArray(input.view_range)) {
+    const [first, last] = input.view_range.map(Number);
+    return { from: Math.max(1, first || 1), to: last !== undefined && last > 0 ? last : null };
+  }
+  const from = Math.max(
+    1,
+    countIn(input, 'offset', 'start_line', 'startLine', 'start_line_one_indexed') ?? 1,
+  );
+  const last = countIn(input, 'end_line', 'endLine', 'end_line_one_indexed_inclusive');
+  const limit = countIn(input, 'limit');
+  return { from, to: last ?? (limit === null ? null : from + limit - 1) };
+}
+
+function wayIn(input: ToolInput): SearchWay & { glob: string } {
+  const mode = textIn(input, 'output_mode');
+  const flags = [
+    input['-i'] === true || input.case_sensitive === false ? 'i' : '',
+    input.multiline === true ? 'U' : '',
+  ];
+  return {
+    glob: [textIn(input, 'glob', 'include', 'include_pattern'), textIn(input, 'type')]
+      .filter(Boolean)
+      .join(' '),
+    options: flags.join(''),
+    // Without a mode, some tools show lines and some only names.
+    detail: mode === 'count' ? 0 : mode === 'content' ? 2 : 1,
+    around: countIn(input, '-C', '-A', '-B', 'context') ?? 0,
+    limit: countIn(input, 'head_limit'),
+    ripgrep: true,
+  };
+}
+
+/** What a shell command reads; null for what does more, or may do something else each time. */
+function readCommand(command: string, cwd: string): Question | null {
+  const [first = '', filter = '', ...more] = command
+    .replace(/\s*2>\s*(\/dev\/null|&1)/g, '')
+    .split(/\s*\|\s*/);
+  if (more.length > 0) return null;
+  const words = wordsIn(first);
+  const cut = filter === '' ? null : headCount(wordsIn(filter));
+  if (cut === 'no head') return null;
+  const [program = '', ...args] = words;
+  const name = program.split('/').at(-1) ?? '';
+  const question = READERS[name]?.(args, cwd, name) ?? null;
+  if (question === null || cut === null) return question;
+  if (question.kind === 'read')
+    return { ...question, to: Math.min(question.to ?? cut, question.from + cut - 1) };
+  return question.kind === 'search' ? { ...question, limit: Math.min(cut, question.limit ?? cut) } : null;
+}
+
+function wordsIn(command: string): string[] {
+  try {
+    return splitCommand(command);
+  } catch {
+    return [];
+  }
+}
+
+/** `head -20`, `head -n 20`, `head -n20` */
+function headCount([program, ...args]: string[]): number | 'no head' {
+  if (program !== 'head') return 'no head';
+  const count = args.length === 0 ? '10' : /^-(?:n\s*)?(\d+)$/.exec(args.join(' '))?.[1];
+  return count === undefined ? 'no head' : Number(count);
+}
+
+type Reader = (args: string[], cwd: string, name: string) => Question | null;
+
+/** One file, from the first line on. */
+const whole: Reader = (args, cwd) => {
+  const [path, ...rest] = args.filter((word) => !/^-[nbeAv]+$/.test(word));
+  return path === undefined || rest.length > 0 || path.startsWith('-')
+    ? null
+    : { kind: 'read', path: at(cwd, path), from: 1, to: null };
+};
+
+const READERS: Readonly<Record<string, Reader>> = {
+  cat: whole,
+  nl: whole,
+  bat: whole,
+  less: whole,
+  head: (args, cwd) => {
+    const path = args.at(-1);
+    const count = headCount(['head', ...args.slice(0, -1)]);
+    return path === undefined || count === 'no head'
+      ? null
+      : { kind: 'read', path: at(cwd, path), from: 1, to: count };
+  },
+  sed: (args, cwd) => {
+    const [quiet, script = '', path, ...rest] = args;
+    const [, from, to] = /^(\d+)(?:,(\d+))?p$/.exec(script) ?? [];
+    if (quiet !== '-n' || from === undefined || path === undefined || rest.length > 0) return null;
+    return { kind: 'read', path: at(cwd, path), from: Number(from), to: Number(to ?? from) };
+  },
+  grep: search,
+  rg: search,
+  ls: (args, cwd) => {
+    const [path = '.', ...rest] = args.filter((word) => !/^-[la1AhF]+$/.test(word));
+    return rest.length > 0 || path.startsWith('-') ? null : { kind: 'list', path: at(cwd, path), glob: '' };
+  },
+  find: (args, cwd) => {
+    const [path = '.', name, glob, ...rest] = args.filter(
+      (word, i) => word !== '-type' && args[i - 1] !== '-type',
+    );
+    if (rest.length > 0 || path.startsWith('-') || (name !== undefined && name !== '-name')) return null;
+    return { kind: 'list', path: at(cwd, path), glob: glob === undefined ? '**' : `**/${glob}` };
+  },
+};
+
+/** Letters that change only how results are shown, or where grep looks as ripgrep does by itself. */
+const SHOWN = new Set('nrRHhsEPao'.split(''));
+
+function search(args: string[], cwd: string, name: string): Question | null {
+  const ripgrep = name === 'rg';
+  const way = { detail: 2, around: 0, limit: null as number | null, ripgrep };
+  const options = new Set<string>();
+  const globs: string[] = [];
+  const plain: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] as string;
+    const [, number] = /^-[ABC](\d+)$/.exec(word) ?? [];
+    const value = /^-[ABCmgte]$|^--(glob|include|type)$/.test(word) ? args[++i] : undefined;
+    if (word === '-e') plain.unshift(value ?? '');
+    else if (/^-[ABC]/.test(word)) way.around = Math.max(way.around, Number(number ?? value));
+    else if (word === '-m') return null;
+    else if (value !== undefined) globs.push(value);
+    else if (word.startsWith('--include=') || word.startsWith('--glob='))
+      globs.push(word.replace(/^.*?=/, ''));
+    else if (word === '--line-number' || word === '--recursive' || word.startsWith('--color')) continue;
+    else if (word === '--ignore-case') options.add('i');
+    else if (/^-[A-Za-z]+$/.test(word))
+      for (const letter of word.slice(1)) {
+        if (letter === 'l') way.detail = 1;
+        else if (letter === 'c') way.detail = 0;
+        else if (!SHOWN.has(letter)) options.add(letter);
+      }
+    else if (word.startsWith('--')) return null;
+    else plain.push(word);
+  }
+  const [pattern, path = '.', ...rest] = plain;
+  if (pattern === undefined || rest.length > 0) return null;
+  const looksInside =
+    ripgrep || args.some((word) => /^-[a-zA-Z]*[rR]|^--recursive$/.test(word)) || plain.length > 1;
+  if (!looksInside) return null;
+  return {
+    kind: 'search',
+    pattern,
+    path: at(cwd, path),
+    glob: globs.join(' '),
+    options: [...options].sort().join(''),
+    ...way,
+  };
+}
+
+/** Whether what is known answers the question. `isWhole`: all results were shown. */
+export function answers(known: Question, asked: Question, isWhole: boolean): boolean {
+  if (known.kind === 'read' && asked.kind === 'read')
+    return (
+      known.path === asked.path &&
+      known.from <= asked.from &&
+      (known.to === null || (asked.to !== null && asked.to <= known.to))
+    );
+  if (known.kind === 'search' && asked.kind === 'search') return answersSearch(known, asked, isWhole);
+  if (known.kind === 'list' && asked.kind === 'list')
+    return isWhole && known.path === asked.path && (known.glob || '*') === (asked.glob || '*');
+  return false;
+}
+
+type Search = Extract<Question, { kind: 'search' }>;
+
+function answersSearch(known: Search, asked: Search, isWhole: boolean): boolean {
+  if (known.options !== asked.options || known.detail < asked.detail || known.around < asked.around)
+    return false;
+  const isSame = known.path === asked.path && known.glob === asked.glob && known.pattern === asked.pattern;
+  const isAll = isWhole && known.limit === null;
+  if (isSame) return isAll || (known.limit !== null && asked.limit !== null && asked.limit <= known.limit);
+  if (!isAll || !isInside(asked.path, known.path)) return false;
+  if (known.glob !== '' && known.glob !== asked.glob) return false;
+  // What matches a longer plain word is among what matches a part of it, where whole lines were shown.
+  const isPart =
+    known.detail === 2 && isPlain(known.pattern) && isPlain(asked.pattern) && !known.options.includes('v');
+  return known.pattern === asked.pattern || (isPart && asked.pattern.includes(known.pattern));
+}
+
+const isPlain = (pattern: string): boolean => /^[\w\s:;,'"=<>/@#-]+$/.test(pattern);
+
+export const isInside = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
+/** Words that any other call with this question has in its JSON: the shell looks for them before it starts forge. */
+export function keyOf(question: Question, root: string): string {
+  if (question.kind === 'other') return '';
+  const text = question.kind === 'search' ? question.pattern : (question.path.split(sep).at(-1) ?? '');
+  if (question.kind === 'list' && question.path === root) return question.glob;
+  return isAbsolute(text) ? '' : JSON.stringify(text).slice(1, -1);
+}

@@ -38,11 +38,14 @@ export interface Agent {
   isContinuing(payload: Payload, moment: Moment, text: Text): boolean | null;
   /** The moments at which it takes context. At a compaction: for its summary. */
   takes: readonly Moment[];
+  /** Its hooks name a transcript, or it writes one. */
+  hasTranscript: boolean;
   /** The JSON that puts context before the agent, and the JSON that holds it back. */
   context(text: string, event: string): object;
   block(reason: string): object;
-  /** The JSON that refuses a tool call. */
+  /** The JSON that refuses a tool call, and the one that asks the person first. */
   deny(reason: string, event: string): object;
+  ask?(reason: string, event: string): object;
   /** Blocked stops in a row after which the agent may stop: the vendor's limit, or 8 (opencode: 5) without one. */
   stopLimit: number;
   /** A compaction that a person asked for can be refused. */
@@ -118,10 +121,14 @@ const denyTool = (permissionDecisionReason: string, hookEventName: string) => ({
   hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason },
 });
 
+const askTool = (permissionDecisionReason: string, hookEventName: string) => ({
+  hookSpecificOutput: { hookEventName, permissionDecision: 'ask', permissionDecisionReason },
+});
+
 /** Longer than the hook itself may take. */
 const timeoutAt = (moment: Moment): number => (moment === 'start' || moment === 'end' ? 10 : 5);
 
-/** `matcher` names the edit tools: the agent calls the hook before those only. */
+/** `matcher` names the tools that edit, and those that read: the agent calls the hook before those only. */
 const commandGroup = (matcher: string) => (line: string, _word: string, moment: Moment) => ({
   ...(moment === 'before-tool' ? { matcher } : {}),
   hooks: [{ type: 'command', command: line, timeout: timeoutAt(moment) }],
@@ -153,10 +160,12 @@ const claude: Agent = {
   conversation: ['session_id'],
   subagent: 'agent_id',
   isContinuing: (payload) => booleanOr(payload.stop_hook_active),
-  takes: ['start', 'prompt'],
+  takes: ['start', 'prompt', 'before-tool'],
+  hasTranscript: true,
   context: hookOutput,
   block: blockReason,
   deny: denyTool,
+  ask: askTool,
   stopLimit: 8,
   blocksCompaction: true,
   hooks: {
@@ -164,7 +173,7 @@ const claude: Agent = {
     // SessionStart runs again after a compaction and sends working memory.
     unwired: ['after-tool'],
     // The timeout of SessionEnd also extends the 1.5 s that all its hooks share.
-    entry: commandGroup('Edit|MultiEdit|NotebookEdit|Write'),
+    entry: commandGroup('Edit|MultiEdit|NotebookEdit|Write|Read|Grep|Glob|Bash'),
   },
   server: {
     // Claude Code itself keeps writing to ~/.claude.json.
@@ -183,9 +192,12 @@ const claude: Agent = {
   ],
 };
 
+// Codex refuses a reply with a decision that it does not know.
+const { ask: _ask, ...likeClaude } = claude;
+
 /** OpenAI Codex CLI: developers.openai.com/codex/hooks, codex-rs/hooks/schema in openai/codex */
 const codex: Agent = {
-  ...claude,
+  ...likeClaude,
   name: 'codex',
   readsOneFolder: false,
   title: 'Codex CLI',
@@ -195,7 +207,7 @@ const codex: Agent = {
     file: same('.codex/hooks.json'),
     // Older versions know no SessionEnd, and may refuse a file that names it.
     unwired: ['after-tool', 'end'],
-    entry: commandGroup('apply_patch|Edit|Write'),
+    entry: commandGroup('apply_patch|Edit|Write|Bash|shell|exec_command'),
   },
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
   instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
@@ -223,6 +235,7 @@ const gemini: Agent = {
     moment === 'prompt' ? isOwnPrompt(text) : active === true || null,
   // Not after a tool: PreCompress precedes every request, so each tool call would repeat the working memory.
   takes: ['start', 'prompt'],
+  hasTranscript: true,
   context: hookOutput,
   block: (reason) => ({ decision: 'deny', reason, systemMessage: summaryOf(reason) }),
   deny: (reason) => ({ decision: 'deny', reason }),
@@ -267,6 +280,7 @@ const cursor: Agent = {
   isContinuing: ({ loop_count: loops }, moment, text) =>
     moment === 'prompt' ? isOwnPrompt(text) : typeof loops === 'number' ? loops > 0 : null,
   takes: ['start', 'after-tool'],
+  hasTranscript: false,
   context: (text) => ({ additional_context: text }),
   block: (reason) => ({ followup_message: reason }),
   deny: (reason) => ({ permission: 'deny', agent_message: reason, user_message: summaryOf(reason) }),
@@ -306,6 +320,7 @@ const opencode: Agent = {
   subagent: 'parent_id',
   isContinuing: (_, moment, text) => (moment === 'prompt' ? isOwnPrompt(text) : null),
   takes: ['start', 'prompt', 'after-tool', 'compaction'],
+  hasTranscript: false,
   context: (context) => ({ context }),
   block: (block) => ({ block }),
   deny: (block) => ({ block }),
@@ -341,6 +356,7 @@ const copilot: Agent = {
   isContinuing: ({ stop_hook_active: snake, stopHookActive: camel }, moment, text) =>
     moment === 'prompt' ? isOwnPrompt(text) : booleanOr(snake ?? camel),
   takes: ['start', 'prompt', 'after-tool'],
+  hasTranscript: true,
   context: (text) => ({ additionalContext: text }),
   block: (reason) => ({ decision: 'block', reason }),
   deny: (permissionDecisionReason) => ({ permissionDecision: 'deny', permissionDecisionReason }),

@@ -1,6 +1,7 @@
 import type { Io } from '../cli/io.js';
 import { ForgeError } from '../core/error.js';
 import { oneLine } from '../core/text.js';
+import { kindOf } from '../finding/question.js';
 import { agentWorld, type Forge, openForge, systemWorld, type World } from '../index.js';
 import {
   AGENTS,
@@ -20,7 +21,11 @@ export async function answerEvent(
   event: AgentEvent,
   id: string,
 ): Promise<Answer> {
-  if (event.moment === 'before-tool') return { ...NOTHING, block: await forge.agent.gateEdit(event) };
+  if (event.moment === 'before-tool') {
+    const isLook = event.call !== null && ['read', 'search', 'list'].includes(kindOf(event.call.tool));
+    const block = isLook ? null : await forge.agent.gateEdit(event);
+    return block === null ? known(forge, event, id) : { ...NOTHING, block };
+  }
   // It has a context of its own, and what it was asked stands in it.
   if (event.isSubagent) return NOTHING;
   if (event.caller !== null && (await forge.agent.isWired(event.caller))) return NOTHING;
@@ -30,8 +35,14 @@ export async function answerEvent(
     case 'prompt':
       if (!event.isContinuing) await forge.agent.prompted(id);
       return tell(forge, agent, event, id);
-    case 'after-tool':
-      return tell(forge, agent, event, id);
+    case 'after-tool': {
+      const told = await tell(forge, agent, event, id);
+      const again = agent.takes.includes('before-tool') ? NOTHING : await known(forge, event, id);
+      const { call } = event;
+      const after = () =>
+        call?.output && !agent.hasTranscript ? forge.agent.observe(id, call) : Promise.resolve();
+      return { ...told, context: [told.context, again.context].filter(Boolean).join('\n\n') || null, after };
+    }
     case 'compaction': {
       await forge.agent.compacts(id);
       if (event.isAsked && agent.blocksCompaction)
@@ -59,6 +70,17 @@ export async function answerEvent(
     default:
       return NOTHING;
   }
+}
+
+/** EXM-05: what the agent knows already of what it is about to ask. */
+async function known(forge: Forge, event: AgentEvent, id: string): Promise<Answer> {
+  const { call, transcript, cwd, part } = event;
+  if (call === null) return NOTHING;
+  if (transcript !== null && part === '') await forge.agent.learn(id, transcript);
+  const notice = await forge.agent.repeats(part === '' ? id : `${id} ${part}`, { ...call, cwd });
+  if (notice === null) return NOTHING;
+  const { text, mode } = notice;
+  return mode === 'notice' ? { ...NOTHING, context: text } : { ...NOTHING, block: text, ask: mode === 'ask' };
 }
 
 const park = (id: string) => ({

@@ -7,6 +7,8 @@ import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, kfrFile, promptedFile, sessionFile, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
+import { noteForgotten, noteSteps } from '../finding/finding.js';
+import { commandIn, kindOf } from '../finding/question.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
@@ -22,7 +24,7 @@ import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
-import { readCommands } from './transcript.js';
+import { readCalls, type ToolCall } from './transcript.js';
 
 /** There is room for two marks of so many characters; up to there no hook has to load what computes digests. */
 const LONGEST_MARK = 700;
@@ -61,6 +63,7 @@ export function noteConversation(context: Context, id: string, before: string | 
     blocks: 0,
     transcript: known.transcript,
     read: known.read,
+    noted: known.noted,
     // A compaction does not end the turn.
     since: known.since || at,
     asked: null,
@@ -116,9 +119,47 @@ export async function recordEvent(
   if (transcript === null) return void (await recordTurn(context, id, commands));
   // A conversation that is resumed may get another file.
   const from = known.transcript === transcript ? known.read : 0;
-  const read = readCommands(transcript, { from, since: known.since });
-  writeConversation(context.layout, { ...known, transcript, read: read.offset });
-  await recordTurn(context, id, [...commands, ...read.commands]);
+  const read = readCalls(transcript, { from, since: known.since });
+  await noteFindings(context, id, transcript, true);
+  writeConversation(context.layout, {
+    ...readConversation(context.layout, id),
+    transcript,
+    read: read.offset,
+  });
+  await recordTurn(context, id, [...commands, ...ranIn(read.calls)]);
+}
+
+/** Of a command that failed without an exit code nobody knows whether it ran. */
+const ranIn = (calls: readonly ToolCall[]): RanCommand[] =>
+  calls.flatMap(({ tool, input, exit, failed }) => {
+    const command = kindOf(tool) === 'shell' ? commandIn(input) : '';
+    return command === '' || (failed && exit === null) ? [] : [{ command, exit }];
+  });
+
+/** EXM-05: what the transcript has since the last look. `isOver`: the turn is, and calls without a result have none. */
+export async function noteFindings(
+  context: Context,
+  id: string,
+  transcript: string,
+  isOver = false,
+): Promise<void> {
+  const known = readConversation(context.layout, id);
+  const isSame = known.transcript === transcript;
+  const { calls, offset } = readCalls(transcript, {
+    from: isSame ? known.noted : 0,
+    since: known.since,
+    isOver,
+  });
+  const done = calls.flatMap(({ tool, input, at, output, exit, failed, isPart }) =>
+    output === null || at === 0 || isPart ? [] : [{ tool, input, at, output, exit, success: !failed }],
+  );
+  await noteSteps(context, id, done);
+  if (offset !== known.noted || !isSame)
+    writeConversation(context.layout, {
+      ...known,
+      ...(isSame ? {} : { transcript, read: 0 }),
+      noted: offset,
+    });
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */
@@ -148,6 +189,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
 export function noteCompaction(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.seen !== null) writeConversation(context.layout, { ...known, seen: null });
+  noteForgotten(context, id);
   noteTold(context);
 }
 

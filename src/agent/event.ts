@@ -1,5 +1,7 @@
+import type { ToolInput } from '../finding/question.js';
 import type { RanCommand } from '../session/record.js';
 import { AGENTS, type Agent, type Moment, type Payload } from './agents.js';
+import { outputIn } from './transcript.js';
 
 /** A payload in the same words for all agents. */
 export interface AgentEvent {
@@ -10,6 +12,8 @@ export interface AgentEvent {
   cwd: string | null;
   /** A sub-agent has a context of its own: its stop is not a stop of the conversation. */
   isSubagent: boolean;
+  /** The sub-agent's id; '' for none. */
+  part: string;
   /** At a stop or a prompt: the agent runs only because a stop was blocked. Null when it does not say. */
   isContinuing: boolean | null;
   /** At a stop: a person or an error stopped it. Nothing may make it continue. */
@@ -18,6 +22,8 @@ export interface AgentEvent {
   isAsked: boolean;
   /** At the end of a conversation: only its context was cleared, and the agent continues at once. */
   isCleared: boolean;
+  /** Before and after a tool: the call, and what came of it. */
+  call: { tool: string; input: ToolInput; output: string | null } | null;
   /** Before a tool: the files that it is about to write, as the agent names them. */
   paths: string[];
   /** Where the agent keeps what was said and done; null when it does not say. */
@@ -33,6 +39,8 @@ export interface Answer {
   context: string | null;
   /** Why the agent may not stop or compact now, or not run this tool. */
   block: string | null;
+  /** Its person may let it run the tool all the same. */
+  ask?: boolean;
   /** Runs after the answer, so that a failure cannot open a gate. */
   after?: () => Promise<unknown>;
 }
@@ -60,15 +68,27 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
     conversation: agent.conversation.map(text).find(Boolean) ?? '',
     cwd: agent.roots ? firstRoot(payload) : text('cwd') || null,
     isSubagent: text(agent.subagent) !== '',
+    part: text(agent.subagent),
     isContinuing: agent.isContinuing(payload, moment, text),
     isInterrupted: ['aborted', 'error'].includes(text('status')),
     isAsked: text('trigger') === 'manual',
     isCleared: text('reason') === 'clear',
     transcript: text('transcript_path') || text('transcriptPath') || null,
     commands: moment === 'stop' ? ranIn(payload.commands) : [],
+    call: moment.endsWith('-tool') ? callIn(payload) : null,
     paths: moment === 'before-tool' ? pathsIn(payload.tool_input ?? payload.toolArgs) : [],
     caller: isCopilot ? 'copilot' : null,
   };
+}
+
+/** Copilot CLI may send the input as JSON text; a result is whatever the tool returns. */
+function callIn(payload: Payload): AgentEvent['call'] {
+  const tool = payload.tool_name ?? payload.toolName;
+  const given = payload.tool_input ?? payload.toolArgs;
+  const input = typeof given === 'string' ? parseObject(given) : given;
+  if (typeof tool !== 'string' || typeof input !== 'object' || input === null) return null;
+  const output = payload.tool_response ?? payload.tool_output ?? payload.toolResult;
+  return { tool, input: input as ToolInput, output: output === undefined ? null : outputIn(output) };
 }
 
 const ranIn = (commands: unknown): RanCommand[] =>
@@ -108,8 +128,9 @@ function firstRoot({ workspace_roots: roots }: Payload): string | null {
 
 /** What the agent expects on stdout; '' where it takes nothing. Agents reject what an event does not define. */
 export function replyTo(agent: Agent, { moment, name }: Agent['events'][string], answer: Answer): string {
-  const { context, block } = answer;
-  if (moment === 'before-tool') return block?.trim() ? JSON.stringify(agent.deny(block, name)) : '';
+  const { context, block, ask } = answer;
+  if (moment === 'before-tool' && block?.trim())
+    return JSON.stringify(ask && agent.ask ? agent.ask(block, name) : agent.deny(block, name));
   const canBlock = moment === 'stop' || (moment === 'compaction' && agent.blocksCompaction);
   if (canBlock && block?.trim()) return JSON.stringify(agent.block(block));
   if (context === null || !agent.takes.includes(moment)) return '';

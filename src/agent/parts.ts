@@ -1,5 +1,5 @@
-import { KFR, PROMPTED, TOLD } from '../core/paths.js';
-import { AGENTS, type AgentName, isHookOf, type Moment, startOf, textsIn } from './agents.js';
+import { KFR, KNOWN, PROMPTED, TOLD } from '../core/paths.js';
+import { AGENTS, type Agent, type AgentName, isHookOf, type Moment, startOf, textsIn } from './agents.js';
 
 /** What forge puts into one file of an agent. Paths are from the project's top folder, or from the home folder. */
 export type Part = { agent: AgentName; file: string } & (
@@ -117,7 +117,7 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
   return Object.fromEntries(
     wired.map(([word, { name, moment }]) => [
       name,
-      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment), word, moment) ?? {},
+      hooks?.entry(shellLine(AGENTS[agent], `${command} hook ${agent} ${word}`, moment), word, moment) ?? {},
     ]),
   );
 };
@@ -125,17 +125,29 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
 /** Sets `$d` to the nearest folder with a `.forge`. Ends for relative paths too. */
 const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
+/** The name of a file that is read for the first time: the second time forge is needed. */
+const NOTE_FILE = `case $p in *'"file_path":"'*) f=\${p#*'"file_path":"'}; f=\${f%%'"'*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ "$f" ] && printf '%s\\n' "$f" >>"$k";; esac;`;
+
 /**
  * Silent and successful without forge on the PATH. For prompts and tools the shell checks first: Node starts only if the
  * tool call names a path of memory, or if working memory is newer than what the agent was given.
  */
-function shellLine(line: string, moment: Moment): string {
+function shellLine({ takes, hasTranscript }: Agent, line: string, moment: Moment): string {
   const quiet = `${line} 2>/dev/null`;
-  if (moment === 'before-tool')
-    return `p=$(cat); case $p in *.forge*memory*) printf %s "$p" | ${quiet};; esac || :`;
+  const send = `printf %s "$p" | ${quiet}`;
+  if (moment === 'before-tool' && takes.includes(moment))
+    return `p=$(cat); ${FIND_FORGE} k=$d/.forge/local/${KNOWN}; case $p in *.forge*memory*) ;; *) { printf %s "$p" | grep -qFf "$k"; } 2>/dev/null || { ${NOTE_FILE} exit 0; };; esac; ${send} || :`;
+  if (moment === 'before-tool') return `p=$(cat); case $p in *.forge*memory*) ${send};; esac || :`;
   const told = { 'after-tool': TOLD, prompt: PROMPTED }[moment as string];
-  if (told !== undefined)
-    return `${FIND_FORGE} d=$d/.forge/local; [ -e "$d/${KFR}" ] && ! [ "$d/${told}" -nt "$d/${KFR}" ] && ${quiet} || :`;
+  if (told !== undefined) {
+    const isNews = `[ -e "$d/${KFR}" ] && ! [ "$d/${told}" -nt "$d/${KFR}" ]`;
+    if (moment === 'prompt') return `${FIND_FORGE} d=$d/.forge/local; ${isNews} && ${quiet} || :`;
+    // Without a transcript, what a tool said is known from here alone.
+    const isKnown = hasTranscript
+      ? `printf %s "$p" | grep -qFf "$d/${KNOWN}"`
+      : `case $p in *'"tool_name":"Read"'*|*'"tool_name":"Grep"'*|*'"tool_name":"Shell"'*);; *) false;; esac`;
+    return `p=$(cat); ${FIND_FORGE} d=$d/.forge/local; { { ${isNews}; } || ${isKnown}; } 2>/dev/null && ${send} || :`;
+  }
   return `${quiet} || :`;
 }
 

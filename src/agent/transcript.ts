@@ -1,22 +1,46 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { RanCommand } from '../session/record.js';
+import { kindOf } from '../finding/question.js';
 
 /** In bytes. A turn that wrote more is read from its end. */
 const MAX_READ = 1 << 20;
 
+/** A tool call in a client's transcript. */
+export interface ToolCall {
+  tool: string;
+  input: Fields;
+  /** When it was made, ms; 0 where the client writes no time. */
+  at: number;
+  /** Null while it runs, or where it never came to an end. */
+  output: string | null;
+  /** Of a command; null: not known. */
+  exit: number | null;
+  failed: boolean;
+  /** A sub-agent made it, in a context of its own. */
+  isPart: boolean;
+}
+
 /**
- * The shell commands in a client's transcript behind an offset (bytes) and since a time (ms), and how far it was read. Every client writes its
- * own format, and none documents it: calls and results are known by their fields alone, and all else is passed over.
+ * The tool calls in a client's transcript behind an offset (bytes) and since a time (ms), and how far it was read: up to
+ * the first call that has no result yet, unless the turn is over. Every client writes its own format, and none documents
+ * it: calls and results are known by their fields alone, and all else is passed over.
  */
-export function readCommands(
+export function readCalls(
   path: string,
-  { from, since }: { from: number; since: number },
-): { commands: RanCommand[]; offset: number } {
+  { from, since, isOver = true }: { from: number; since: number; isOver?: boolean },
+): { calls: ToolCall[]; offset: number } {
   const read = readBehind(path, from);
-  if (!read) return { commands: [], offset: from };
-  const found = new Map<string, RanCommand>();
-  for (const value of valuesIn(read.text)) visit(value, since, found);
-  return { commands: [...found.values()], offset: read.offset };
+  if (!read) return { calls: [], offset: from };
+  const found: Found = new Map();
+  let offset = read.offset - Buffer.byteLength(read.text);
+  const whole = parse(read.text);
+  for (const line of whole === undefined ? read.text.split('\n') : [read.text]) {
+    const value = whole ?? parse(line);
+    if (value !== undefined) visit(value, { since, at: 0, isPart: false, offset }, found);
+    offset += Buffer.byteLength(line) + 1;
+  }
+  const calls = [...found.values()];
+  const open = isOver ? undefined : calls.find(({ output }) => output === null);
+  return { calls, offset: open?.offset ?? read.offset };
 }
 
 function readBehind(path: string, from: number): { text: string; offset: number } | null {
@@ -36,13 +60,6 @@ function readBehind(path: string, from: number): { text: string; offset: number 
   }
 }
 
-/** One JSON value, or one a line. A line that was cut is passed over. */
-function valuesIn(text: string): unknown[] {
-  const whole = parse(text);
-  if (whole !== undefined) return [whole];
-  return text.split('\n').flatMap((line) => parse(line) ?? []);
-}
-
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -53,43 +70,75 @@ function parse(text: string): unknown {
 
 type Fields = Record<string, unknown>;
 
-const SHELLS = /^(bash|shell|exec_command|local_shell|run_shell_command|run_terminal_cmd|powershell)$/i;
+interface Around {
+  since: number;
+  at: number;
+  isPart: boolean;
+  /** Of the line, in bytes. */
+  offset: number;
+}
 
-/** Notes each call of a shell by its id, and its exit code once the result comes. */
-function visit(value: unknown, since: number, found: Map<string, RanCommand>): void {
+type Found = Map<string, ToolCall & { offset: number }>;
+
+/** Notes each call of a tool by its id, and its result once that comes. */
+function visit(value: unknown, around: Around, found: Found): void {
   if (typeof value !== 'object' || value === null) return;
   const fields = value as Fields;
   // Every client writes a time beside each message.
-  if (typeof fields.timestamp === 'string' && Date.parse(fields.timestamp) < since) return;
-  const name = text(fields.name ?? fields.toolName ?? fields.tool_name);
+  const at = typeof fields.timestamp === 'string' ? Date.parse(fields.timestamp) || 0 : around.at;
+  if (typeof fields.timestamp === 'string' && at < around.since) return;
+  const here = { ...around, at, isPart: around.isPart || fields.isSidechain === true };
+  const tool = text(fields.name ?? fields.toolName ?? fields.tool_name);
   const id = text(fields.tool_use_id ?? fields.call_id ?? fields.toolCallId ?? fields.id);
-  const command = SHELLS.test(name) ? commandIn(fields.input ?? fields.args ?? fields.arguments) : '';
-  if (command !== '') {
-    // Gemini CLI names the exit code of a failure alone.
-    const exit = exitIn(fields.result ?? fields.response) ?? (fields.status === 'success' ? 0 : null);
-    found.set(id || command, { command, exit });
+  const input = kindOf(tool) === 'other' ? null : inputIn(fields.input ?? fields.args ?? fields.arguments);
+  if (input) {
+    // Gemini CLI names the exit code of a failure alone, and has the result beside the call.
+    const result = fields.result ?? fields.response;
+    const output = result === undefined ? null : outputIn(result);
+    const exit = exitIn(result) ?? (fields.status === 'success' ? 0 : null);
+    found.set(id || `${tool} ${JSON.stringify(input)}`, {
+      ...{ tool, input, at, output, exit, failed: fields.status === 'error' },
+      ...{ isPart: here.isPart, offset: here.offset },
+    });
   } else if (found.has(id) && id !== '') settle(id, fields, found);
-  for (const inner of Object.values(fields)) visit(inner, since, found);
+  for (const inner of Object.values(fields)) visit(inner, here, found);
 }
 
 /** Claude Code names no exit code of a command that worked, nor of one that a person refused: that one never ran. */
-function settle(id: string, result: Fields, found: Map<string, RanCommand>): void {
-  const known = found.get(id) as RanCommand;
+function settle(id: string, result: Fields, found: Found): void {
+  const known = found.get(id) as ToolCall & { offset: number };
   const exit = exitIn(result) ?? known.exit;
-  if (exit === null && result.is_error === true) found.delete(id);
-  else found.set(id, { ...known, exit: exit ?? (result.type === 'tool_result' ? 0 : null) });
+  const failed = result.is_error === true || result.success === false;
+  found.set(id, {
+    ...known,
+    exit: exit ?? (result.type === 'tool_result' && !failed ? 0 : null),
+    output: outputIn(result) || (known.output ?? ''),
+    failed,
+  });
+}
+
+const OUTPUTS = ['content', 'output', 'text', 'stdout', 'result', 'response', 'functionResponse', 'data'];
+
+/** The text of a result, wherever a client puts it. */
+export function outputIn(value: unknown): string {
+  if (typeof value === 'string') {
+    const inner = value.startsWith('{') ? parse(value) : undefined;
+    return (inner === undefined ? '' : outputIn(inner)) || value;
+  }
+  if (Array.isArray(value)) return value.map(outputIn).filter(Boolean).join('\n');
+  if (typeof value !== 'object' || value === null) return '';
+  for (const field of OUTPUTS) {
+    const found = outputIn((value as Fields)[field]);
+    if (found !== '') return found;
+  }
+  return '';
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-function commandIn(given: unknown): string {
+function inputIn(given: unknown): Fields | null {
   const input = typeof given === 'string' ? parse(given) : given;
-  if (typeof input !== 'object' || input === null) return '';
-  const { command, cmd } = input as Fields;
-  const words = command ?? cmd;
-  // `["bash", "-lc", "npm test"]`
-  if (Array.isArray(words)) return text(words.at(-1));
-  return text(words);
+  return typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Fields) : null;
 }
 
 const EXIT_FIELDS = ['exit_code', 'exitCode', 'exit'];

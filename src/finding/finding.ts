@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { makeFolder, readPlain, removeQuietly } from '../core/files.js';
 import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
@@ -114,13 +115,19 @@ async function toStored(
     // What holds a secret is not compared.
     question:
       masked.query === finding.query
-        ? (seen?.question ?? question)
+        ? (seen?.question ?? withDetail(question, step.output))
         : { kind: 'other', tool: step.tool, text: '' },
     whole: question.kind === 'read' ? seen !== null : isWhole(step.output),
     ...(seen ? { sha: seen.sha } : {}),
     tokens: countTokens(step.output),
   };
 }
+
+/** A search that did not say whether it shows lines is known by what it showed. */
+const withDetail = (question: Question, output: string): Question =>
+  question.kind === 'search' && question.detail === 1 && /^(?:[^:\n]+:)?\d+:/m.test(output)
+    ? { ...question, detail: 2 }
+    : question;
 
 /** Clients cut long results, and tell. */
 const isWhole = (output: string): boolean =>
@@ -201,16 +208,16 @@ function lookUp(
     return { known: false, fresh: false, why: 'It was not asked in this session.', tokens: 0 };
   const reasons = found.map((one) => ({ one, why: whyStale(context, one, asked, reader, lost) })).reverse();
   const { one, why } = reasons.find((entry) => entry.why === null) ?? (reasons[0] as (typeof reasons)[0]);
-  const { question: _, at, reader: by, whole, sha, tokens, ...finding } = one;
+  const { question, at, tokens } = one;
   const said =
     typeof input === 'string' ? input : findingOf({ tool, input, output: '' }, 0, context.layout.root).query;
   const when = new Date(at).toISOString().slice(11, 16);
   return {
     known: true,
     fresh: why === null,
-    finding,
-    why: why ?? `Step ${finding.step} (${finding.tool}, ${when} UTC) answered it, and nothing changed since.`,
-    exact: one.tool === tool && one.query === oneLine(said, 300),
+    finding: shownAs(one),
+    why: why ?? `Step ${one.step} (${one.tool}, ${when} UTC) answered it, and nothing changed since.`,
+    exact: one.tool === tool && one.query === oneLine(said, 300) && isDeepStrictEqual(question, asked),
     tokens,
   };
 }
@@ -421,12 +428,31 @@ export async function noteSteps(
   steps: readonly (Step & { at: number })[],
 ): Promise<void> {
   if (readConfig(context).findings.mode === 'off') return;
-  const telling = steps.filter(({ tool }) => kindOf(tool) !== 'edit' && !/forge/i.test(tool));
-  let number = findingsIn(context).length;
+  const before = findingsIn(context);
+  const key = ({ reader: by, at, tool, query }: Stored): string => `${by} ${at} ${tool} ${query}`;
+  // A turn that was looked at half-way is looked at again.
+  const known = new Set(before.map(key));
   const stored: Stored[] = [];
-  for (const step of telling) stored.push(await toStored(context, { ...step, reader }, ++number));
+  for (const step of steps) {
+    if (kindOf(step.tool) === 'edit') continue;
+    const one = await toStored(context, { ...step, reader }, before.length + stored.length + 1);
+    if (!known.has(key(one))) stored.push(one);
+  }
   append(context, stored);
 }
+
+/** In ms: how long before its hook a call may have begun. */
+const CALL_TIME = 5000;
+
+/** The same of a call that just ended. What changed shortly before is not taken for what the call saw. */
+export const noteCall = (
+  context: Context,
+  reader: string,
+  { tool, input, output }: { tool: string; input: ToolInput; output: string | null },
+): Promise<void> =>
+  noteSteps(context, reader, [
+    { tool, input, output: output ?? '', at: context.world.now().getTime() - CALL_TIME },
+  ]);
 
 /** A conversation's context is summarised now: what it read is not before it any more. */
 export const noteForgotten = (context: Context, reader: string): void =>

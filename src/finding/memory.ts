@@ -69,16 +69,17 @@ export function findingOf(step: Step, number: number, cwd: string): Finding & { 
 export class ExecutionMemory {
   private findings: (Finding & { question: Question })[] = [];
 
-  constructor(private readonly cwd: string = process.cwd()) {}
+  /** Paths are seen from `cwd`; by default the folder of the process. */
+  constructor(private readonly cwd = '.') {}
 
   addFinding(finding: Omit<Finding, 'step'> & { step?: number }): void {
-    const question = readQuestion(finding.tool, finding.query, this.cwd);
+    const question = readQuestion(finding.tool, finding.query, resolve(this.cwd));
     this.findings.push({ step: this.findings.length + 1, ...finding, question });
   }
 
   /** Learns from a tool call; returns what it learned. */
   extractFromStep(step: Step): Finding {
-    const { question, ...finding } = findingOf(step, this.findings.length + 1, this.cwd);
+    const { question, ...finding } = findingOf(step, this.findings.length + 1, resolve(this.cwd));
     this.findings.push({ ...finding, question });
     return finding;
   }

@@ -37,7 +37,7 @@ const TOOLS: readonly (readonly [ToolKind, RegExp])[] = [
     /^(bash|sh|shell|shell_command|exec_command|local_shell|run_shell_command|run_terminal_cmd|powershell)$/,
   ],
   ['fetch', /^(webfetch|web_fetch|fetch|websearch|web_search)$/],
-  ['answer', /(rag|query|ask|recall)/],
+  ['answer', /(^|[:_-])(rag|rag[-_]query|query|recall)$/],
 ];
 
 export const kindOf = (tool: string): ToolKind =>

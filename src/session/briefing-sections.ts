@@ -41,6 +41,8 @@ export interface BriefingData {
   candidates?: readonly PatternCandidate[];
   /** Of the session that was resumed, and not in force here. */
   offered?: readonly { kind: string; text: string }[];
+  /** ADR-0003's groups of what tools told in this session. */
+  findings?: readonly string[];
   issues: readonly Unit[];
   commits: readonly { short: string; at: string; subject: string }[];
 }
@@ -209,6 +211,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   return [
     { ...section('rules', rules, [...approvedRules], list, 2, 'authoritative'), approved: true },
     section('focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'),
+    section('findings', 'Execution memory', [...(told.findings ?? [])], 'forge finding list', 4, 'asserted'),
     section('next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'),
     section('progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'),
     section('offered', left, leftItems, 'forge session list', 2, 'asserted'),

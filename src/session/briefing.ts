@@ -7,6 +7,7 @@ import { makeToken } from '../core/text.js';
 import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
 import { FEATURE_LIST, type Feature } from '../feature/rules.js';
+import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -149,6 +150,7 @@ export function composeBriefing(
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
+    findings: session === null ? [] : findingGroups(context),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
   return cutBriefing(
@@ -163,6 +165,15 @@ export function composeBriefing(
     },
   );
 }
+
+/** Tokens of what tools told. */
+const FINDINGS_BUDGET = 300;
+
+const findingGroups = (context: Context): string[] =>
+  summarizeFindings(context, { budget: FINDINGS_BUDGET })
+    .formattedText.split('\n\n')
+    .filter(Boolean)
+    .map((group) => group.replaceAll('\n- ', '\n  '));
 
 /**
  * Working memory of the session that was resumed, as its archive has it and where it is not in force: an archive comes with

@@ -19,6 +19,8 @@ export interface Conversation {
   /** Its transcript, and how far that was read, in bytes. */
   transcript: string;
   read: number;
+  /** How far it was read for findings, in bytes. */
+  noted: number;
   /** From when on its commands are recorded, ms: a transcript that is resumed holds older ones. */
   since: number;
   /** The working memory that it was asked to settle at the last of them. */
@@ -30,7 +32,7 @@ const KEPT = 20;
 
 export function readConversation(layout: Layout, id: string): Conversation {
   const known = readHint<Partial<Conversation>>(conversationFile(layout, id)) ?? {};
-  const { process, at, seen, blocks, asked, transcript, read, since } = known;
+  const { process, at, seen, blocks, asked, transcript, read, noted, since } = known;
   return {
     id,
     process: process ?? null,
@@ -40,6 +42,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
     blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
     transcript: typeof transcript === 'string' ? transcript : '',
     read: typeof read === 'number' && read > 0 ? read : 0,
+    noted: typeof noted === 'number' && noted > 0 ? noted : 0,
     since: typeof since === 'number' ? since : 0,
     asked: typeof asked === 'string' ? asked : null,
   };

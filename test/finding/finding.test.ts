@@ -1,0 +1,228 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { factOf } from '../../src/finding/facts.js';
+import { readQuestion } from '../../src/finding/question.js';
+import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge, makePlainForge } from '../support/forge-project.js';
+import { makeFolder, type Project } from '../support/project.js';
+
+const has = async (
+  project: Project,
+  tool: string,
+  query: string,
+): Promise<[boolean, boolean, number | null]> => {
+  const { stdout, exitCode } = await runForge(project, [
+    'finding',
+    'has',
+    '--tool',
+    tool,
+    '--query',
+    query,
+    '--json',
+  ]);
+  const { known, fresh } = JSON.parse(stdout) as KnownAnswer;
+  return [known, fresh, exitCode];
+};
+
+describe('ExecutionMemory', () => {
+  it('EXM-01 EXM-04 has the methods of ADR-0003, and its three groups', () => {
+    const memory = new ExecutionMemory(makeFolder());
+    memory.extractFromStep({
+      tool: 'fs:search',
+      input: 'VectorStore',
+      output: 'src/vector-store.ts\nsrc/vector-store.test.ts\n',
+    });
+    memory.extractFromStep({
+      tool: 'fs:read',
+      input: 'src/vector-store.ts',
+      output: 'export interface VectorStore {}\nexport function addVectors() {}\n',
+    });
+    memory.addFinding({ tool: 'fs:list', query: 'src/', fact: '12 files found', success: true });
+    expect(memory.hasFindingFor('fs:search', 'VectorStore')).toBe(true);
+    expect(memory.hasFindingFor('fs:read', './src/vector-store.ts')).toBe(true);
+    expect(memory.hasFindingFor('fs:read', 'src/other.ts')).toBe(false);
+    expect(memory.getSummary()).toMatchObject({
+      count: 3,
+      formattedText: [
+        '**Files Already Read:**',
+        '- src/vector-store.ts: File contains: interface VectorStore (1), addVectors (2)',
+        '',
+        '**Previous Search Results:**',
+        '- VectorStore: Found 2 files: src/vector-store.ts, src/vector-store.test.ts',
+        '',
+        '**Other Findings:**',
+        '- fs:list (src/): 12 files found',
+      ].join('\n'),
+    });
+    memory.clear();
+    expect(memory.getSummary()).toMatchObject({ count: 0, formattedText: '' });
+  });
+});
+
+describe('facts', () => {
+  it.each<[string, string, string]>([
+    ['a.ts', 'export interface A {}\nclass B {}\nexport const c = 1;', 'interface A (1), c (3), class B (2)'],
+    ['a.js', 'exports.run = run;\nfunction run() {}', 'run (1), run (2)'],
+    [
+      'a.py',
+      'class A:\n    def inner(self): ...\ndef run(): ...\ndef _own(): ...',
+      'class A (1), run (3), _own (4)',
+    ],
+    ['a.go', 'type Store struct {}\nfunc (s *Store) Add() {}\nfunc own() {}', 'type Store (1)'],
+    ['a.rs', 'pub struct Store;\npub async fn add() {}\nfn own() {}', 'struct Store (1), add (2), own (3)'],
+    ['A.java', 'public class A {\n  public static int run(int x) {', 'class A (1), int run (2)'],
+    ['a.h', '#define MAX 3\nstruct node {\nint main(void)', '#define MAX (1), struct node (2), main (3)'],
+    ['A.cs', 'public interface IStore\npublic async Task Run(', 'interface IStore (1)'],
+    ['a.rb', 'module M\n  class A\n    def run?', 'module M (1), class A (2), run? (3)'],
+    ['a.php', 'final class A {\n  public function run() {', 'class A (1)'],
+    ['A.swift', 'public struct A {\n  public func run()', 'struct A (1), run (2)'],
+    ['A.kt', 'data class A(val x: Int)\nfun run() {}', 'class A (1)'],
+    ['a.sh', 'run_all() {\n}', 'run_all (1)'],
+    ['a.sql', 'CREATE TABLE IF NOT EXISTS users (', 'TABLE IF NOT EXISTS users (1)'],
+    ['a.md', '# Title\ntext\n## Part', 'Title (1), Part (3)'],
+    ['a.json', '{\n  "name": "x",\n  "deep": {\n    "no": 1\n  }\n}', 'name (2), deep (3)'],
+    ['a.toml', 'x = 1\n[tool.pytest]\n', 'tool.pytest (2), x (1)'],
+    ['a.yml', 'on: push\njobs:\n  test: 1', 'on (1), jobs (2)'],
+  ])('EXM-02 of %s: what it exports first, with the lines', (name, text, fact) => {
+    expect(factOf('Read', readQuestion('Read', name, '/x'), text)).toContain(`File contains: ${fact}`);
+  });
+
+  it.each<[string, string, string, number | null]>([
+    [
+      'npx vitest run',
+      ' Test Files  1 passed (1)\n      Tests  3 failed | 41 passed (44)\n',
+      'exit 1: Tests 3 failed | 41 passed (44)',
+      1,
+    ],
+    ['pytest', 'x\n===== 2 failed, 5 passed in 0.31s =====\n', 'exit 1: 2 failed, 5 passed in 0.31s', 1],
+    [
+      'cargo test',
+      'test result: ok. 12 passed; 0 failed; 0 ignored\n',
+      'exit 0: test result: ok. 12 passed; 0 failed; 0 ignored',
+      0,
+    ],
+    [
+      'tsc',
+      "src/a.ts(3,7): error TS2322: Type 'x'.\nsrc/b.ts(1,1): error TS1005: y.\n",
+      "exit 2: src/a.ts(3,7): error TS2322: Type 'x'.",
+      2,
+    ],
+    ['npm run x', `start\n${'long '.repeat(200)}`, 'exit 0: start long', 0],
+  ])('EXM-02 of %s: the line that tells', (command, output, fact, exit) => {
+    const said = factOf('Bash', readQuestion('Bash', { command }, '/x'), output, exit);
+    expect(said.startsWith(fact)).toBe(true);
+    expect(said.length).toBeLessThan(320);
+  });
+
+  it('EXM-02 of a search, a listing, an answer in JSON, a page and anything else', () => {
+    const fact = (tool: string, input: object, output: string): string =>
+      factOf(tool, readQuestion(tool, input as Record<string, unknown>, '/x'), output);
+    expect(fact('Grep', { pattern: 'a' }, 'src/a.ts:3:a\nsrc/a.ts:9:a\nb.ts:1:a')).toBe(
+      'Found 2 files: src/a.ts, b.ts',
+    );
+    expect(fact('Grep', { pattern: 'a' }, 'No matches found')).toBe('Found nothing');
+    expect(fact('LS', { path: 'src' }, 'a.ts\nb.ts')).toBe('2 entries: a.ts, b.ts');
+    expect(fact('mind:rag-query', { text: 'why' }, '{"answer":"Because of the lock.","sources":[]}')).toBe(
+      'Because of the lock.',
+    );
+    expect(fact('WebFetch', { url: 'https://x.y' }, '# Node 24\nnews')).toContain('"Node 24"');
+    expect(fact('Unknown', {}, 'x'.repeat(900)).length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('forge finding', () => {
+  it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, [
+      'finding',
+      'add',
+      'login() is on line 40',
+      '--tool',
+      'Read',
+      '--query',
+      'src/app.js',
+    ]);
+    const { finding } = await forgeJson<{ finding: object }>(project, [
+      'finding',
+      'extract',
+      '--tool',
+      'Read',
+      '--query',
+      'src/app.js',
+      'src/app.js',
+    ]);
+    expect(finding).toEqual({
+      tool: 'Read',
+      query: 'src/app.js',
+      fact: 'File contains: answer (1)',
+      step: 2,
+      success: true,
+      filePath: 'src/app.js',
+    });
+    expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(2);
+    expect((await runForge(project, ['finding', 'summary'])).stdout).toBe(
+      '**Files Already Read:**\n- src/app.js: File contains: answer (1)\n',
+    );
+    expect((await runForge(project, ['briefing'])).stdout).toContain('src/app.js: File contains: answer (1)');
+    expect(project.git('status', '--porcelain', '--untracked-files=all')).not.toContain('findings');
+    await forgeJson(project, ['session', 'end']);
+    await forgeJson(project, ['session', 'start']);
+    expect(await forgeJson(project, ['finding', 'list'])).toMatchObject({ findings: [] });
+    await forgeJson(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'y']);
+    expect(await forgeJson(project, ['finding', 'clear'])).toEqual({ cleared: 1 });
+    expect(await forgeJson(project, ['finding', 'list'])).toMatchObject({ findings: [] });
+  });
+
+  it('EXM-03 has: exit 0 while the answer holds, 1 when a file changed since or it was never asked', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['finding', 'extract', '--tool', 'Read', '--query', 'src/app.js', 'src/app.js']);
+    expect(await has(project, 'Read', 'src/app.js')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', `cat "${project.path('src/app.js')}"`)).toEqual([true, true, 0]);
+    expect(await has(project, 'Read', 'src/other.js')).toEqual([false, false, 1]);
+    project.write('src/app.js', 'export const answer = 43;\n');
+    expect(await has(project, 'Read', 'src/app.js')).toEqual([true, false, 1]);
+  });
+
+  it('EXM-04 the summary fits its budget and says what it left out', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 30; i++)
+      await forgeJson(project, [
+        'finding',
+        'add',
+        `fact ${i} ${'word '.repeat(30)}`,
+        '--tool',
+        'Read',
+        '--query',
+        `src/${i}.ts`,
+      ]);
+    const { stdout } = await runForge(project, ['finding', 'summary', '--budget', '200']);
+    expect(stdout.length / 3).toBeLessThan(330);
+    expect(stdout).toContain('fact 29');
+    expect(stdout).toMatch(/… 2\d more: forge finding list/);
+  });
+
+  it('EXM-01 B-11 a secret in a finding is masked; a line that was cut is passed over; without git it works', async () => {
+    const project = await makePlainForge();
+    const secret = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
+    writeFileSync(project.path('env.txt'), `token = ${secret}\n`);
+    await forgeJson(project, ['finding', 'extract', '--tool', 'Bash', '--query', 'cat env.txt', 'env.txt']);
+    const folder = project.path('.forge/local/findings');
+    expect(project.read('.forge/local/findings/none.jsonl')).not.toContain(secret);
+    appendFileSync(`${folder}/none.jsonl`, '{"tool":"Read","query"\n\0\0\n[]\nnull\n');
+    expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(1);
+  });
+
+  it('EXM-03 B-56 files that are folders, binary, vanished or very long are no crash, and not claimed', async () => {
+    const project = await makeForge();
+    mkdirSync(project.path('folder'));
+    writeFileSync(project.path('binary'), Buffer.from([0, 255, 254, 10, 0]));
+    writeFileSync(project.path('long'), 'x'.repeat(9 * 1024 * 1024));
+    for (const name of ['folder', 'gone', 'long', 'binary']) {
+      await forgeJson(project, ['finding', 'extract', '--tool', 'Read', '--query', name, 'src/app.js']);
+      expect([name, (await has(project, 'Read', name))[1]]).toEqual([name, false]);
+    }
+    expect(await forgeError(project, ['finding', 'has', '--tool', 'Read'])).toMatchObject({ exitCode: 2 });
+  });
+});

@@ -1,0 +1,222 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { textsIn } from '../../src/agent/agents.js';
+import { forgeJson, makeLauncher } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { hooksFor } from '../support/wirings.js';
+
+type Input = Record<string, unknown>;
+
+const STORE = `export interface VectorStore {\n  name: string;\n}\n\nexport function addVectors(): void {}\nconst hidden = 1;\n`;
+
+/** Claude Code's part: it writes its transcript and calls the installed hooks. */
+class Claude {
+  readonly transcript: string;
+  private calls = 0;
+
+  constructor(
+    readonly project: Project,
+    readonly session = 'c0ffee00-0000-4000-8000-000000000001',
+    private readonly command = makeLauncher(),
+  ) {
+    this.transcript = join(makeFolder(), 'transcript.jsonl');
+    appendFileSync(this.transcript, '');
+  }
+
+  hook(event: string, more: object = {}): string {
+    const line =
+      textsIn(hooksFor('claude', false, this.command)[event]).find((text) => text.includes(' hook ')) ?? '';
+    const payload = {
+      session_id: this.session,
+      transcript_path: this.transcript,
+      cwd: this.project.dir,
+      hook_event_name: event,
+      ...more,
+    };
+    const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', line], {
+      cwd: this.project.dir,
+      input: JSON.stringify(payload),
+      encoding: 'utf8',
+      env: { ...process.env, CLAUDE_PROJECT_DIR: this.project.dir },
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    return stdout;
+  }
+
+  private note(message: object): void {
+    const line = { type: 'x', timestamp: new Date().toISOString(), ...message };
+    appendFileSync(this.transcript, `${JSON.stringify(line)}\n`);
+  }
+
+  /** What the hook says before the call; then the call is made. `isPart`: by a sub-agent. */
+  call(tool: string, input: Input, { output, part }: { output?: string; part?: string } = {}): string {
+    const id = `toolu_${++this.calls}`;
+    const side = part === undefined ? {} : { isSidechain: true };
+    this.note({ ...side, message: { content: [{ type: 'tool_use', id, name: tool, input }] } });
+    const about = { tool_name: tool, tool_input: input, tool_use_id: id };
+    const said = this.hook('PreToolUse', part === undefined ? about : { ...about, agent_id: part });
+    const result = output ?? this.run(tool, input);
+    this.note({ ...side, message: { content: [{ type: 'tool_result', tool_use_id: id, content: result }] } });
+    // The clock of the disk may be a few milliseconds behind.
+    spawnSync('sleep', ['0.02']);
+    return said;
+  }
+
+  private run(tool: string, input: Input): string {
+    if (tool === 'Read') {
+      const lines = readFileSync(
+        join(this.project.dir, String(input.file_path).replace(this.project.dir, '')),
+        'utf8',
+      ).split('\n');
+      const from = Number(input.offset ?? 1);
+      const shown = lines.slice(from - 1, from - 1 + Number(input.limit ?? 2000));
+      return shown.map((text, i) => `${String(from + i).padStart(6)}→${text}`).join('\n');
+    }
+    const grep = [
+      '-rn',
+      String(input.pattern),
+      String(input.path ?? '.'),
+      '--exclude-dir=.git',
+      '--exclude-dir=.forge',
+    ];
+    const line = tool === 'Bash' ? String(input.command) : '';
+    const { stdout } =
+      tool === 'Bash'
+        ? spawnSync('/bin/sh', ['-c', line], { cwd: this.project.dir, encoding: 'utf8' })
+        : spawnSync('grep', grep, { cwd: this.project.dir, encoding: 'utf8' });
+    return stdout;
+  }
+}
+
+const KNOWN = /Already known, from this conversation/;
+
+async function talking(): Promise<Claude> {
+  const project = await makeForge();
+  project.write('src/store.ts', STORE);
+  project.write('src/use.ts', "import { addVectors } from './store';\naddVectors();\n");
+  const claude = new Claude(project);
+  claude.hook('SessionStart', { source: 'startup' });
+  spawnSync('sleep', ['0.02']);
+  return claude;
+}
+
+describe('an agent that asks again', () => {
+  it('EXM-03 EXM-05 is told in ten spellings, and not before; stats never call a notice a saving', async () => {
+    const claude = await talking();
+    const path = claude.project.path('src/store.ts');
+    expect(claude.call('Read', { file_path: path })).toBe('');
+    expect(claude.call('Grep', { pattern: 'addVectors', output_mode: 'content', '-n': true })).toBe('');
+    // The second reading in the same turn.
+    const said = claude.call('Read', { file_path: path });
+    expect(JSON.parse(said)).toEqual({
+      hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: expect.stringMatching(KNOWN) },
+    });
+    expect(said).toContain('src/store.ts: File contains: interface VectorStore (1), addVectors (5)');
+    claude.hook('Stop', { stop_hook_active: false });
+    const spellings: [string, Input][] = [
+      ['Read', { file_path: 'src/store.ts' }],
+      ['Read', { file_path: './src/../src/store.ts' }],
+      ['Read', { file_path: path, offset: 2, limit: 3 }],
+      ['Bash', { command: 'cat src/store.ts' }],
+      ['Bash', { command: `cat '${path}' 2>/dev/null` }],
+      ['Bash', { command: "sed -n '1,3p' src/store.ts" }],
+      ['Bash', { command: 'head -n 2 ./src/store.ts' }],
+      ['Grep', { pattern: 'addVectors', path: 'src', output_mode: 'content' }],
+      ['Grep', { pattern: 'addVectors', path: claude.project.path('src'), glob: '*.ts' }],
+      ['Bash', { command: 'grep -nr "addVectors" src' }],
+    ];
+    for (const [tool, input] of spellings)
+      expect([input, claude.call(tool, input)]).toEqual([input, expect.stringMatching(KNOWN)]);
+    const stats = await forgeJson<Record<string, number>>(claude.project, ['finding', 'stats']);
+    expect(stats).toMatchObject({ avoided: 0, tokens_saved: 0, exact_repeats: 1, near_repeats: 10 });
+    expect(stats.tokens_repeated).toBeGreaterThan(100);
+  });
+
+  it('EXM-03 is not told of what is news', async () => {
+    const claude = await talking();
+    claude.call('Read', { file_path: claude.project.path('src/store.ts') });
+    claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
+    for (const [tool, input] of [
+      ['Read', { file_path: 'src/use.ts' }],
+      ['Grep', { pattern: 'addVectors', '-i': true, output_mode: 'content' }],
+      ['Grep', { pattern: 'hidden', output_mode: 'content' }],
+      ['Bash', { command: 'wc -l src/store.ts' }],
+      ['Bash', { command: 'node src/store.ts' }],
+      ['Read', { file_path: 'docs/store.ts' }],
+    ] as [string, Input][])
+      expect([input, claude.call(tool, input, { output: '' })]).toEqual([input, '']);
+  });
+
+  it('EXM-05 a sub-agent has not read what its caller read, nor the other way round', async () => {
+    const claude = await talking();
+    const path = claude.project.path('src/store.ts');
+    claude.call('Read', { file_path: path });
+    expect(claude.call('Read', { file_path: path }, { part: 'part-1' })).toBe('');
+    claude.project.write('src/part.ts', 'export const part = 1;\n');
+    expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') }, { part: 'part-1' })).toBe(
+      '',
+    );
+    expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') })).toBe('');
+  });
+
+  it('EXM-03 EXM-04 is not told after an edit or a compaction, which gives it the summary again', async () => {
+    const claude = await talking();
+    const path = claude.project.path('src/store.ts');
+    claude.call('Read', { file_path: path });
+    claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
+    claude.project.write('src/store.ts', `${STORE}// more\n`);
+    expect(claude.call('Read', { file_path: path })).toBe('');
+    expect(claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' })).toBe('');
+    expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
+    claude.hook('PreCompact', { trigger: 'auto', custom_instructions: '' });
+    expect(claude.call('Bash', { command: 'cat src/store.ts' })).toBe('');
+    expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
+    const start = claude.hook('SessionStart', { source: 'compact' });
+    expect(JSON.parse(start).hookSpecificOutput.additionalContext).toMatch(
+      /Execution memory\n {2}\*\*Files Already Read:\*\*\n {4}src\/store\.ts[\s\S]*\*\*Previous Search Results:\*\*/,
+    );
+  });
+});
+
+describe('what is not claimed to be known', () => {
+  it('EXM-03 B-56 files that vanished, are folders or links out of the project, and results that were cut', async () => {
+    const claude = await talking();
+    const { project } = claude;
+    const outside = join(makeFolder(), 'out.ts');
+    appendFileSync(outside, STORE);
+    symlinkSync(outside, project.path('src/link.ts'));
+    project.write('src/long.ts', Array.from({ length: 50 }, (_, i) => `const line${i} = ${i};`).join('\n'));
+    const cut = 'const line0 = 0;\nconst line1 = 1;\n... 40 lines truncated ...\nconst line49 = 49;';
+    const asked: [Input, string | undefined][] = [
+      [{ file_path: project.path('src/link.ts') }, STORE],
+      [{ file_path: project.path('src') }, 'store.ts'],
+      [{ file_path: project.path('src/long.ts') }, cut],
+      [{ file_path: project.path('src/store.ts') }, undefined],
+    ];
+    for (const [input, output] of asked) claude.call('Read', input, output === undefined ? {} : { output });
+    rmSync(project.path('src/store.ts'));
+    for (const [input] of asked)
+      expect([input, claude.call('Read', input, { output: '' })]).toEqual([input, '']);
+    // What was shown of the long one is known.
+    expect(
+      claude.call('Read', { file_path: project.path('src/long.ts'), offset: 1, limit: 2 }, { output: '' }),
+    ).toMatch(KNOWN);
+  });
+
+  it('EXM-05 findings.mode: "deny" refuses and counts it as avoided, "ask" asks, "off" keeps nothing', async () => {
+    const claude = await talking();
+    const { project } = claude;
+    const read = (): string => claude.call('Read', { file_path: project.path('src/store.ts') });
+    read();
+    await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
+    expect(JSON.parse(read()).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
+    expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ avoided: 1, exact_repeats: 1 });
+    await forgeJson(project, ['config', 'set', 'findings.mode', 'ask']);
+    expect(JSON.parse(read()).hookSpecificOutput).toMatchObject({ permissionDecision: 'ask' });
+    await forgeJson(project, ['config', 'set', 'findings.mode', 'off']);
+    expect(read()).toBe('');
+  });
+});

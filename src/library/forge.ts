@@ -144,15 +144,15 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       uninstall: bind(() => import('../agent/install.js'), 'uninstallAgents', 'settles'),
       status: bind(() => import('../agent/install.js'), 'agentStatus', 'reads'),
     },
-    /** EXM-01…05: what agents' tools told, and whether it still holds. Nothing of it is memory, so a halt does not keep it. */
+    /** EXM-01…05: what agents' tools told, and whether it still holds. */
     finding: {
-      add: bind(() => import('../finding/finding.js'), 'addFinding', 'settles'),
-      extract: bind(() => import('../finding/finding.js'), 'extractFinding', 'settles'),
+      add: bind(() => import('../finding/finding.js'), 'addFinding'),
+      extract: bind(() => import('../finding/finding.js'), 'extractFinding'),
       list: bind(() => import('../finding/finding.js'), 'listFindings', 'looks'),
       has: bind(() => import('../finding/finding.js'), 'hasFinding', 'looks'),
       summary: bind(() => import('../finding/finding.js'), 'summarizeFindings', 'looks'),
       stats: bind(() => import('../finding/finding.js'), 'findingStats', 'looks'),
-      clear: bind(() => import('../finding/finding.js'), 'clearFindings', 'settles'),
+      clear: bind(() => import('../finding/finding.js'), 'clearFindings'),
     },
     note: {
       promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),

@@ -47,6 +47,9 @@ const ARGUMENTS: Record<string, string[]> = {
   'architecture edit': ['-'],
   'knowledge search': ['i'],
   'knowledge remove': ['ID'],
+  'finding add': ['text', '--tool', 'Read', '--query', 'src/app.js'],
+  'finding extract': ['--tool', 'Read', '--query', 'src/app.js', '-'],
+  'finding has': ['--tool', 'Read', '--query', 'src/app.js'],
   'note add': ['text'],
   'note show': ['NOTE'],
   'note promote': ['kfr-1'],
@@ -107,6 +110,7 @@ describe('while memory is halted', () => {
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
+    await forgeJson(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'src/app.js']);
     await record(project);
     const file = containersOf(project).at(-1) ?? '';
     putLines(project, file, ['no record']);

@@ -22,7 +22,7 @@ async function examples(): Promise<Map<string, string[]>> {
 type Step = string | readonly [name: string, exitCode: number, reason: RegExp];
 
 /** An example names a record that another project has. */
-const ELSEWHERE = /forge: ("3fa9c1d2" is no note|There is no (record|knowledge) "?3fa9c1d2)/;
+const ELSEWHERE = /forge: ("3fa9c1d2" is not a note|There is no (record|knowledge) "?3fa9c1d2)/;
 const HUMAN = /needs a human's decision; there is no terminal/;
 
 /** Days of a project, one command after the other. */
@@ -34,8 +34,17 @@ const STORY: readonly Step[] = [
   ['note promote', 2, /There is no entry "kfr-3"/],
   ['kfr clear', 3, /Cancelled: this needs confirmation/],
   ...['focus clear', 'briefing', 'prime', 'architecture show'],
-  ['architecture edit', 2, /An editor needs a terminal/],
+  ['architecture edit', 2, /Editing needs a terminal/],
   ...['knowledge add', 'knowledge list', 'knowledge search', 'note add', 'note list', 'learn'],
+  ...[
+    'finding add',
+    'finding extract',
+    'finding has',
+    'finding list',
+    'finding summary',
+    'finding stats',
+    'finding clear',
+  ],
   ['note show', 2, ELSEWHERE],
   ['knowledge remove', 2, ELSEWHERE],
   ...['commit template', 'commit', 'commit check', 'hook', 'session end', 'session list'],

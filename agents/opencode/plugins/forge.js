@@ -155,10 +155,11 @@ export const Forge = async ({ client, directory }) => {
       const { exit } = output.metadata ?? {};
       if (typeof args?.command === 'string' && typeof exit === 'number')
         session.commands = [...(session.commands ?? []), { command: args.command, exit }].slice(-50);
-      // A compaction took working memory from the agent.
-      if (!session.isLost) return;
+      // A compaction took working memory from the agent; what it reads is remembered.
+      if (!session.isLost && !['read', 'grep', 'glob', 'list', 'bash'].includes(tool)) return;
       session.isLost = false;
-      const { context } = await sessions.tell('after-tool', sessionID, { tool_name: tool, tool_input: args });
+      const call = { tool_name: tool, tool_input: args, tool_output: output.output };
+      const { context } = await sessions.tell('after-tool', sessionID, call);
       if (context && typeof output.output === 'string') output.output += '\n\n' + context;
     }),
 

@@ -57,6 +57,7 @@ export * from './library/outside.js';
 export type { ToolName } from './library/tool-input.js';
 export type { Note } from './note/note.js';
 export type { Observed } from './project/observe.js';
+export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
 export type { BackupList, Undone } from './recover/rollback.js';

@@ -46,6 +46,7 @@ const ORDER = [
   'session/record.ts',
   'finding',
   'session/briefing.ts',
+  'recall',
   'hooks',
   'checkpoint',
   'ledger/verify-memory.ts',
@@ -81,6 +82,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'fast-wrap-ansi': ['cli/screen.ts'],
   'jsonc-parser': ['core/json.ts', 'agent'],
   re2js: ['core/pattern.ts'],
+  stemmer: ['recall/terms.ts'],
   'simple-git': ['git/client.ts'],
   'smol-toml': ['core/toml.ts'],
 };

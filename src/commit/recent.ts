@@ -17,7 +17,7 @@ const OWN =
   /^(?:\[[^\]]*\] )?(?:Session end: |Checkpoint \S+$|Memory at a checkpoint$|Roll back to |Undo the rollback)/;
 
 /** Commits of people and agents: what forge commits by itself says nothing about the work. */
-export const withoutOwn = (commits: readonly Commit[]): Commit[] =>
+export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
   commits.filter(({ subject }) => !OWN.test(subject));
 
 /** So many are read to show `count` that are not forge's. */

@@ -11,12 +11,13 @@ import {
 import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { makeFolder, readPlain, removeQuietly } from '../core/files.js';
+import { listFolder, makeFolder, readPlain, removeQuietly } from '../core/files.js';
 import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { countTokens, oneLine } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
+import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { type Finding, findingOf, type MemorySummary, type Step, summarize } from './memory.js';
 import { answers, isInside, keyOf, kindOf, type Question, readQuestion, type ToolInput } from './question.js';
@@ -355,6 +356,15 @@ const shownAs = ({ tool, query, fact, step, success, filePath }: Stored): Findin
   ...{ tool, query, fact, step, success },
   ...(filePath === undefined ? {} : { filePath }),
 });
+
+/** Those of all sessions that are kept, the running one's last. */
+export function findingsOf(context: Context): (Finding & { session: string })[] {
+  const names = listFolder(findingsFolder(context.layout)).filter((name) => name.endsWith('.jsonl'));
+  return names.sort().flatMap((name) => {
+    const session = name.slice(0, -'.jsonl'.length);
+    return findingsIn(context, session).map((one) => ({ ...shownAs(one), session: sessionName(session) }));
+  });
+}
 
 export const listFindings = (context: Context): { session: string | null; findings: Finding[] } => ({
   session: readRunning(context)?.id ?? null,

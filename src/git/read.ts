@@ -25,6 +25,17 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   throw gitError(args, stderr);
 }
 
+/** The same with the rest of each message. */
+export async function readMessages(git: Git, count: number): Promise<(Commit & { body: string })[]> {
+  const args = ['log', `-${count}`, '-z', `--format=${FIELDS}%x1f%b`, 'HEAD', '--'];
+  const { code, stdout } = await git(args);
+  if (code !== 0) return [];
+  return stdout
+    .split('\0')
+    .filter(Boolean)
+    .map((record) => ({ ...parseCommit(record), body: record.split('\x1f')[6]?.trim() ?? '' }));
+}
+
 function parseCommit(record: string): Commit {
   const [hash = '', short = '', at = '', author = '', subject = '', parents = ''] = record.split('\x1f');
   return { hash, short, at, author, subject, parents: parents.split(' ').filter(Boolean).length };

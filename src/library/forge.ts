@@ -23,6 +23,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** VIS-01: the five parts of memory, each with a colour. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
+    /** AGT-03 */
+    recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),
     next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),
     session: {
       start: bind(() => import('../session/start.js'), 'startSession', 'starts'),

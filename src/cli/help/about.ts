@@ -59,6 +59,12 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: "An agent's hooks keep what it read and searched, and tell it when it is about to ask the same again and the answer still holds. Findings stay on this machine, with the session.",
     see: ['agents', 'session', 'config'],
   },
+  recall: {
+    text: 'It looks through notes, knowledge, features, issues, session logs, findings, skills, cycles and commits, without a model or a network. Quoted words must stand as they are; tier:, session:, file: and since: filter. Each hit says which words matched.',
+    see: ['finding', 'knowledge', 'memory'],
+    exits: { '1': 'nothing was found' },
+    examples: ['forge recall "token refresh" since:30d', 'forge recall tier:commit login'],
+  },
   'finding has': { exits: { '1': 'it is not known, or not fresh' } },
   kfr: { see: ['kfr', 'gate', 'note'] },
   'kfr clear': { exits: { '3': 'nobody agreed; nothing was cleared' } },

@@ -1,0 +1,52 @@
+import { type CommandSpec, command, type Group } from '../cli/spec.js';
+import type { Style } from '../cli/style.js';
+import { oneLine } from '../core/text.js';
+import type { Recalled, RecallHit } from '../index.js';
+
+const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: Style): string[] => [
+  `${style.dim(source)}  ${style.strong(session === null ? id : id.startsWith(session) ? id : `${session} ${id}`)}  ${style.dim(at === null ? '' : style.time(at))}${doubt ? `  ${style.warn(doubt)}` : ''}`,
+  `  ${highlighted(oneLine(text, 300), why, style)}`,
+  `  ${style.dim(why.join(', '))}`,
+];
+
+/** The words that matched, by the beginnings that they share with the terms. */
+function highlighted(text: string, why: readonly string[], style: Style): string {
+  const stems = why
+    .flatMap((reason) => reason.replace(/^beside: /, '').split(', '))
+    .map((reason) => reason.split(' ')[0] ?? '');
+  const wanted = stems.filter((stem) => stem.length > 2);
+  return text.replace(/[\p{L}\p{N}_]+/gu, (word) => {
+    const low = word.toLowerCase();
+    return wanted.some((stem) => low.startsWith(stem.replace(/i$/, '')) || low === stem)
+      ? style.strong(word)
+      : word;
+  });
+}
+
+const recall: CommandSpec<Recalled> = {
+  name: 'recall',
+  args: ['<words...>'],
+  summary: 'Find what memory has on a question',
+  example: 'forge recall how are tokens stored',
+  options: [
+    { flags: '--limit <n>', help: 'at most so many hits (10)', number: [1, 1000] },
+    { flags: '--tier <name>', help: 'only of a tier or kind: note, knowledge, session, commit, …' },
+    { flags: '--since <time>', help: 'only since a date, or an age such as 30d' },
+  ],
+  run: (call, ...words) => {
+    const { limit, tier, since } = call.options as { limit?: number; tier?: string; since?: string };
+    return call.forge().recall({
+      query: words.join(' '),
+      ...(limit === undefined ? {} : { limit }),
+      ...(tier === undefined ? {} : { tier }),
+      ...(since === undefined ? {} : { since }),
+    });
+  },
+  render: ({ hits, index }, style) =>
+    hits.length === 0
+      ? `Nothing in ${index.records} records.`
+      : hits.map((hit) => row(hit, style).join('\n')).join('\n'),
+  exit: ({ hits }) => (hits.length === 0 ? 1 : 0),
+};
+
+export const group: Group = { commands: [command(recall)] };

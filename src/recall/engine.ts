@@ -1,0 +1,199 @@
+import { synonymsOf } from './synonyms.js';
+import { flat, type Query, termsOf } from './terms.js';
+
+/** Something that can be found. */
+export interface Document {
+  id: string;
+  /** Where it stands: `note`, `knowledge`, `feature`, `session`, … */
+  source: string;
+  tier: string | null;
+  session: string | null;
+  /** ISO time; null where none is known. */
+  at: string | null;
+  text: string;
+  files?: readonly string[];
+  /** What is contested or invalid is told apart, and never stands first. */
+  doubt?: 'contested' | 'invalidated';
+}
+
+export interface Hit {
+  document: Document;
+  score: number;
+  why: string[];
+}
+
+/** BM25 as in the textbooks. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** What a term that was not asked for counts, beside one that was. */
+const SYNONYM = 0.5;
+const RELATED = 0.3;
+/** What a record beside a hit in the same session gets of the hit's score. */
+const BESIDE = 0.25;
+/** Kinds that were kept on purpose count more; what says little of the project less. */
+const KINDS: Readonly<Record<string, number>> = {
+  ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
+  ...{ skill: 0.7, audit: 0.5 },
+};
+/** The newest record counts so much more than a very old one; halves every 90 days. */
+const RECENT = 0.1;
+const HALF_LIFE = 90 * 86_400_000;
+
+/** A term to look for, how much it counts, and what it was asked for as. */
+interface Wanted {
+  weight: number;
+  /** Null: it was asked for itself. */
+  for: string | null;
+  kind: 'asked' | 'synonym' | 'related';
+}
+
+interface Analysed {
+  document: Document;
+  counts: Map<string, number>;
+  length: number;
+}
+
+export interface SearchOptions {
+  limit: number;
+  now: number;
+  /** Related terms of the project's own records; off to compare. */
+  related?: boolean;
+  synonyms?: boolean;
+  neighbours?: boolean;
+}
+
+/** AGT-03: the documents that answer a query, best first. The same documents and query give the same answer. */
+export function search(documents: readonly Document[], query: Query, options: SearchOptions): Hit[] {
+  const all = documents.map(analyse);
+  const average = all.reduce((sum, { length }) => sum + length, 0) / Math.max(1, all.length);
+  const wanted = widen(all, query, options);
+  const frequency = new Map<string, number>();
+  for (const { counts } of all)
+    for (const term of wanted.keys())
+      if (counts.has(term)) frequency.set(term, (frequency.get(term) ?? 0) + 1);
+  const idf = (term: string): number => {
+    const n = frequency.get(term) ?? 0;
+    return Math.log(1 + (all.length - n + 0.5) / (n + 0.5));
+  };
+  const scores = all.map(({ document, counts, length }) => {
+    const why: string[] = [];
+    // Of the words that stand for one asked word, the best counts.
+    const best = new Map<string, number>();
+    for (const [term, { weight, for: asked, kind }] of wanted) {
+      const count = counts.get(term);
+      if (count === undefined) continue;
+      const saturated = (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+      const key = asked ?? term;
+      best.set(key, Math.max(best.get(key) ?? 0, weight * idf(term) * saturated));
+      why.push(kind === 'asked' ? term : `${term} (${kind === 'synonym' ? 'like' : 'goes with'} ${asked})`);
+    }
+    const score = [...best.values()].reduce((sum, value) => sum + value, 0);
+    return { document, score, why };
+  });
+  const isMeant = filterOf(query);
+  const found = (options.neighbours === false ? scores : withNeighbours(scores))
+    .filter(({ score, document }) => score > 0 && isMeant(document))
+    .map((hit) => ({ ...hit, score: hit.score * boost(hit.document, options.now) }))
+    .sort((a, b) => b.score - a.score || compare(a.document.id, b.document.id));
+  return doubtsLast(found).slice(0, options.limit);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function analyse(document: Document): Analysed {
+  const terms = termsOf([document.text, ...(document.files ?? [])].join('\n'));
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return { document, counts, length: terms.length };
+}
+
+/** The terms asked for, their synonyms, and what the project's own records have beside them (LTM-20). */
+function widen(
+  all: readonly Analysed[],
+  { terms }: Query,
+  { related = true, synonyms = true }: SearchOptions,
+): Map<string, Wanted> {
+  const wanted = new Map<string, Wanted>(
+    terms.map((term) => [term, { weight: 1, for: null, kind: 'asked' }]),
+  );
+  const add = (term: string, entry: Wanted): void => {
+    if (!wanted.has(term)) wanted.set(term, entry);
+  };
+  if (synonyms)
+    for (const term of terms)
+      for (const other of synonymsOf(term)) add(other, { weight: SYNONYM, for: term, kind: 'synonym' });
+  if (related)
+    for (const term of terms)
+      for (const other of relatedTo(all, term)) add(other, { weight: RELATED, for: term, kind: 'related' });
+  return wanted;
+}
+
+/** Fewer say nothing; a project has to have written about both. */
+const MIN_TOGETHER = 3;
+const MAX_RELATED = 3;
+
+/**
+ * LTM-20: terms that stand with this one far more often than chance has it: in at least three records, in at least a third
+ * of those that have either. Deterministic; learned anew from the records each time.
+ */
+export function relatedTo(all: readonly { counts: ReadonlyMap<string, number> }[], term: string): string[] {
+  const having = all.filter(({ counts }) => counts.has(term));
+  if (having.length < MIN_TOGETHER || having.length > all.length / 10) return [];
+  const together = new Map<string, number>();
+  for (const { counts } of having)
+    for (const other of counts.keys())
+      if (other !== term) together.set(other, (together.get(other) ?? 0) + 1);
+  const likely = [...together].filter(([, count]) => count >= MIN_TOGETHER);
+  const scored = likely.flatMap(([other, count]) => {
+    const alone = all.reduce((sum, { counts }) => sum + (counts.has(other) ? 1 : 0), 0);
+    // Of all records with either, how many have both.
+    const overlap = count / (having.length + alone - count);
+    return overlap >= 1 / 3 ? [{ other, overlap }] : [];
+  });
+  return scored
+    .sort((a, b) => b.overlap - a.overlap || compare(a.other, b.other))
+    .slice(0, MAX_RELATED)
+    .map(({ other }) => other);
+}
+
+/** What stands right before and after a hit in its session is about the same more often than not. */
+function withNeighbours(scores: readonly Hit[]): Hit[] {
+  return scores.map((hit, i) => {
+    const { session } = hit.document;
+    if (session === null) return hit;
+    const near = [scores[i - 1], scores[i + 1]].filter(
+      (other) => other?.document.session === session && other.document.source === hit.document.source,
+    );
+    const best = near.reduce<Hit | null>(
+      (found, other) => (other && other.score > (found?.score ?? 0) ? other : found),
+      null,
+    );
+    if (!best) return hit;
+    const why = hit.score > 0 ? hit.why : [`beside: ${best.why.join(', ')}`];
+    return { ...hit, score: hit.score + BESIDE * best.score, why };
+  });
+}
+
+function boost({ source, at }: Document, now: number): number {
+  const age = at === null ? Number.POSITIVE_INFINITY : Math.max(0, now - Date.parse(at));
+  return (KINDS[source] ?? 1) * (1 + RECENT * 2 ** (-age / HALF_LIFE));
+}
+
+function filterOf({ phrases, tier, session, file, since }: Query): (document: Document) => boolean {
+  const [wantedTier, wantedFile] = [tier?.toLowerCase(), file?.toLowerCase()];
+  return (document) =>
+    (phrases.length === 0 || phrases.every((phrase) => flat(document.text).includes(phrase))) &&
+    (wantedTier === undefined || document.tier === wantedTier || document.source === wantedTier) &&
+    (session === null || document.session?.includes(session) === true) &&
+    (wantedFile === undefined ||
+      [document.text, ...(document.files ?? [])].some((text) => text.toLowerCase().includes(wantedFile))) &&
+    (since === null || (document.at !== null && document.at >= since));
+}
+
+/** What is contested or no longer valid never stands before what is not. */
+function doubtsLast(hits: Hit[]): Hit[] {
+  const first = hits.findIndex(({ document }) => document.doubt === undefined);
+  if (first <= 0) return hits;
+  return [hits[first] as Hit, ...hits.slice(0, first), ...hits.slice(first + 1)];
+}

@@ -1,0 +1,181 @@
+import { termsOf } from './terms.js';
+
+/**
+ * Words of software work that people use for one another. A query finds the others of a group with half the weight
+ * (docs/recall.md). Groups are small and plain on purpose: what a project calls things by itself is learned from its
+ * records.
+ */
+const GROUPS = `
+login signin sign-in log-in authentication auth authenticate session-cookie
+logout signout sign-out
+password passphrase credential secret
+token jwt bearer
+permission authorization role access privilege acl
+user account member customer
+admin administrator operator
+database db postgres postgresql mysql sqlite mariadb
+query sql statement
+table relation
+column field attribute
+index btree
+migration migrate schema-change alter
+transaction commit-rollback atomic
+deadlock lock contention mutex
+cache memoize redis memcached
+queue broker kafka rabbitmq nats job-queue
+worker consumer job background
+cron schedule scheduled nightly timer
+retry backoff reattempt again
+timeout deadline hang stuck
+crash panic abort segfault die
+error failure fault exception broken fail
+bug defect issue regression
+fix repair mend resolve correct patch
+slow sluggish latency performance lag
+fast quick speed
+memory ram heap
+leak grow unbounded
+disk storage volume filesystem
+full exhausted space quota
+cpu processor core load
+network connection socket tcp
+proxy gateway ingress nginx balancer
+dns hostname domain resolver
+certificate tls ssl https cert
+encrypt cipher encryption
+firewall port blocked
+server host machine node instance
+container docker image pod
+kubernetes k8s cluster
+deploy deployment release rollout ship publish
+rollback revert undo
+build compile bundle
+dependency package library module
+version upgrade update bump
+install setup provision bootstrap
+configuration config setting option
+environment env variable
+test spec check
+flaky intermittent unstable unreliable random
+mock stub fake
+coverage covered
+ci pipeline workflow actions
+lint linter format formatter style
+type typing typescript
+null undefined nil none missing absent
+empty blank
+duplicate duplicated twice double repeated
+order sort sorting sequence
+random seed nondeterministic
+time clock date timezone utc
+timestamp date time
+midnight daylight dst
+currency money price amount cents
+rounding round precision decimal
+payment billing invoice charge stripe
+refund chargeback
+email mail smtp newsletter
+notification alert push
+webhook callback hook
+api endpoint route rest
+request call
+response reply answer
+header cookie
+json payload body
+upload file attachment
+download export
+import ingest load
+csv spreadsheet excel
+pdf document
+image picture photo thumbnail
+video media
+search find lookup
+filter narrow
+page pagination cursor offset
+list enumerate
+delete remove drop erase
+create add insert new
+rename move
+copy clone duplicate
+merge combine join
+conflict collision clash
+branch trunk main
+commit revision changeset
+tag label
+log logging trace
+metric monitoring telemetry dashboard
+audit history journal ledger
+backup snapshot dump
+restore recover recovery
+corrupt corrupted damaged
+validate validation check sanitize
+escape quote injection
+xss csrf vulnerability security
+rate-limit throttle limit
+concurrency parallel race simultaneous
+thread goroutine process
+async asynchronous promise await
+event message
+stream pipe
+parse parser
+encode encoding utf unicode charset
+language locale translation i18n
+button click
+form input
+screen page view
+mobile phone ios android
+browser chrome safari firefox
+css stylesheet layout
+render paint draw
+theme dark colour color
+font typography
+accessibility screen-reader aria
+frontend client ui
+backend server api
+desktop tauri electron
+shell bash terminal
+windows win32
+linux debian ubuntu
+mac macos darwin
+script command
+permission chmod mode
+symlink link
+path folder directory
+architecture design structure
+decision choice decide
+rule invariant constraint must
+requirement need
+documentation docs readme
+example sample
+owner responsible
+team group
+review reviewer approve approval
+deprecated obsolete legacy old
+temporary temp interim workaround
+production prod live
+staging preview
+local localhost dev development
+feature-flag toggle flag
+experiment ab-test
+cost expensive bill
+quota limit
+region zone datacenter
+vendor supplier third-party
+`;
+
+let groups: Map<string, readonly string[]> | null = null;
+
+/** The other terms of the groups that a term is in. */
+export function synonymsOf(term: string): readonly string[] {
+  if (groups === null) {
+    groups = new Map();
+    for (const line of GROUPS.trim().split('\n')) {
+      const terms = [...new Set(line.split(' ').map((word) => termsOf(word)[0] ?? word))];
+      for (const one of terms)
+        groups.set(one, [
+          ...new Set([...(groups.get(one) ?? []), ...terms.filter((other) => other !== one)]),
+        ]);
+    }
+  }
+  return groups.get(term) ?? [];
+}

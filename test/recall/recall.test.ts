@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import type { Recalled } from '../../src/index.js';
+import { type Document, relatedTo, search } from '../../src/recall/engine.js';
+import { readQuery, termsOf } from '../../src/recall/terms.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+const NOW = Date.parse('2026-03-01T10:00:00Z');
+
+/** What was found out in a year, and a question for each in other words: they share one content word at most. */
+const PLANTED: readonly (readonly [fact: string, question: string])[] = [
+  [
+    'Retries to the payment gateway use exponential backoff with jitter, five attempts',
+    'how often do we try a charge again when billing is down',
+  ],
+  ['The nightly cron removes expired JWTs from redis', 'who deletes old tokens from the cache'],
+  [
+    'Postgres connections leak unless the pool is closed in afterAll',
+    'why do tests exhaust the database sockets',
+  ],
+  ["Dates are stored as UTC and shown in the viewer's timezone", 'which clock do timestamps use'],
+  [
+    'CSV exports over 10,000 rows are streamed, else the pod is OOM-killed',
+    'downloading a big spreadsheet crashes the container',
+  ],
+  [
+    'Feature flags are read once at startup and need a restart to change',
+    'why does switching a toggle have no effect',
+  ],
+  [
+    'Webhook signatures are verified with the raw body, before JSON is parsed',
+    'callback payload fails the authenticity check',
+  ],
+  [
+    'We chose SQLite over a server for the desktop app: it works offline',
+    'reason for the database decision in tauri',
+  ],
+  [
+    'Amounts of money are integers of cents: floats lost one per invoice',
+    'how do we avoid rounding errors in prices',
+  ],
+  ['Login is throttled to five attempts a minute per address', 'limit on failed sign-ins'],
+];
+
+const WORK = [
+  'Fixed',
+  'Reviewed',
+  'Wrote',
+  'Moved',
+  'Renamed',
+  'Tried',
+  'Documented',
+  'Measured',
+  'Removed',
+  'Planned',
+];
+const THINGS = [
+  'the layout of the settings page',
+  'a test for the profile form',
+  'the header of the landing page',
+  'the query behind the order list',
+  'the docker image of the worker',
+  'the error page',
+  'an index on the orders table',
+  'the colours of the charts',
+  'the upload of avatars',
+  'the release notes',
+  'the pipeline for pull requests',
+  'the search box',
+  'the mail templates',
+  'logging of slow requests',
+  'the cache headers of static files',
+  'the navigation on phones',
+  'types of the API client',
+  'the admin dashboard',
+  'an import of old customers',
+  'the keyboard shortcuts',
+  'the flaky browser test',
+  'the onboarding screens',
+  'a race in the sync job',
+  'the tooltips',
+  'the database dump',
+];
+const HOW = [
+  'as asked',
+  'after the review',
+  'with a smaller change',
+  'for the demo',
+  'and it passes',
+  'but it is not done',
+  'with the team',
+  'once more',
+  'for the audit',
+  'on staging',
+];
+
+/** 200 sessions with 2,500 lines of everyday work, and the facts among them. Always the same. */
+function year(): { sessions: { id: string; at: string; lines: string[] }[] } {
+  let seed = 42;
+  const pick = <T>(from: readonly T[]): T => {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return from[Math.floor((seed / 2147483648) * from.length)] as T;
+  };
+  const sessions = Array.from({ length: 200 }, (_, i) => {
+    const day = new Date(Date.parse('2025-03-01T09:00:00Z') + i * 1.8 * 86_400_000).toISOString();
+    const lines = Array.from({ length: 12 }, () => `${pick(WORK)} ${pick(THINGS)} ${pick(HOW)}`);
+    return { id: `${day.slice(0, 10)}-session-${String(i + 1).padStart(3, '0')}`, at: day, lines };
+  });
+  for (const [i, [fact]] of PLANTED.entries()) sessions[i * 19 + 7]?.lines.splice(5, 0, fact);
+  return { sessions };
+}
+
+function putYear(project: Project): void {
+  year().sessions.forEach(({ id, at, lines }, i) => {
+    const archive = {
+      schema_version: '1.0',
+      ...{
+        id: `${id}-${String(i).padStart(6, '0')}`,
+        seq: i + 1,
+        started_at: at,
+        branch: 'main',
+        head: null,
+        goal: null,
+      },
+      ...{ status: 'ended', ended_at: at, learned: [], next: null },
+      progress: [`=== FORGE Session ${id} ===`, '', ...lines.map((line) => `[10:00] ${line}`)],
+    };
+    project.write(`.forge/memory/sessions/${archive.id}.json`, `${JSON.stringify(archive)}\n`);
+  });
+}
+
+const recall = (project: Project, ...args: string[]): Promise<Recalled> =>
+  forgeJson(project, ['recall', ...args]);
+
+describe('forge recall', () => {
+  it('AGT-03 LTM-20 finds eight of ten facts of a year among the first three hits, asked for in other words', async () => {
+    const project = await makeForge();
+    putYear(project);
+    const found: boolean[] = [];
+    for (const [fact, question] of PLANTED) {
+      const { hits } = await recall(project, question, '--limit', '3');
+      found.push(hits.some(({ text }) => text === fact));
+    }
+    expect(found.filter(Boolean).length, JSON.stringify(found)).toBeGreaterThanOrEqual(8);
+  });
+
+  it('AGT-03 the questions share one content word with the facts at most', () => {
+    for (const [fact, question] of PLANTED) {
+      const said = new Set(termsOf(fact));
+      expect([
+        question,
+        [...new Set(termsOf(question))].filter((term) => said.has(term)).length <= 1,
+      ]).toEqual([question, true]);
+    }
+  });
+
+  it('AGT-03 looks through notes, knowledge, features, sessions, findings, skills and commits, and says why', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['note', 'add', 'The zebra cluster is rebuilt every Monday']);
+    await forgeJson(project, ['learn', 'zebra needs a warm cache', '--as', 'success']);
+    await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Zebra stripes', '--no-run']);
+    await forgeJson(project, ['progress', 'add', 'wired zebraStripes() into src/zebra_stripes.ts']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:no zebra in production']);
+    await forgeJson(project, ['finding', 'add', 'exports zebra', '--tool', 'Read', '--query', 'src/zoo.ts']);
+    project.write('.forge/skills/zoo/instructions.md', '# Zoo\nFeed the zebra.\n');
+    project.write('a.txt', 'a');
+    project.git('add', 'a.txt');
+    project.git('commit', '-qm', 'Feed the zebra first');
+    const { hits, index } = await recall(project, 'zebras', '--limit', '50');
+    expect(new Set(hits.map(({ source }) => source))).toEqual(
+      new Set(['note', 'learned', 'feature', 'session', 'kfr', 'finding', 'skill', 'commit']),
+    );
+    expect(hits.every(({ why }) => why.length > 0)).toBe(true);
+    expect(index.records).toBeGreaterThan(8);
+    expect((await recall(project, 'zebra_stripes')).hits[0]?.text).toContain('zebraStripes()');
+    expect((await recall(project, 'tier:note', 'zebra')).hits.map(({ source }) => source)).toEqual(['note']);
+    expect((await recall(project, '"warm cache"')).hits.map(({ source }) => source)).toEqual(['learned']);
+    expect((await recall(project, 'file:zoo.ts', 'zebra')).hits.map(({ source }) => source)).toEqual([
+      'finding',
+    ]);
+    expect(await forgeError(project, ['recall', 'zebra', '--since', 'never'])).toMatchObject({ exitCode: 2 });
+    const { stdout } = await runForge(project, ['recall', 'zebra', 'cluster']);
+    expect(stdout.split('\n')[0]).toMatch(/^note /);
+    expect(stdout).toContain('The zebra cluster is rebuilt every Monday');
+  });
+
+  it('AGT-03 what is contested is told apart and never stands first', () => {
+    const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
+      ...{ id, source: 'knowledge', tier: 'knowledge', session: null, at: null, text },
+      ...more,
+    });
+    const hits = search(
+      [
+        document('a', 'retry the install once', { doubt: 'contested' }),
+        document('b', 'the install needs a long time and a lot of patience'),
+        document('c', 'other'),
+      ],
+      readQuery('retry install'),
+      { limit: 5, now: NOW },
+    );
+    expect(hits.map(({ document: { id } }) => id)).toEqual(['b', 'a']);
+  });
+
+  it('LTM-20 related terms come from the records that have both; a hit names the one that matched', () => {
+    const texts = [
+      ...Array.from({ length: 5 }, (_, i) => `kestrel${'.'.repeat(i + 1)} and falconer: case${i} seen${i}`),
+      'falconer keeps its state in a file',
+      ...Array.from({ length: 60 }, (_, i) => `ordinary work on part ${i} of the page`),
+    ];
+    const documents = texts.map(
+      (text, i): Document => ({ id: `d${i}`, source: 'session', tier: null, session: null, at: null, text }),
+    );
+    const all = documents.map(({ text }) => ({ counts: new Map(termsOf(text).map((term) => [term, 1])) }));
+    expect(relatedTo(all, 'kestrel')).toContain('falcon');
+    const ids = (related: boolean): string[] =>
+      search(documents, readQuery('kestrel'), { limit: 10, now: NOW, related }).map(
+        ({ document: { id } }) => id,
+      );
+    expect(ids(false)).not.toContain('d5');
+    expect(ids(true)).toContain('d5');
+    const hit = search(documents, readQuery('kestrel'), { limit: 10, now: NOW }).find(
+      ({ document: { id } }) => id === 'd5',
+    );
+    expect(hit?.why).toEqual(['falcon (goes with kestrel)']);
+  });
+
+  it.each([
+    ['stop words', 'the of and', 2],
+    ['operators of FTS5', '" * NEAR ( AND qqq', 1],
+    ['Japanese', '東京 データベース', 0],
+    ['Arabic', 'قاعدة البيانات', 0],
+    ['emoji', '🚀', 0],
+    ['50,000 characters', `${'qqqq '.repeat(10_000)}zebra`, 1],
+  ])('AGT-03 B-32 a query of %s', async (_, query, exitCode) => {
+    const project = await makeForge();
+    for (const text of ['東京のデータベースは夜に再起動する', 'قاعدة البيانات بطيئة', 'shipped 🚀 on Friday'])
+      await forgeJson(project, ['note', 'add', text]);
+    const outcome = await runForge(project, ['recall', query, '--json']);
+    expect([outcome.exitCode, outcome.stderr.includes('bug')]).toEqual([exitCode, false]);
+    if (exitCode === 0) expect((JSON.parse(outcome.stdout) as Recalled).hits.length).toBeGreaterThan(0);
+  });
+});

@@ -144,6 +144,7 @@ const asks = (name: string, isUser: boolean): string =>
 /** What an agent does all day. Each of them writes to the session alone, and none runs a command. */
 const EVERYDAY = [
   'briefing',
+  'recall',
   'session_working_memory_update',
   'session_note_promote',
   'progress_add',

@@ -46,6 +46,7 @@ const TOOL_INPUTS = {
     regression_flags: true,
     patterns: true,
   }),
+  recall: z.strictObject({ query: z.string() }),
   learn: z.strictObject({ text: z.string(), kind: z.optional(z.enum(['lesson', 'note'])) }),
 };
 export type ToolName = keyof typeof TOOL_INPUTS;

@@ -58,7 +58,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     text: ({ text, warnings }) => [text ?? 'The KFR is empty.', ...warnings].join('\n'),
   }),
   session_note_promote: tool({
-    description: 'Move a KFR entry that stays relevant beyond the task to durable Memory Notes.',
+    description: 'Move a KFR entry to durable Memory Notes.',
     example: { id: 'kfr-1' },
     run: (forge, input: { id: string }) => forge.note.promote(input),
     text: (value) =>
@@ -96,7 +96,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     text: ({ text }) => text,
   }),
   progress_add: tool({
-    description: "Log a step in the session's progress; `next` sets what comes next.",
+    description: 'Log a step; `next` sets what comes next.',
     example: { text: 'wired the form', next: 'store the token' },
     run: async (forge, { text, next }: { text: string; next?: string }) => {
       await forge.progress.add({ text });
@@ -128,8 +128,15 @@ export const TOOLS: Record<ToolName, Tool> = {
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData(value),
   }),
+  recall: tool({
+    description: 'Search all memory.',
+    example: { query: 'how are tokens stored' },
+    reads: true,
+    run: (forge, input: { query: string }) => forge.recall({ ...input, limit: 8 }),
+    text: ({ hits }) => asData(hits),
+  }),
   learn: tool({
-    description: 'Keep a lesson for later work (default), or a note, for good.',
+    description: 'Keep a lesson (default) or a note for good.',
     example: { text: 'the tests need a database', kind: 'lesson' },
     run: (forge, { text, kind }: { text: string; kind?: 'lesson' | 'note' }): Promise<object> =>
       kind === 'note'

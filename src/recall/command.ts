@@ -27,7 +27,7 @@ const recall: CommandSpec<Recalled> = {
   name: 'recall',
   args: ['<words...>'],
   summary: 'Find what memory has on a question',
-  example: 'forge recall how are tokens stored',
+  example: 'forge recall what did we learn about login',
   options: [
     { flags: '--limit <n>', help: 'at most so many hits (10)', number: [1, 1000] },
     { flags: '--tier <name>', help: 'only of a tier or kind: note, knowledge, session, commit, …' },

@@ -65,7 +65,7 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
   if (query.since !== null) query.since = readSince(query.since, context.world.now());
   if (query.terms.length === 0 && query.phrases.length === 0)
     throw usage('recall.empty', 'The query has no word to look for.', {
-      hint: 'forge recall "how are tokens stored"',
+      hint: 'forge recall what did we learn about login',
     });
   const documents = await readDocuments(context);
   const hits = search(documents, query, { limit, now: context.world.now().getTime() });
@@ -100,7 +100,7 @@ function readSince(text: string, now: Date): string {
     'recall.since',
     `--since: found ${JSON.stringify(oneLine(text, 40))}, allowed: a date, or an age such as 30d.`,
     {
-      hint: 'forge recall "login" --since 30d',
+      hint: 'forge recall login --since 30d',
     },
   );
 }

@@ -74,13 +74,14 @@ describe('forge agent install', () => {
     expect(allowed()).toEqual([
       'Bash(ls)',
       'mcp__forge__briefing',
+      'mcp__forge__recall',
       'mcp__forge__session_working_memory_update',
       'mcp__forge__session_note_promote',
       'mcp__forge__progress_add',
       'mcp__forge__focus_set',
     ]);
     await forgeJson(project, ['agent', 'install', 'all']);
-    expect(allowed()).toHaveLength(6);
+    expect(allowed()).toHaveLength(7);
     expect(project.read('.gemini/settings.json')).not.toContain('trust');
     await forgeJson(project, ['agent', 'install', 'gemini', '--allow']);
     expect(project.json('.gemini/settings.json')).toMatchObject({ mcpServers: { forge: { trust: true } } });

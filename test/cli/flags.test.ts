@@ -55,6 +55,7 @@ const CALLS: string[][] = [
   ['commit', 'template'],
   ['ci', '--range', 'HEAD..HEAD'],
   ['commit', '-m', 'text', '--why', 'text', '-a'],
+  ['recall', 'known'],
   ['finding', 'add', 'text', '--tool', 'Read', '--query', 'package.json'],
   ['finding', 'extract', '--tool', 'Read', '--query', 'package.json', '-'],
   ['finding', 'list'],

@@ -47,6 +47,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'architecture edit': ['-'],
   'knowledge search': ['i'],
   'knowledge remove': ['ID'],
+  'recall ': ['note'],
   'finding add': ['text', '--tool', 'Read', '--query', 'src/app.js'],
   'finding extract': ['--tool', 'Read', '--query', 'src/app.js', '-'],
   'finding has': ['--tool', 'Read', '--query', 'src/app.js'],

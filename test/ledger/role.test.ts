@@ -94,6 +94,7 @@ const ALLOWED: string[][] = [
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
   ['trust', '--show'],
+  ['recall', 'FORGE-001'],
   ['finding', 'add', 'text', '--tool', 'Read', '--query', 'src/app.js'],
   ['finding', 'extract', '--tool', 'Read', '--query', 'src/app.js', '-'],
   ['finding', 'list'],

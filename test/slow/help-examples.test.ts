@@ -43,6 +43,7 @@ const STORY: readonly Step[] = [
     'finding list',
     'finding summary',
     'finding stats',
+    'recall',
     'finding clear',
   ],
   ['note show', 2, ELSEWHERE],

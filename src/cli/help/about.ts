@@ -63,7 +63,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'It looks through notes, knowledge, features, issues, session logs, findings, skills, cycles and commits, without a model or a network. Quoted words must stand as they are; tier:, session:, file: and since: filter. Each hit says which words matched.',
     see: ['finding', 'knowledge', 'memory'],
     exits: { '1': 'nothing was found' },
-    examples: ['forge recall "token refresh" since:30d', 'forge recall tier:commit login'],
+    examples: ['forge recall tier:feature login', 'forge recall login file:src/login.ts'],
   },
   'finding has': { exits: { '1': 'it is not known, or not fresh' } },
   kfr: { see: ['kfr', 'gate', 'note'] },

@@ -1,5 +1,5 @@
 import { synonymsOf } from './synonyms.js';
-import { flat, type Query, termsOf } from './terms.js';
+import { flat, type Query, readQuery, termsOf } from './terms.js';
 
 /** Something that can be found. */
 export interface Document {
@@ -97,6 +97,22 @@ export function search(documents: readonly Document[], query: Query, options: Se
     .map((hit) => ({ ...hit, score: hit.score * boost(hit.document, options.now) }))
     .sort((a, b) => b.score - a.score || compare(a.document.id, b.document.id));
   return doubtsLast(found).slice(0, options.limit);
+}
+
+/** SES-03: the indices of the texts that have to do with a subject, the best first. */
+export function about(texts: readonly string[], subject: string): number[] {
+  const query = readQuery(subject);
+  // A number alone has to do with everything that is counted.
+  query.terms = query.terms.filter((term) => !/^\d+$/.test(term));
+  if (query.terms.length === 0) return [];
+  query.phrases = [];
+  const documents = texts.map(
+    (text, i): Document => ({
+      ...{ id: String(i).padStart(9, '0'), source: 'text', tier: null, session: null, at: null, text },
+    }),
+  );
+  const hits = search(documents, query, { limit: texts.length, now: 0, neighbours: false, related: false });
+  return hits.map(({ document }) => Number(document.id));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -6,6 +6,7 @@ import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND, nameForeignEdits } from '../project/edits.js';
+import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
@@ -41,6 +42,8 @@ export interface BriefingData {
   candidates?: readonly PatternCandidate[];
   /** Of the session that was resumed, and not in force here. */
   offered?: readonly { kind: string; text: string }[];
+  /** The last notes, oldest first. */
+  notes?: readonly string[];
   /** ADR-0003's groups of what tools told in this session. */
   findings?: readonly string[];
   issues: readonly Unit[];
@@ -124,15 +127,33 @@ type Regressed = NonNullable<BriefingData['regressed']>[number];
 const regressedItem = ({ id, command, failure = '' }: Regressed): string =>
   `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
 
-/** The newest first, with how it is known and its record. */
-const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Known['status']): string[] =>
-  proven
-    .filter(({ status }) => status === wanted)
-    .map((entry) => {
-      const { pattern, scope, record } = entry;
-      return `${oneLine(pattern, 300)} (${scope}, ${describeEvidence(entry)}) [knowledge ${record.slice(0, 12)}]`;
-    })
-    .reverse();
+/** What has to do with the task first, then the newest. */
+function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
+  const newest = [...entries].reverse();
+  const subject = [focus.task ?? '', focus.linear_issue ?? '', ...focus.files].join(' ');
+  const first = about(newest.map(textOf), subject);
+  const isFirst = new Set(first);
+  return [...first.map((at) => newest[at] as T), ...newest.filter((_, at) => !isFirst.has(at))];
+}
+
+/** With how it is known and its record. */
+const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
+  byTask(
+    data,
+    (data.proven ?? []).filter(({ status }) => status === wanted),
+    ({ pattern }) => pattern,
+  ).map((entry) => {
+    const { pattern, scope, record } = entry;
+    return `${oneLine(pattern, 300)} (${scope}, ${describeEvidence(entry)}) [knowledge ${record.slice(0, 12)}]`;
+  });
+
+const SHOWN_NOTES = 5;
+
+/** Only those that have to do with the task: there may be hundreds. */
+function noteItems({ focus, notes = [] }: BriefingData): string[] {
+  const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
+  return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
+}
 
 /** The context of what was learned without a task. */
 const ANY_TASK = 'any task';
@@ -148,19 +169,12 @@ function learningItem(learning: Learning): string {
 
 const SHOWN_PATTERNS = 8;
 
-/** What has most words in common with the task first, then the newest. */
-function patternItems({ patterns, focus }: Told): string[] {
-  const wanted = longWords(focus.task ?? '');
-  const score = (text: string): number => [...longWords(text)].filter((word) => wanted.has(word)).length;
-  const items = patterns.map(learningItem);
-  const ranked = items.map((text) => ({ text, score: score(text) })).sort((a, b) => b.score - a.score);
-  const shown = ranked.slice(0, SHOWN_PATTERNS).map(({ text }) => text);
+function patternItems(told: Told): string[] {
+  const items = byTask(told, [...told.patterns].reverse(), learningItem).map(learningItem);
+  const shown = items.slice(0, SHOWN_PATTERNS);
   const left = items.length - shown.length;
   return left === 0 ? shown : [...shown, `… ${left} more: forge knowledge list`];
 }
-
-const longWords = (text: string): Set<string> =>
-  new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []);
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
   `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`;
@@ -221,6 +235,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
     section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
     section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),
+    section('notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'),
     section('candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'),
     section(
       'architecture',

@@ -3,7 +3,7 @@ import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken } from '../core/text.js';
+import { makeToken, oneLine } from '../core/text.js';
 import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
 import { FEATURE_LIST, type Feature } from '../feature/rules.js';
@@ -43,6 +43,7 @@ export interface Memory {
   learnings: Learning[];
   proven: Known[];
   candidates: PatternCandidate[];
+  notes: string[];
   features: Feature[];
   issues: Unit[];
   commits: Commit[];
@@ -61,18 +62,26 @@ export interface Memory {
   checked: string[];
 }
 
-/** Knowledge and candidates. `listed`: the ledger's files, if the caller has just listed them. */
+/** So many notes are looked at for a briefing. */
+const MAX_NOTES = 300;
+
+/** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(
   context: Context,
   listed?: readonly Listed[],
-): Pick<Memory, 'proven' | 'candidates'> {
-  const read = (): Pick<Memory, 'proven' | 'candidates'> => {
+): Pick<Memory, 'proven' | 'candidates' | 'notes'> {
+  const read = (): Pick<Memory, 'proven' | 'candidates' | 'notes'> => {
     const memory = readMemory(context);
     const known = readKnowledge(context, memory);
     const proven = [...known.values()].map(({ answered: _, ...entry }) => entry);
-    return { proven, candidates: openCandidates(memory, known) };
+    const notes = memory.records('note').slice(-MAX_NOTES);
+    return {
+      proven,
+      candidates: openCandidates(memory, known),
+      notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
+    };
   };
-  return derive(context, 'learned', read, listed);
+  return derive(context, 'told', read, listed);
 }
 
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */

@@ -203,6 +203,20 @@ describe('forge recall', () => {
     expect(hits.map(({ document: { id } }) => id)).toEqual(['b', 'a']);
   });
 
+  it('SES-03 the briefing picks the knowledge and the notes that have to do with the task', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['learn', 'Retries to the gateway need a backoff', '--as', 'success']);
+    for (let i = 0; i < 12; i++)
+      await forgeJson(project, ['learn', `Other lesson ${i} on charts`, '--as', 'success']);
+    await forgeJson(project, ['note', 'add', 'The payment sandbox is reset every Monday']);
+    await forgeJson(project, ['note', 'add', 'The cantina closes at two']);
+    await forgeJson(project, ['session', 'start', '--task', 'Try a failed billing charge again']);
+    const { stdout } = await runForge(project, ['briefing']);
+    expect(stdout).toMatch(/Learned patterns\n {2}Retries to the gateway need a backoff\n/);
+    expect(stdout).toMatch(/Notes about this\n {2}The payment sandbox is reset every Monday\n/);
+    expect(stdout).not.toContain('cantina');
+  });
+
   it('LTM-20 related terms come from the records that have both; a hit names the one that matched', () => {
     const texts = [
       ...Array.from({ length: 5 }, (_, i) => `kestrel${'.'.repeat(i + 1)} and falconer: case${i} seen${i}`),

@@ -68,6 +68,7 @@ describe('the parts of the briefing', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'rules',
       'focus',
+      'findings',
       'next',
       'progress',
       'offered',
@@ -77,6 +78,7 @@ describe('the parts of the briefing', () => {
       'proven',
       'contested',
       'patterns',
+      'notes',
       'candidates',
       'architecture',
       'invariants',
@@ -93,7 +95,9 @@ describe('the parts of the briefing', () => {
       'uncommitted',
       'issues',
       'patterns',
+      'notes',
       'candidates',
+      'findings',
       'proven',
       'contested',
       'architecture',
@@ -152,7 +156,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|architecture show|memory promote|next))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next))$/,
       );
   });
 

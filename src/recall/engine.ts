@@ -48,11 +48,8 @@ interface Wanted {
   kind: 'asked' | 'synonym' | 'related';
 }
 
-interface Analysed {
-  document: Document;
-  counts: Map<string, number>;
-  length: number;
-}
+/** The terms of each document that was looked into, by its place. */
+type Analysed = (ReadonlyMap<string, number> | undefined)[];
 
 export interface SearchOptions {
   limit: number;
@@ -65,32 +62,27 @@ export interface SearchOptions {
 
 /** AGT-03: the documents that answer a query, best first. The same documents and query give the same answer. */
 export function search(documents: readonly Document[], query: Query, options: SearchOptions): Hit[] {
-  const all = documents.map(analyse);
-  const average = all.reduce((sum, { length }) => sum + length, 0) / Math.max(1, all.length);
-  const wanted = widen(all, query, options);
-  const frequency = new Map<string, number>();
-  for (const { counts } of all)
-    for (const term of wanted.keys())
-      if (counts.has(term)) frequency.set(term, (frequency.get(term) ?? 0) + 1);
-  const idf = (term: string): number => {
-    const n = frequency.get(term) ?? 0;
-    return Math.log(1 + (all.length - n + 0.5) / (n + 0.5));
-  };
-  const scores = all.map(({ document, counts, length }) => {
-    const why: string[] = [];
-    // Of the words that stand for one asked word, the best counts.
-    const best = new Map<string, number>();
+  const corpus = new Corpus(documents);
+  const wanted = widen(corpus, query, options);
+  const scores: Hit[] = documents.map((document) => ({ document, score: 0, why: [] }));
+  // Of the words that stand for one asked word, the best counts.
+  const best = new Map<string, number>();
+  for (const place of corpus.places([...wanted.keys()])) {
+    const counts = corpus.countsAt(place);
+    const hit = scores[place] as Hit;
+    best.clear();
     for (const [term, { weight, for: asked, kind }] of wanted) {
       const count = counts.get(term);
       if (count === undefined) continue;
-      const saturated = (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+      const saturated = (count * (K1 + 1)) / (count + K1 * (1 - B + B * corpus.lengthAt(place)));
       const key = asked ?? term;
-      best.set(key, Math.max(best.get(key) ?? 0, weight * idf(term) * saturated));
-      why.push(kind === 'asked' ? term : `${term} (${kind === 'synonym' ? 'like' : 'goes with'} ${asked})`);
+      best.set(key, Math.max(best.get(key) ?? 0, weight * corpus.rarity(term) * saturated));
+      hit.why.push(
+        kind === 'asked' ? term : `${term} (${kind === 'synonym' ? 'like' : 'goes with'} ${asked})`,
+      );
     }
-    const score = [...best.values()].reduce((sum, value) => sum + value, 0);
-    return { document, score, why };
-  });
+    for (const value of best.values()) hit.score += value;
+  }
   const isMeant = filterOf(query);
   const found = (options.neighbours === false ? scores : withNeighbours(scores))
     .filter(({ score, document }) => score > 0 && isMeant(document))
@@ -98,6 +90,73 @@ export function search(documents: readonly Document[], query: Query, options: Se
     .sort((a, b) => b.score - a.score || compare(a.document.id, b.document.id));
   return doubtsLast(found).slice(0, options.limit);
 }
+
+/** Documents, of which only those that may have a term are looked into. */
+class Corpus {
+  private readonly texts: string[];
+  /** In lower case, and composed as terms are. */
+  private readonly low: string[];
+  private readonly analysed: Analysed = [];
+  private readonly average: number;
+  private readonly found = new Map<string, number>();
+
+  constructor(documents: readonly Document[]) {
+    this.texts = documents.map(({ text, files = [] }) =>
+      files.length === 0 ? text : [text, ...files].join('\n'),
+    );
+    this.low = this.texts.map((text) => (isAscii(text) ? text : text.normalize('NFKC')).toLowerCase());
+    this.average = this.texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, this.texts.length);
+  }
+
+  get size(): number {
+    return this.texts.length;
+  }
+
+  /** In characters, where 1 is the average. */
+  lengthAt = (place: number): number => (this.texts[place] as string).length / Math.max(1, this.average);
+
+  countsAt(place: number): ReadonlyMap<string, number> {
+    const known = this.analysed[place];
+    if (known) return known;
+    const counts = new Map<string, number>();
+    for (const term of termsOf(this.texts[place] as string)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    this.analysed[place] = counts;
+    return counts;
+  }
+
+  /** The documents with one of the terms, and how many have each. */
+  places(terms: readonly string[]): number[] {
+    if (terms.length === 0) return [];
+    const start = new RegExp(
+      terms.map((term) => startOf(term).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'),
+    );
+    const places: number[] = [];
+    for (const term of terms) this.found.set(term, 0);
+    for (const [place, text] of this.low.entries()) {
+      if (!start.test(text)) continue;
+      const counts = this.countsAt(place);
+      const having = terms.filter((term) => counts.has(term));
+      for (const term of having) this.found.set(term, (this.found.get(term) ?? 0) + 1);
+      if (having.length > 0) places.push(place);
+    }
+    return places;
+  }
+
+  /** How many documents have a term that `places` was asked for. */
+  countOf = (term: string): number => this.found.get(term) ?? 0;
+
+  /** BM25's inverse document frequency. */
+  rarity(term: string): number {
+    const n = this.countOf(term);
+    return Math.log(1 + (this.size - n + 0.5) / (n + 0.5));
+  }
+}
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+/** What every word with this stem begins with: a stem may end otherwise than its words. */
+const startOf = (term: string): string =>
+  /^[a-z]{4,}$/.test(term) ? term.replace(/(?:bl|[ei])$/, '') : term;
 
 /** SES-03: the indices of the texts that have to do with a subject, the best first. */
 export function about(texts: readonly string[], subject: string): number[] {
@@ -117,16 +176,9 @@ export function about(texts: readonly string[], subject: string): number[] {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function analyse(document: Document): Analysed {
-  const terms = termsOf([document.text, ...(document.files ?? [])].join('\n'));
-  const counts = new Map<string, number>();
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return { document, counts, length: terms.length };
-}
-
 /** The terms asked for, their synonyms, and what the project's own records have beside them (LTM-20). */
 function widen(
-  all: readonly Analysed[],
+  corpus: Corpus,
   { terms }: Query,
   { related = true, synonyms = true }: SearchOptions,
 ): Map<string, Wanted> {
@@ -139,35 +191,43 @@ function widen(
   if (synonyms)
     for (const term of terms)
       for (const other of synonymsOf(term)) add(other, { weight: SYNONYM, for: term, kind: 'synonym' });
-  if (related)
+  if (related) {
+    const places = corpus.places(terms);
     for (const term of terms)
-      for (const other of relatedTo(all, term)) add(other, { weight: RELATED, for: term, kind: 'related' });
+      for (const other of relatedTo(corpus, term, places))
+        add(other, { weight: RELATED, for: term, kind: 'related' });
+  }
   return wanted;
 }
 
 /** Fewer say nothing; a project has to have written about both. */
 const MIN_TOGETHER = 3;
 const MAX_RELATED = 3;
+/** Of the records with either term, so many have both. */
+const MIN_OVERLAP = 1 / 3;
+/** Of a term in more records the newest are looked at. */
+const MAX_HAVING = 2000;
 
 /**
  * LTM-20: terms that stand with this one far more often than chance has it: in at least three records, in at least a third
  * of those that have either. Deterministic; learned anew from the records each time.
  */
-export function relatedTo(all: readonly { counts: ReadonlyMap<string, number> }[], term: string): string[] {
-  const having = all.filter(({ counts }) => counts.has(term));
-  if (having.length < MIN_TOGETHER || having.length > all.length / 10) return [];
+function relatedTo(corpus: Corpus, term: string, places: readonly number[]): string[] {
+  const having = places.filter((place) => corpus.countsAt(place).has(term)).slice(-MAX_HAVING);
+  if (having.length < MIN_TOGETHER || having.length > corpus.size / 10) return [];
   const together = new Map<string, number>();
-  for (const { counts } of having)
-    for (const other of counts.keys())
+  for (const place of having)
+    for (const other of corpus.countsAt(place).keys())
       if (other !== term) together.set(other, (together.get(other) ?? 0) + 1);
-  const likely = [...together].filter(([, count]) => count >= MIN_TOGETHER);
-  const scored = likely.flatMap(([other, count]) => {
-    const alone = all.reduce((sum, { counts }) => sum + (counts.has(other) ? 1 : 0), 0);
-    // Of all records with either, how many have both.
-    const overlap = count / (having.length + alone - count);
-    return overlap >= 1 / 3 ? [{ other, overlap }] : [];
+  const least = Math.max(MIN_TOGETHER, having.length * MIN_OVERLAP);
+  const likely = [...together].filter(([, count]) => count >= least).map(([other]) => other);
+  corpus.places(likely);
+  const scored = likely.map((other) => {
+    const count = together.get(other) ?? 0;
+    return { other, overlap: count / (having.length + corpus.countOf(other) - count) };
   });
   return scored
+    .filter(({ overlap }) => overlap >= MIN_OVERLAP)
     .sort((a, b) => b.overlap - a.overlap || compare(a.other, b.other))
     .slice(0, MAX_RELATED)
     .map(({ other }) => other);

@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { listFolder, makeFolder, readPlain, removeQuietly } from '../core/files.js';
@@ -73,7 +73,7 @@ const findingsIn = (context: Context, session?: string): Stored[] =>
 /** Adds lines at the end, each in one write: agents may write at the same time. */
 function append(context: Context, lines: readonly (Stored | Event)[]): void {
   const { disk, layout } = context;
-  if (disk.dryRun || lines.length === 0) return;
+  if (disk.dryRun || lines.length === 0 || !isOwn(layout)) return;
   const file = findingsFile(layout, sessionOf(context));
   const size = lstatSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined || size > MAX_STORED) begin(context, file);
@@ -82,6 +82,13 @@ function append(context: Context, lines: readonly (Stored | Event)[]): void {
   // An empty line would match every call.
   const told = [...new Set(keys)].filter((key) => key.length > 2 && !key.includes('\n'));
   if (told.length > 0) appendFileSync(knownFile(layout), told.map((key) => `${key}\n`).join(''));
+}
+
+/** No link that a clone brought may lead the writing elsewhere. */
+function isOwn(layout: Context['layout']): boolean {
+  const [folder, known] = [findingsFolder(layout), knownFile(layout)];
+  const paths = [dirname(folder), folder, known, ...listFolder(folder).map((name) => join(folder, name))];
+  return paths.every((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true);
 }
 
 /** A session's file is new: what the shell looks for begins anew, and the oldest sessions' findings go. */

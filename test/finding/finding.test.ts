@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
@@ -212,6 +212,15 @@ describe('forge finding', () => {
     expect(project.read('.forge/local/findings/none.jsonl')).not.toContain(secret);
     appendFileSync(`${folder}/none.jsonl`, '{"tool":"Read","query"\n\0\0\n[]\nnull\n');
     expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(1);
+  });
+
+  it('EXM-01 a link that a clone brought leads no write out of the project', async () => {
+    const project = await makeForge();
+    const elsewhere = makeFolder();
+    mkdirSync(project.path('.forge/local'), { recursive: true });
+    symlinkSync(elsewhere, project.path('.forge/local/findings'));
+    await runForge(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'src/app.js']);
+    expect(readdirSync(elsewhere)).toEqual([]);
   });
 
   it('EXM-03 B-56 files that are folders, binary, vanished or very long are no crash, and not claimed', async () => {

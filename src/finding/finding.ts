@@ -279,7 +279,11 @@ function changedSince(context: Context, known: Question, asked: Question, since:
   const { root } = context.layout;
   if (!isInside(asked.path, root)) return 'It looked outside of the project.';
   const foldersOnly = known.kind === 'list';
-  const skipped = known.kind === 'search' && known.ripgrep ? ignoredNames(root) : new Set(['.forge']);
+  const byRipgrep = known.kind === 'search' && known.ripgrep;
+  const { names: skipped, isAll } = byRipgrep ? ignored(root) : { names: new Set(['.forge']), isAll: true };
+  // grep looks into what ripgrep leaves out.
+  const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
+  if (isWider && !isAll) return 'The search before left out files that git ignores.';
   const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
   let left = MAX_ENTRIES;
   const visit = (path: string, isDeep: boolean): string | null => {
@@ -291,6 +295,10 @@ function changedSince(context: Context, known: Question, asked: Question, since:
       return `${relative(root, path) || 'The folder'} changed after it was searched.`;
     if (!isFolder || !isDeep) return null;
     for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (isWider && entry.name.startsWith('.') && !OWN_FOLDERS.includes(entry.name))
+        return 'The search before left out hidden files.';
+      if (isWider && skipped.has(entry.name) && !OWN_FOLDERS.includes(entry.name))
+        return 'The search before left out files that git ignores.';
       if (skipped.has(entry.name) || (foldersOnly && !entry.isDirectory())) continue;
       if (--left < 0) return 'There are too many files to tell whether one changed.';
       const changed = visit(join(path, entry.name), isRecursive);
@@ -305,11 +313,17 @@ function changedSince(context: Context, known: Question, asked: Question, since:
   }
 }
 
-/** Names that ripgrep leaves out: git's folder, and the plain names of the .gitignore at the top. */
-function ignoredNames(root: string): Set<string> {
+const OWN_FOLDERS = ['.git', '.forge'];
+
+/** The plain names of the .gitignore at the top, which ripgrep leaves out, and whether it has nothing else. */
+function ignored(root: string): { names: Set<string>; isAll: boolean } {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
-  const names = text.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, ''));
-  return new Set(['.git', '.forge', ...names.filter((name) => /^[\w.@-]+$/.test(name))]);
+  const lines = text.split('\n').map((line) => line.trim());
+  const patterns = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const names = patterns
+    .map((line) => line.replace(/^\/|\/$/g, ''))
+    .filter((name) => /^[\w.@-]+$/.test(name));
+  return { names: new Set([...OWN_FOLDERS, ...names]), isAll: names.length === patterns.length };
 }
 
 const StepInput = z.strictObject({

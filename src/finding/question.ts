@@ -168,7 +168,7 @@ type Reader = (args: string[], cwd: string, name: string) => Question | null;
 
 /** One file, from the first line on. */
 const whole: Reader = (args, cwd) => {
-  const [path, ...rest] = args.filter((word) => !/^-[nbeAv]+$/.test(word));
+  const [path, ...rest] = args.filter((word) => !/^-[nbeAva]+$/.test(word));
   return path === undefined || rest.length > 0 || path.startsWith('-')
     ? null
     : { kind: 'read', path: at(cwd, path), from: 1, to: null };
@@ -196,19 +196,30 @@ const READERS: Readonly<Record<string, Reader>> = {
   rg: search,
   ls: (args, cwd) => {
     const [path = '.', ...rest] = args.filter((word) => !/^-[la1AhF]+$/.test(word));
-    return rest.length > 0 || path.startsWith('-') ? null : { kind: 'list', path: at(cwd, path), glob: '' };
+    // What else is shown of each name, or which names.
+    const more = [
+      ...new Set(
+        args
+          .join(' ')
+          .match(/(?<=^|\s)-[la1AhF]+/g)
+          ?.join('') ?? '',
+      ),
+    ].filter((letter) => 'laA'.includes(letter));
+    return rest.length > 0 || path.startsWith('-')
+      ? null
+      : { kind: 'list', path: at(cwd, path), glob: more.length === 0 ? '' : `-${more.sort().join('')}` };
   },
   find: (args, cwd) => {
-    const [path = '.', name, glob, ...rest] = args.filter(
-      (word, i) => word !== '-type' && args[i - 1] !== '-type',
-    );
-    if (rest.length > 0 || path.startsWith('-') || (name !== undefined && name !== '-name')) return null;
-    return { kind: 'list', path: at(cwd, path), glob: glob === undefined ? '**' : `**/${glob}` };
+    const [path = '.', ...tests] = args;
+    const isKnown = tests.every((word, i) => (i % 2 === 0 ? /^-(type|i?name)$/.test(word) : true));
+    return path.startsWith('-') || !isKnown
+      ? null
+      : { kind: 'list', path: at(cwd, path), glob: `** ${tests.join(' ')}` };
   },
 };
 
-/** Letters that change only how results are shown, or where grep looks as ripgrep does by itself. */
-const SHOWN = new Set('nrRHhsEPao'.split(''));
+/** Letters that change only how results are shown, or ask for what ripgrep does by itself. */
+const SHOWN = new Set('nrHsEP'.split(''));
 
 function search(args: string[], cwd: string, name: string): Question | null {
   const ripgrep = name === 'rg';
@@ -238,6 +249,14 @@ function search(args: string[], cwd: string, name: string): Question | null {
     else plain.push(word);
   }
   const [pattern, path = '.', ...rest] = plain;
+  // Its older syntax gives some characters another meaning.
+  if (
+    !ripgrep &&
+    pattern !== undefined &&
+    !isPlain(pattern) &&
+    !args.some((word) => /^-[a-zA-Z]*[EPF]/.test(word))
+  )
+    options.add('G');
   if (pattern === undefined || rest.length > 0) return null;
   const looksInside =
     ripgrep || args.some((word) => /^-[a-zA-Z]*[rR]|^--recursive$/.test(word)) || plain.length > 1;

@@ -130,6 +130,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'looks'),
       record: bind(() => import('../agent/conversation.js'), 'recordEvent', 'settles'),
       learn: bind(() => import('../agent/conversation.js'), 'noteFindings', 'looks'),
+      saw: bind(() => import('../finding/finding.js'), 'noteSteps', 'looks'),
       observe: bind(() => import('../finding/finding.js'), 'noteCall', 'looks'),
       repeats: bind(() => import('../finding/finding.js'), 'noticeFor', 'looks'),
       gateEdit: bind(() => import('../agent/edits.js'), 'gateEdit', 'looks'),

@@ -486,8 +486,10 @@ export const noteCall = (
   ]);
 
 /** A conversation's context is summarised now: what it read is not before it any more. */
-export const noteForgotten = (context: Context, reader: string): void =>
-  append(context, [{ event: 'compacted', reader, at: context.world.now().getTime() }]);
+export function noteForgotten(context: Context, reader: string): void {
+  if (findingsIn(context).length > 0)
+    append(context, [{ event: 'compacted', reader, at: context.world.now().getTime() }]);
+}
 
 /** What forge says to a question that an agent is about to ask again; null when it is news. */
 export function noticeFor(

@@ -135,7 +135,7 @@ describe('[cycle] commit', () => {
       'sh -c "date +%N > seen; test -f done"',
     ]);
     const wrote = await cycle(project, sh('touch done'));
-    expect(wrote.warnings.join()).toMatch(/not any more what was judged.*\.gitignore/);
+    expect(wrote.warnings.join()).toMatch(/changed after it was judged.*\.gitignore/);
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--no-run', '--test', 'test -f done']);
     project.write('.git/MERGE_HEAD', `${head(project)}\n`);
     expect((await cycle(project, sh('echo 2 > done'))).warnings.join()).toMatch(/A merge is in progress/);

@@ -117,15 +117,16 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       'focus_set',
       'feature_verify',
       'memory_record',
+      'recall',
       'learn',
     ]);
     for (const { name, annotations } of tools)
       expect([name, annotations]).toMatchObject([name, { openWorldHint: false }]);
     expect(
       tools.filter(({ annotations }) => annotations?.destructiveHint !== false).map(({ name }) => name),
-    ).toEqual(['briefing']);
+    ).toEqual(['briefing', 'recall']);
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
-    expect(reading.map(({ name }) => name)).toEqual(['briefing']);
+    expect(reading.map(({ name }) => name)).toEqual(['briefing', 'recall']);
 
     const { resources } = await client.listResources();
     for (const { uri } of resources) {
@@ -179,7 +180,7 @@ describe('a builder', () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names.filter((name) => RESERVED.includes(name))).toEqual([]);
     expect(names).toContain('session_working_memory_update');
-    expect(names).toHaveLength(9);
+    expect(names).toHaveLength(10);
 
     await call('session_start');
     const patched = await call('session_working_memory_update', { operations: [GOAL] });

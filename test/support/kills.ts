@@ -77,7 +77,7 @@ const drafts = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tmp(\/|$)/.test(name))
     // Made and not yet written: nobody can tell whose it is.
-    .filter((name) => !/^\.lock\./.test(name) || statSync(join(folder, name)).size > 0);
+    .filter((name) => !/(^|\/)\.lock\./.test(name) || statSync(join(folder, name)).size > 0);
 
 /** As if whoever held the running session had gone with the last boot. */
 export function abandon(project: Project): void {

@@ -27,7 +27,8 @@ export type { AddedFeature, FeatureEdit, FeatureInput, FeatureList } from './fea
 export type { Candidate, Selection } from './feature/next.js';
 export type { Feature, FeatureStatus } from './feature/rules.js';
 export type { FeatureResult, VerifyWatch } from './feature/verify.js';
-export type { FindingStats, KnownAnswer } from './finding/finding.js';
+export type { FindingStats } from './finding/finding.js';
+export type { KnownAnswer } from './finding/known.js';
 export { ExecutionMemory, type Finding, type MemorySummary } from './finding/memory.js';
 export type { Allowed } from './guard/allow.js';
 export type { GuardFinding } from './guard/guard.js';

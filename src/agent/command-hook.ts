@@ -37,10 +37,14 @@ export async function answerEvent(
       return tell(forge, agent, event, id);
     case 'after-tool': {
       const told = await tell(forge, agent, event, id);
-      const again = agent.takes.includes('before-tool') ? NOTHING : await known(forge, event, id);
-      const { call } = event;
-      const after = () =>
-        call?.output && !agent.hasTranscript ? forge.agent.observe(id, call) : Promise.resolve();
+      if (agent.takes.includes('before-tool') || event.call === null) return told;
+      const again = await known(forge, event, id);
+      const { call, transcript } = event;
+      // Only now: the call must not be taken for an earlier one.
+      const after = async (): Promise<void> => {
+        if (transcript !== null) await forge.agent.learn(id, transcript);
+        else if (call.output !== null) await forge.agent.observe(id, call);
+      };
       return { ...told, context: [told.context, again.context].filter(Boolean).join('\n\n') || null, after };
     }
     case 'compaction': {
@@ -72,12 +76,13 @@ export async function answerEvent(
   }
 }
 
-/** EXM-05: what the agent knows already of what it is about to ask. */
+/** EXM-05: what the agent knows already of what it asks. After the call it is too late to refuse it. */
 async function known(forge: Forge, event: AgentEvent, id: string): Promise<Answer> {
-  const { call, transcript, cwd, part } = event;
+  const { call, transcript, cwd, part, moment } = event;
   if (call === null) return NOTHING;
-  if (transcript !== null && part === '') await forge.agent.learn(id, transcript);
-  const notice = await forge.agent.repeats(part === '' ? id : `${id} ${part}`, { ...call, cwd });
+  const isAhead = moment === 'before-tool';
+  if (isAhead && transcript !== null && part === '') await forge.agent.learn(id, transcript);
+  const notice = await forge.agent.repeats(part === '' ? id : `${id} ${part}`, { ...call, cwd, isAhead });
   if (notice === null) return NOTHING;
   const { text, mode } = notice;
   return mode === 'notice' ? { ...NOTHING, context: text } : { ...NOTHING, block: text, ask: mode === 'ask' };

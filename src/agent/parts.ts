@@ -126,7 +126,7 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
 const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
 /** The name of a file that is read for the first time: the second time forge is needed. */
-const NOTE_FILE = `case $p in *'"file_path":"'*) f=\${p#*'"file_path":"'}; f=\${f%%'"'*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ "$f" ] && printf '%s\\n' "$f" >>"$k";; esac;`;
+const NOTE_FILE = `case $p in *'"file_path":"'*) f=\${p#*'"file_path":"'}; f=\${f%%'"'*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ \${#f} -gt 3 ] && printf '%s\\n' "$f" >>"$k";; esac;`;
 
 /**
  * Silent and successful without forge on the PATH. For prompts and tools the shell checks first: Node starts only if the

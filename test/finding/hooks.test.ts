@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { textsIn } from '../../src/agent/agents.js';
-import { forgeJson, makeLauncher } from '../support/forge.js';
+import { forgeJson, makeLauncher, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { hooksFor } from '../support/wirings.js';
@@ -219,4 +219,40 @@ describe('what is not claimed to be known', () => {
     await forgeJson(project, ['config', 'set', 'findings.mode', 'off']);
     expect(read()).toBe('');
   });
+});
+
+describe('agents that are told after the call', () => {
+  it.each([
+    [
+      'cursor',
+      'post-tool-use',
+      { conversation_id: 'one' },
+      'Read',
+      (output: string) => ({ tool_output: output }),
+    ],
+    ['opencode', 'after-tool', { session_id: 'one' }, 'read', (output: string) => ({ tool_output: output })],
+  ] as const)(
+    'EXM-05 %s learns from the result, and hears of the second reading',
+    async (name, event, id, tool, result) => {
+      const project = await makeForge();
+      project.write('src/store.ts', STORE);
+      // What changed right before a call is not taken for what the call saw.
+      spawnSync('sleep', ['5.1']);
+      await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
+      const after = async (path: string): Promise<string> => {
+        const payload = {
+          ...id,
+          cwd: project.dir,
+          workspace_roots: [project.dir],
+          tool_name: tool,
+          tool_input: { file_path: path },
+          ...result(STORE),
+        };
+        return (await runForge(project, ['hook', name, event], { stdin: JSON.stringify(payload) })).stdout;
+      };
+      expect(await after('src/store.ts')).toBe('');
+      expect(await after('./src/store.ts')).toMatch(KNOWN);
+      expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ near_repeats: 1, avoided: 0 });
+    },
+  );
 });

@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { readPlain } from '../core/files.js';
+import { countTokens, oneLine } from '../core/text.js';
+import { maskText } from '../guard/guard.js';
+import type { Context } from '../project/project.js';
+import { type Finding, findingOf, type Step } from './memory.js';
+import { answers, isInside, type Question, readQuestion, type ToolInput } from './question.js';
+import { isFinding, readLines, type Stored } from './store.js';
+
+/** Larger files are neither hashed nor called known. */
+const MAX_FILE = 8 * 1024 * 1024;
+/** Files and folders that a search's answer may depend on. */
+const MAX_ENTRIES = 20_000;
+
+/** One finding of a call that was seen, with what is needed to tell whether it is still true. */
+export async function toStored(
+  context: Context,
+  step: Step & { at: number; reader: string; isTold?: boolean },
+  number: number,
+): Promise<Stored> {
+  const { root } = context.layout;
+  const { question, ...finding } = findingOf(step, number, root);
+  const seen = question.kind === 'read' ? seenOf(context, question, step) : null;
+  const masked = {
+    query: oneLine(await maskText(finding.query), 300),
+    fact: oneLine(await maskText(finding.fact), 600),
+  };
+  return {
+    ...finding,
+    ...masked,
+    at: step.at,
+    reader: step.reader,
+    // What holds a secret is not compared.
+    question:
+      masked.query === finding.query
+        ? (seen?.question ?? withDetail(question, step.output))
+        : { kind: 'other', tool: step.tool, text: '' },
+    whole: question.kind === 'read' ? seen !== null : isWhole(step.output),
+    ...(seen ? { sha: seen.sha } : {}),
+    tokens: countTokens(step.output),
+  };
+}
+
+/** A search that did not say whether it shows lines is known by what it showed. */
+const withDetail = (question: Question, output: string): Question =>
+  question.kind === 'search' && question.detail === 1 && /^(?:[^:\n]+:)?\d+:/m.test(output)
+    ? { ...question, detail: 2 }
+    : question;
+
+/** Clients cut long results, and tell. */
+const isWhole = (output: string): boolean =>
+  !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|more (?:results|matches)/i.test(
+    output.slice(-4000) + output.slice(0, 400),
+  );
+
+type Read = Extract<Question, { kind: 'read' }>;
+
+/**
+ * The lines that a result shows of the file as it is now, and the file's digest. Null where the file changed since the
+ * call, is none, or leads out of the project.
+ */
+function seenOf(
+  context: Context,
+  asked: Read,
+  { output, at, isTold = false }: { output: string; at: number; isTold?: boolean },
+): { question: Read; sha: string } | null {
+  const file = readOwn(context, asked.path);
+  if (!file || (!isTold && file.changed >= at)) return null;
+  if (isTold) return { question: asked, sha: file.sha };
+  const lines = file.bytes.toString('utf8').split('\n');
+  const last = Math.min(asked.to ?? lines.length, lines.length);
+  let position = 0;
+  let shown = asked.from - 1;
+  // In order, and with no more between two lines than the number that a tool puts there.
+  for (; shown < last; shown++) {
+    const line = (lines[shown] as string).trimEnd();
+    const found = output.indexOf(line, position);
+    if (found < 0 || (shown >= asked.from && line !== '' && found - position > 40)) break;
+    if (line !== '') position = found + line.length;
+  }
+  if (shown < asked.from) return null;
+  const isAll = shown >= lines.length || (shown === lines.length - 1 && lines.at(-1) === '');
+  return { question: { ...asked, to: isAll ? null : shown }, sha: file.sha };
+}
+
+/** A plain file inside the project, not too long; null for anything else. */
+function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: string; changed: number } | null {
+  try {
+    const stats = lstatSync(path);
+    if (!stats.isFile() || stats.size > MAX_FILE || !isInside(realpathSync(path), realpathSync(layout.root)))
+      return null;
+    const bytes = readFileSync(path);
+    return { bytes, sha: createHash('sha256').update(bytes).digest('hex'), changed: stats.ctimeMs };
+  } catch {
+    return null;
+  }
+}
+
+export interface KnownAnswer {
+  /** It was asked before in this session. */
+  known: boolean;
+  /** What was found then is still true, and in the context of who asks. */
+  fresh: boolean;
+  finding?: Finding;
+  why: string;
+  /** The same words, not only the same question. */
+  exact?: boolean;
+}
+
+/** EXM-03: whether a question was answered already, and whether the answer still holds for who asks. */
+export function lookUp(
+  context: Context,
+  tool: string,
+  input: ToolInput | string,
+  reader: string,
+  cwd: string,
+): KnownAnswer & { tokens: number } {
+  const asked = readQuestion(tool, input, cwd);
+  const lines = readLines(context);
+  const lost =
+    lines.findLast((line) => 'event' in line && line.event === 'compacted' && line.reader === reader)?.at ??
+    0;
+  const all = lines.filter(isFinding).filter(({ success }) => success);
+  const found = all.filter((one) => isAnswered(one, asked, all));
+  if (found.length === 0)
+    return { known: false, fresh: false, why: 'It was not asked in this session.', tokens: 0 };
+  const reasons = found.map((one) => ({ one, why: whyStale(context, one, asked, reader, lost) })).reverse();
+  const { one, why } = reasons.find((entry) => entry.why === null) ?? (reasons[0] as (typeof reasons)[0]);
+  const { question, at, tokens } = one;
+  const said =
+    typeof input === 'string' ? input : findingOf({ tool, input, output: '' }, 0, context.layout.root).query;
+  const when = new Date(at).toISOString().slice(11, 16);
+  return {
+    known: true,
+    fresh: why === null,
+    finding: shownAs(one),
+    why: why ?? `Step ${one.step} (${one.tool}, ${when} UTC) answered it, and nothing changed since.`,
+    exact: one.tool === tool && one.query === oneLine(said, 300) && isDeepStrictEqual(question, asked),
+    tokens,
+  };
+}
+
+/** By one finding, or by several reads that together show the lines asked for. */
+function isAnswered(one: Stored, asked: Question, all: readonly Stored[]): boolean {
+  if (answers(one.question, asked, one.whole)) return true;
+  if (one.question.kind !== 'read' || asked.kind !== 'read' || one.question.path !== asked.path || !one.sha)
+    return false;
+  const { from } = one.question;
+  if (from > asked.from || asked.to === null) return false;
+  let to = one.question.to ?? Number.POSITIVE_INFINITY;
+  const others = all.filter(
+    ({ sha, reader, at }) => sha === one.sha && reader === one.reader && at >= one.at,
+  );
+  for (const { question } of others.sort((a, b) => fromOf(a) - fromOf(b)))
+    if (question.kind === 'read' && question.path === asked.path && question.from <= to + 1)
+      to = Math.max(to, question.to ?? Number.POSITIVE_INFINITY);
+  return to >= asked.to;
+}
+
+const fromOf = ({ question }: Stored): number => (question.kind === 'read' ? question.from : 0);
+
+/** Why an answer does not hold any more for who asks; null when it does. */
+function whyStale(
+  context: Context,
+  one: Stored,
+  asked: Question,
+  reader: string,
+  lost: number,
+): string | null {
+  if (one.reader !== reader)
+    return `Another reader asked it (${one.reader}), so it is not in this conversation.`;
+  if (one.at <= lost) return 'It was asked before this conversation was compacted.';
+  if (one.question.kind === 'read') {
+    const name = relative(context.layout.root, one.question.path);
+    if (one.sha === undefined) return `${name} changed after it was read.`;
+    const now = readOwn(context, one.question.path);
+    return now?.sha === one.sha
+      ? null
+      : `${name} ${now ? 'changed after it was read' : 'is not there as a plain file now'}.`;
+  }
+  if (one.question.kind === 'other' || asked.kind === 'other')
+    return 'Its answer may be another one each time.';
+  return changedSince(context, one.question, asked, one.at);
+}
+
+/** What changed where a search or a listing looked, since it did; null for nothing. */
+function changedSince(context: Context, known: Question, asked: Question, since: number): string | null {
+  if (asked.kind === 'other' || known.kind === 'other') return 'Its answer may be another one each time.';
+  const { root } = context.layout;
+  if (!isInside(asked.path, root)) return 'It looked outside of the project.';
+  const foldersOnly = known.kind === 'list';
+  const byRipgrep = known.kind === 'search' && known.ripgrep;
+  const { names: skipped, isAll } = byRipgrep ? ignored(root) : { names: new Set(['.forge']), isAll: true };
+  // grep looks into what ripgrep leaves out.
+  const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
+  if (isWider && !isAll) return 'The search before left out files that git ignores.';
+  const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
+  let left = MAX_ENTRIES;
+  const visit = (path: string, isDeep: boolean): string | null => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats) return `${relative(root, path)} is gone.`;
+    if (stats.isSymbolicLink()) return path === asked.path ? 'It is a link.' : null;
+    const isFolder = stats.isDirectory();
+    if ((isFolder || !foldersOnly) && stats.ctimeMs >= since)
+      return `${relative(root, path) || 'The folder'} changed after it was searched.`;
+    if (!isFolder || !isDeep) return null;
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (isWider && entry.name.startsWith('.') && !OWN_FOLDERS.includes(entry.name))
+        return 'The search before left out hidden files.';
+      if (isWider && skipped.has(entry.name) && !OWN_FOLDERS.includes(entry.name))
+        return 'The search before left out files that git ignores.';
+      if (skipped.has(entry.name) || (foldersOnly && !entry.isDirectory())) continue;
+      if (--left < 0) return 'There are too many files to tell whether one changed.';
+      const changed = visit(join(path, entry.name), isRecursive);
+      if (changed !== null) return changed;
+    }
+    return null;
+  };
+  try {
+    return visit(asked.path, true);
+  } catch {
+    return 'Some of the files cannot be read.';
+  }
+}
+
+const OWN_FOLDERS = ['.git', '.forge'];
+
+/** The plain names of the .gitignore at the top, which ripgrep leaves out, and whether it has nothing else. */
+function ignored(root: string): { names: Set<string>; isAll: boolean } {
+  const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
+  const lines = text.split('\n').map((line) => line.trim());
+  const patterns = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const names = patterns
+    .map((line) => line.replace(/^\/|\/$/g, ''))
+    .filter((name) => /^[\w.@-]+$/.test(name));
+  return { names: new Set([...OWN_FOLDERS, ...names]), isAll: names.length === patterns.length };
+}
+
+/** Without what is needed to tell whether it still holds. */
+export const shownAs = ({ tool, query, fact, step, success, filePath }: Stored): Finding => ({
+  ...{ tool, query, fact, step, success },
+  ...(filePath === undefined ? {} : { filePath }),
+});

@@ -239,7 +239,7 @@ describe('agents that are told after the call', () => {
       // What changed right before a call is not taken for what the call saw.
       spawnSync('sleep', ['5.1']);
       await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
-      const after = async (path: string): Promise<string> => {
+      const told = async (path: string): Promise<string> => {
         const payload = {
           ...id,
           cwd: project.dir,
@@ -250,8 +250,8 @@ describe('agents that are told after the call', () => {
         };
         return (await runForge(project, ['hook', name, event], { stdin: JSON.stringify(payload) })).stdout;
       };
-      expect(await after('src/store.ts')).toBe('');
-      expect(await after('./src/store.ts')).toMatch(KNOWN);
+      expect(await told('src/store.ts')).toBe('');
+      expect(await told('./src/store.ts')).toMatch(KNOWN);
       expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ near_repeats: 1, avoided: 0 });
     },
   );

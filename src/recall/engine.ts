@@ -171,7 +171,12 @@ export function about(texts: readonly string[], subject: string): number[] {
     }),
   );
   const hits = search(documents, query, { limit: texts.length, now: 0, neighbours: false, related: false });
-  return hits.map(({ document }) => Number(document.id));
+  const best = hits[0]?.score ?? 1;
+  // Those that are about as good stay in their order.
+  return hits
+    .map(({ document, score }) => ({ at: Number(document.id), level: Math.round((10 * score) / best) }))
+    .sort((a, b) => b.level - a.level || a.at - b.at)
+    .map(({ at }) => at);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

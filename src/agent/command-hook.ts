@@ -43,7 +43,7 @@ export async function answerEvent(
       // Only now: the call must not be taken for an earlier one.
       const after = async (): Promise<void> => {
         if (transcript !== null) await forge.agent.learn(id, transcript);
-        else if (call.output !== null) await forge.agent.observe(id, call);
+        else if (call.output !== null) await forge.agent.observe(id, { ...call, cwd: event.cwd });
       };
       return { ...told, context: [told.context, again.context].filter(Boolean).join('\n\n') || null, after };
     }

@@ -150,8 +150,10 @@ export async function noteFindings(
     since: known.since,
     isOver,
   });
-  const done = calls.flatMap(({ tool, input, at, output, exit, failed, isPart }) =>
-    output === null || at === 0 || isPart ? [] : [{ tool, input, at, output, exit, success: !failed }],
+  const done = calls.flatMap(({ tool, input, at, output, exit, failed, isPart, cwd }) =>
+    output === null || at === 0 || isPart
+      ? []
+      : [{ tool, input, at, output, exit, success: !failed, ...(cwd ? { cwd } : {}) }],
   );
   await noteSteps(context, id, done);
   if (offset !== known.noted || !isSame)

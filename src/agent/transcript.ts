@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { kindOf } from '../finding/question.js';
 
 /** In bytes. A turn that wrote more is read from its end. */
@@ -17,6 +18,8 @@ export interface ToolCall {
   failed: boolean;
   /** A sub-agent made it, in a context of its own. */
   isPart: boolean;
+  /** The folder it was made in; absent where the client does not say. */
+  cwd?: string;
 }
 
 /**
@@ -32,10 +35,11 @@ export function readCalls(
   if (!read) return { calls: [], offset: from };
   const found: Found = new Map();
   let offset = read.offset - Buffer.byteLength(read.text);
+  const last: { cwd?: string } = {};
   const whole = parse(read.text);
   for (const line of whole === undefined ? read.text.split('\n') : [read.text]) {
     const value = whole ?? parse(line);
-    if (value !== undefined) visit(value, { since, at: 0, isPart: false, offset }, found);
+    if (value !== undefined) visit(value, { since, at: 0, isPart: false, offset, last }, found);
     offset += Buffer.byteLength(line) + 1;
   }
   const calls = [...found.values()];
@@ -76,6 +80,8 @@ interface Around {
   isPart: boolean;
   /** Of the line, in bytes. */
   offset: number;
+  /** The last folder that the client named. */
+  last: { cwd?: string };
 }
 
 type Found = Map<string, ToolCall & { offset: number }>;
@@ -87,6 +93,7 @@ function visit(value: unknown, around: Around, found: Found): void {
   // Every client writes a time beside each message.
   const at = typeof fields.timestamp === 'string' ? Date.parse(fields.timestamp) || 0 : around.at;
   if (typeof fields.timestamp === 'string' && at < around.since) return;
+  if (typeof fields.cwd === 'string' && isAbsolute(fields.cwd)) around.last.cwd = fields.cwd;
   const here = { ...around, at, isPart: around.isPart || fields.isSidechain === true };
   const tool = text(fields.name ?? fields.toolName ?? fields.tool_name);
   const id = text(fields.tool_use_id ?? fields.call_id ?? fields.toolCallId ?? fields.id);
@@ -98,7 +105,7 @@ function visit(value: unknown, around: Around, found: Found): void {
     const exit = exitIn(result) ?? (fields.status === 'success' ? 0 : null);
     found.set(id || `${tool} ${JSON.stringify(input)}`, {
       ...{ tool, input, at, output, exit, failed: fields.status === 'error' },
-      ...{ isPart: here.isPart, offset: here.offset },
+      ...{ isPart: here.isPart, offset: here.offset, ...around.last },
     });
   } else if (found.has(id) && id !== '') settle(id, fields, found);
   for (const inner of Object.values(fields)) visit(inner, here, found);

@@ -32,6 +32,7 @@ export async function addFinding(
     success: !failed,
     at: context.world.now().getTime(),
     reader: readerOf(context),
+    cwd: context.layout.root,
     isTold: true,
   };
   const stored = await toStored(context, step, findingsIn(context).length + 1);
@@ -52,6 +53,7 @@ export async function extractFinding(
     input: query,
     output,
     exit,
+    cwd: context.layout.root,
     at: context.world.now().getTime(),
     reader: readerOf(context),
   };
@@ -161,10 +163,13 @@ const CALL_TIME = 5000;
 export const noteCall = (
   context: Context,
   reader: string,
-  { tool, input, output }: { tool: string; input: ToolInput; output: string | null },
+  { tool, input, output, cwd }: { tool: string; input: ToolInput; output: string | null; cwd: string | null },
 ): Promise<void> =>
   noteSteps(context, reader, [
-    { tool, input, output: output ?? '', at: context.world.now().getTime() - CALL_TIME },
+    {
+      ...{ tool, input, output: output ?? '', at: context.world.now().getTime() - CALL_TIME },
+      ...(cwd === null || kindOf(tool) === 'shell' ? {} : { cwd }),
+    },
   ]);
 
 /** A conversation's context is summarised now: what it read is not before it any more. */

@@ -50,11 +50,13 @@ const withDetail = (question: Question, output: string): Question =>
     ? { ...question, detail: 2 }
     : question;
 
+/** In characters. Longer results are cut by one client or another. */
+const MAX_RESULT = 20_000;
+
 /** Clients cut long results, and tell. */
 const isWhole = (output: string): boolean =>
-  !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|more (?:results|matches)/i.test(
-    output.slice(-4000) + output.slice(0, 400),
-  );
+  output.length <= MAX_RESULT &&
+  !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|more (?:results|matches)/i.test(output);
 
 type Read = Extract<Question, { kind: 'read' }>;
 

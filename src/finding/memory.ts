@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { countTokens, oneLine } from '../core/text.js';
 import { factOf } from './facts.js';
-import { answers, commandIn, type Question, readQuestion, type ToolInput } from './question.js';
+import { answers, commandIn, kindOf, type Question, readQuestion, type ToolInput } from './question.js';
 
 /** ADR-0003: something learned from one tool call. */
 export interface Finding {
@@ -25,6 +25,8 @@ export interface Step {
   output: string;
   success?: boolean;
   exit?: number | null;
+  /** Where it was made; absent where that is not known. */
+  cwd?: string;
 }
 
 export interface MemorySummary {
@@ -47,17 +49,20 @@ function queryOf(input: ToolInput | string, question: Question): string {
   return typeof said === 'string' && said !== '' ? said : JSON.stringify(input);
 }
 
-/** The finding of a step, seen from the folder `cwd`. */
-export function findingOf(step: Step, number: number, cwd: string): Finding & { question: Question } {
+/** The finding of a step in the project at `root`. */
+export function findingOf(step: Step, number: number, root: string): Finding & { question: Question } {
   const { tool, input, output, exit = null, success = exit === null || exit === 0 } = step;
-  const question = readQuestion(tool, input, cwd);
+  const asked = readQuestion(tool, input, step.cwd ?? root);
+  // A shell may stand in any folder: what it reads is compared, what it searches is not known.
+  const isElsewhere = step.cwd === undefined && kindOf(tool) === 'shell' && asked.kind !== 'read';
+  const question: Question = isElsewhere ? { kind: 'other', tool, text: '' } : asked;
   return {
     tool,
-    query: oneLine(queryOf(input, question), 300),
-    fact: oneLine(factOf(tool, question, output, exit), 600),
+    query: oneLine(queryOf(input, asked), 300),
+    fact: oneLine(factOf(tool, asked, output, exit), 600),
     step: number,
     success,
-    ...(question.kind === 'read' ? { filePath: relative(cwd, question.path) } : {}),
+    ...(question.kind === 'read' ? { filePath: relative(root, question.path) } : {}),
     question,
   };
 }
@@ -79,7 +84,8 @@ export class ExecutionMemory {
 
   /** Learns from a tool call; returns what it learned. */
   extractFromStep(step: Step): Finding {
-    const { question, ...finding } = findingOf(step, this.findings.length + 1, resolve(this.cwd));
+    const cwd = resolve(this.cwd);
+    const { question, ...finding } = findingOf({ cwd, ...step }, this.findings.length + 1, cwd);
     this.findings.push({ ...finding, question });
     return finding;
   }

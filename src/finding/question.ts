@@ -59,9 +59,10 @@ const countIn = (input: ToolInput, ...names: string[]): number | null => {
 const at = (cwd: string, path: string): string => resolve(cwd, path.replace(/^file:\/\//, '').trim() || '.');
 
 /** The one question that a tool call asks, seen from the folder `cwd`. A string is the query itself. */
-export function readQuestion(tool: string, input: ToolInput | string, cwd: string): Question {
+export function readQuestion(tool: string, input: ToolInput | string, from: string): Question {
   const kind = kindOf(tool);
   const given = typeof input === 'string' ? queryAs(kind, input) : input;
+  const cwd = resolve(from, textIn(given, 'workdir', 'cwd') || '.');
   const path = textIn(
     given,
     'file_path',

@@ -16,12 +16,15 @@ const STORE = `export interface VectorStore {\n  name: string;\n}\n\nexport func
 class Claude {
   readonly transcript: string;
   private calls = 0;
+  /** Where its shell stands. */
+  cwd = '';
 
   constructor(
     readonly project: Project,
     readonly session = 'c0ffee00-0000-4000-8000-000000000001',
     private readonly command = makeLauncher(),
   ) {
+    this.cwd = project.dir;
     this.transcript = join(makeFolder(), 'transcript.jsonl');
     appendFileSync(this.transcript, '');
   }
@@ -32,7 +35,7 @@ class Claude {
     const payload = {
       session_id: this.session,
       transcript_path: this.transcript,
-      cwd: this.project.dir,
+      cwd: this.cwd,
       hook_event_name: event,
       ...more,
     };
@@ -47,7 +50,7 @@ class Claude {
   }
 
   private note(message: object): void {
-    const line = { type: 'x', timestamp: new Date().toISOString(), ...message };
+    const line = { type: 'x', timestamp: new Date().toISOString(), cwd: this.cwd, ...message };
     appendFileSync(this.transcript, `${JSON.stringify(line)}\n`);
   }
 
@@ -85,7 +88,7 @@ class Claude {
     const line = tool === 'Bash' ? String(input.command) : '';
     const { stdout } =
       tool === 'Bash'
-        ? spawnSync('/bin/sh', ['-c', line], { cwd: this.project.dir, encoding: 'utf8' })
+        ? spawnSync('/bin/sh', ['-c', line], { cwd: this.cwd, encoding: 'utf8' })
         : spawnSync('grep', grep, { cwd: this.project.dir, encoding: 'utf8' });
     return stdout;
   }
@@ -148,6 +151,24 @@ describe('an agent that asks again', () => {
       ['Read', { file_path: 'docs/store.ts' }],
     ] as [string, Input][])
       expect([input, claude.call(tool, input, { output: '' })]).toEqual([input, '']);
+  });
+
+  it('EXM-03 a search in the folder where the shell stood is not one of the whole project', async () => {
+    const claude = await talking();
+    claude.cwd = claude.project.path('src');
+    claude.call('Bash', { command: 'grep -rn addVectors .' });
+    claude.hook('Stop', { stop_hook_active: false });
+    claude.cwd = claude.project.dir;
+    expect(claude.call('Bash', { command: 'grep -rn addVectors .' })).toBe('');
+    expect(claude.call('Bash', { command: 'grep -rn addVectors src' })).toMatch(KNOWN);
+    const long = 'src/a.ts:1:addVectors\n'.repeat(40);
+    claude.call(
+      'Bash',
+      { command: 'grep -rn addV .' },
+      { output: `${long}... [900 lines truncated] ...\n${long}` },
+    );
+    claude.hook('Stop', { stop_hook_active: false });
+    expect(claude.call('Bash', { command: 'grep -rn addV .' }, { output: '' })).toBe('');
   });
 
   it('EXM-05 a sub-agent has not read what its caller read, nor the other way round', async () => {

@@ -59,7 +59,7 @@ async function replay(name: string): Promise<{ result: Result; asked: { exact: n
         if (said) result[event.expect]++;
         else result.missed.push(what);
       }
-      await forge.agent.saw('claude-x', [{ tool, input, at, ...run(project, event) }]);
+      await forge.agent.saw('claude-x', [{ tool, input, at, cwd: project.dir, ...run(project, event) }]);
     }
     wait();
   }

@@ -1,5 +1,6 @@
 import { type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { Finding, FindingStats, KnownAnswer } from '../index.js';
 
@@ -9,8 +10,11 @@ const ABOUT: readonly OptionSpec[] = [
 ];
 
 /** Both are needed, whatever else is given. */
-function about(options: Record<string, unknown>): { tool: string; query: string } {
-  return { tool: String(options.tool ?? ''), query: String(options.query ?? '') };
+function about({ tool, query }: Record<string, unknown>): { tool: string; query: string } {
+  if (typeof tool === 'string' && typeof query === 'string') return { tool, query };
+  throw usage('finding.about', `${tool === undefined ? '--tool' : '--query'} is missing.`, {
+    hint: 'forge finding has --tool Read --query src/login.ts',
+  });
 }
 
 const line = ({ tool, query, fact, filePath, success }: Finding, style: Style): string[] => [

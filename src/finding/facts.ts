@@ -63,7 +63,8 @@ function numbered(output: string, from: number): (readonly [number, string])[] {
 }
 
 /** What a file declares, exported names first. */
-export function readFact(path: string, output: string, from = 1): string {
+function readFact(path: string, output: string, from = 1): string {
+  if (output.trim() === '') return 'Nothing was shown';
   const lines = numbered(output, from);
   const language = LANGUAGES.find(([ends]) => ends.test(path));
   const named = (pattern: RegExp | null | undefined): string[] =>

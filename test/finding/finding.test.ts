@@ -232,6 +232,9 @@ describe('forge finding', () => {
       await forgeJson(project, ['finding', 'extract', '--tool', 'Read', '--query', name, 'src/app.js']);
       expect([name, (await has(project, 'Read', name))[1]]).toEqual([name, false]);
     }
-    expect(await forgeError(project, ['finding', 'has', '--tool', 'Read'])).toMatchObject({ exitCode: 2 });
+    expect(await forgeError(project, ['finding', 'has', '--tool', 'Read'])).toMatchObject({
+      exitCode: 2,
+      message: '--query is missing.',
+    });
   });
 });

@@ -57,12 +57,13 @@ class Normaliser {
     this.today = new RegExp(`\\b(?:${days.join('|')})\\b`, 'g');
   }
 
-  hash(word) {
+  /** `isSure`: it is one by its place, whatever its digits. */
+  hash(word, isSure = false) {
     if (word === 'ed25519') return word;
     let full =
       word.length >= 40 ? word : [...this.known, ...this.short].find((hash) => hash.startsWith(word));
     const isMixed = /[a-f]/.test(word) && /\d/.test(word);
-    if (full === undefined && !isMixed) return word;
+    if (full === undefined && !isMixed && !isSure) return word;
     if (full === undefined) {
       full = word;
       this.short.push(word);
@@ -103,6 +104,7 @@ class Normaliser {
       .replace(/\b\d+ (?:s|min) old\b|(?<=newest entry is )new\b/g, '<age> old')
       .replace(/(?<= ) *\b\d+(?:\.\d+)? (?:ms|s)\b|\b\d+(?:\.\d+)? (?:ms|s)\b/g, '<ms>')
       .replace(/\b\d+(?:\.\d+)? (?:B|KiB|KB)\b(?: +(?= ))?/g, '<bytes>')
+      .replace(/(?<=-)[0-9a-f]{8}(?=\.jsonl)/g, (word) => this.hash(word, true))
       .replace(HEX, (word) => this.hash(word));
   }
 

@@ -10,6 +10,9 @@ import { hooksFor } from '../support/wirings.js';
 
 type Input = Record<string, unknown>;
 
+/** What changed in the very millisecond of a call is not taken for what the call saw. */
+const settle = (): unknown => spawnSync('sleep', ['0.05']);
+
 const STORE = `export interface VectorStore {\n  name: string;\n}\n\nexport function addVectors(): void {}\nconst hidden = 1;\n`;
 
 /** Claude Code's part: it writes its transcript and calls the installed hooks. */
@@ -63,8 +66,7 @@ class Claude {
     const said = this.hook('PreToolUse', part === undefined ? about : { ...about, agent_id: part });
     const result = output ?? this.run(tool, input);
     this.note({ ...side, message: { content: [{ type: 'tool_result', tool_use_id: id, content: result }] } });
-    // The clock of the disk may be a few milliseconds behind.
-    spawnSync('sleep', ['0.02']);
+    settle();
     return said;
   }
 
@@ -102,7 +104,7 @@ async function talking(): Promise<Claude> {
   project.write('src/use.ts', "import { addVectors } from './store';\naddVectors();\n");
   const claude = new Claude(project);
   claude.hook('SessionStart', { source: 'startup' });
-  spawnSync('sleep', ['0.02']);
+  settle();
   return claude;
 }
 
@@ -177,6 +179,7 @@ describe('an agent that asks again', () => {
     claude.call('Read', { file_path: path });
     expect(claude.call('Read', { file_path: path }, { part: 'part-1' })).toBe('');
     claude.project.write('src/part.ts', 'export const part = 1;\n');
+    settle();
     expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') }, { part: 'part-1' })).toBe(
       '',
     );
@@ -189,6 +192,7 @@ describe('an agent that asks again', () => {
     claude.call('Read', { file_path: path });
     claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
     claude.project.write('src/store.ts', `${STORE}// more\n`);
+    settle();
     expect(claude.call('Read', { file_path: path })).toBe('');
     expect(claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' })).toBe('');
     expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
@@ -210,6 +214,7 @@ describe('what is not claimed to be known', () => {
     appendFileSync(outside, STORE);
     symlinkSync(outside, project.path('src/link.ts'));
     project.write('src/long.ts', Array.from({ length: 50 }, (_, i) => `const line${i} = ${i};`).join('\n'));
+    settle();
     const cut = 'const line0 = 0;\nconst line1 = 1;\n... 40 lines truncated ...\nconst line49 = 49;';
     const asked: [Input, string | undefined][] = [
       [{ file_path: project.path('src/link.ts') }, STORE],

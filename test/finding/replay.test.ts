@@ -9,7 +9,7 @@ type Call = { tool: string; input: Record<string, unknown>; expect: 'new' | 'exa
 type Event = Call | { write: string; text: string } | { compact: true };
 
 const TRACES = new URL('./traces/', import.meta.url);
-const wait = (): unknown => spawnSync('sleep', ['0.02']);
+const wait = (): unknown => spawnSync('sleep', ['0.05']);
 
 /** What the tool would say. Without ripgrep, grep says the same. */
 function run({ dir }: Project, { tool, input }: Call): { output: string; exit: number } {

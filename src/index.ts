@@ -24,8 +24,8 @@ export type { CycleReport, CycleResult, LoopResult, StopReason } from './cycle/r
 export type { Diagnosis, DoctorInput } from './doctor/doctor.js';
 export type { Fix, Fixed, FixPlan } from './doctor/fix.js';
 export type { AddedFeature, FeatureEdit, FeatureInput, FeatureList } from './feature/feature.js';
-export type { Candidate, Selection } from './feature/next.js';
 export type { Feature, FeatureStatus } from './feature/rules.js';
+export type { Candidate, Selection } from './feature/tasks.js';
 export type { FeatureResult, VerifyWatch } from './feature/verify.js';
 export type { FindingStats } from './finding/finding.js';
 export type { KnownAnswer } from './finding/known.js';

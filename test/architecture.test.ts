@@ -12,8 +12,8 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 const ORDER = [
   'core',
   'session/rules.ts',
-  'feature/issue.ts',
   'feature/rules.ts',
+  'feature/tasks.ts',
   'ledger/rules/record.ts',
   'ledger/rules/tombstone.ts',
   'git',

@@ -1,7 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { activeIssuesFile, doneIssueFile, doneIssuesFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
-import { ACTIVE_ISSUES, Unit } from '../feature/issue.js';
+import { ACTIVE_ISSUES, Unit } from '../feature/tasks.js';
 import { type Git, must } from '../git/client.js';
 import { commitAt } from '../git/read.js';
 import { changeActive } from '../learning/knowledge.js';

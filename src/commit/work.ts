@@ -1,7 +1,7 @@
 import { featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { decodeDocument } from '../core/schema.js';
-import { FEATURE, type Feature } from '../feature/rules.js';
-import { readFeatures } from '../feature/store.js';
+import type { Feature } from '../feature/rules.js';
+import { FEATURE, readFeatures } from '../feature/store.js';
 import { type Git, must } from '../git/client.js';
 import { type HeadCommit, readBlob, readHead } from '../git/read.js';
 import { type ChangedFile, holdsLedgers } from '../git/status.js';

@@ -2,7 +2,6 @@ import type * as z from 'zod/mini';
 import { conflictLines } from './conflict-marks.js';
 import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
 import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
-import { namesLike } from './nearest.js';
 import { escapeControls, lineAt, oneLine } from './text.js';
 
 /** A kind of state file: its schema, its version, and how older versions become this one. */
@@ -12,11 +11,6 @@ export interface Format<T> {
   /** The version written today, `major.minor`. */
   version: string;
   schema: z.ZodMiniType<T>;
-  /**
-   * True only for what the schema accepts as it is: a quick look that spares long lists the schema's pace. What it
-   * does not know, the schema decides.
-   */
-  isPlain?: (value: unknown) => boolean;
   /** The value that the schema sees, made of the fields that the file has. */
   prepare?: (fields: Record<string, unknown>) => Record<string, unknown>;
   /** From each older major version to the next one. */
@@ -127,13 +121,12 @@ function migrate<T>(
 }
 
 function validate<T>(
-  { schema, isPlain, prepare }: Format<T>,
+  { schema, prepare }: Format<T>,
   fields: Record<string, unknown>,
   text: string,
   file: string,
 ): T {
   const value = prepare ? prepare(fields) : fields;
-  if (isPlain?.(value)) return value as T;
   const result = schema.safeParse(value);
   // Formats check and change nothing; the value itself has its fields in the order of the file.
   if (result.success) return value as T;
@@ -239,18 +232,4 @@ export function checkId(id: string, what = 'id'): string {
 export function findTwin<T extends { id: string }>(records: readonly T[], id: string): T | undefined {
   const key = id.toLowerCase();
   return records.find((record) => record.id.toLowerCase() === key);
-}
-
-/** The record named exactly; the nearest names are in the hint of the exit-2 error otherwise. */
-export function requireRecord<T extends { id: string }>(records: readonly T[], id: string, what: string): T {
-  const found = records.find((record) => record.id === id);
-  if (found) return found;
-  const [near] = namesLike(
-    id.toLowerCase(),
-    records.map((record) => record.id.toLowerCase()),
-  );
-  const twin = near === undefined ? undefined : findTwin(records, near);
-  throw usage(`${what}.unknown`, `There is no ${what} ${JSON.stringify(oneLine(id, 80))}.`, {
-    hint: twin ? `Did you mean ${twin.id}?` : `forge ${what} list`,
-  });
 }

@@ -14,8 +14,8 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { ACTIVE_ISSUES } from '../feature/issue.js';
 import { readFeatures } from '../feature/store.js';
+import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { type Git, gitError, must } from '../git/client.js';
 import { loadGuard } from '../guard/guard.js';
 import { KFR } from '../kfr/rules.js';

@@ -1,15 +1,9 @@
 import type { Sides } from '../core/conflict-marks.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { compareText } from '../core/text.js';
-import { ACTIVE_ISSUES, UNIT } from '../feature/issue.js';
-import {
-  asUnproved,
-  FEATURE,
-  FEATURE_LIST,
-  type Feature,
-  type FeatureStatus,
-  testsDiffer,
-} from '../feature/rules.js';
+import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
+import { FEATURE, FEATURE_LIST } from '../feature/store.js';
+import { ACTIVE_ISSUES, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
 
 export type Fields = Record<string, unknown>;

@@ -14,8 +14,8 @@ import {
   shown,
 } from '../core/paths.js';
 import { decodeDocument, decodeUtf8, type Format } from '../core/schema.js';
-import { ACTIVE_ISSUES } from '../feature/issue.js';
-import { FEATURE } from '../feature/rules.js';
+import { FEATURE } from '../feature/store.js';
+import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { commitsTouching, readBlob } from '../git/read.js';
 import { LEARNED_LIST } from '../knowledge/rules.js';
 import { decodeConfig } from '../project/config.js';

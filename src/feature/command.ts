@@ -9,10 +9,11 @@ import type {
   FeatureEdit,
   FeatureList,
   FeatureResult,
+  FeatureStatus,
   Selection,
   VerifyWatch,
 } from '../index.js';
-import { describeStatus, STATUSES } from './rules.js';
+import { blockersOf, describeStatus, STATUSES } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test of this feature alone; none clears', many: true },
@@ -31,16 +32,13 @@ const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--issue <id>', help: 'its issue; none clears it', values: { words: ['none'], live: ['issue'] } },
 ];
 
-/** Only what was given: an absent flag leaves its field alone. */
+/** Only the flags that were given: an absent flag leaves its field unchanged. */
 function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
-  const { test, blockedBy, priority, issue, name, status } = options as Record<string, never>;
+  const { test, blockedBy, priority, issue, name, status, run } = options as Record<string, never>;
+  const list = (words?: string[]): string[] | undefined => words?.filter((word) => word !== 'none');
   const change = {
-    name,
-    status,
-    priority,
-    tests: test === undefined ? undefined : (test as string[]).filter((word) => word !== 'none'),
-    blocked_by: blockedBy === undefined ? undefined : (blockedBy as string[]).filter((id) => id !== 'none'),
-    linear_issue: issue === 'none' ? null : issue,
+    ...{ name, status, priority, tests: list(test), blocked_by: list(blockedBy) },
+    ...{ linear_issue: issue === 'none' ? null : issue, run: run === false ? false : undefined },
   };
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
@@ -54,18 +52,18 @@ function paint(feature: Feature, style: Style): string {
   return (colours[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
 }
 
-/** How a feature gets out of `unproven`. */
+/** The ways out of `unproven`. */
 const waysToProve = (id: string, style: Style): string =>
   columns(
     [
-      [`forge feature edit ${id} --test "COMMAND"`, 'a test that fails without the work'],
-      [`forge done ${id}`, 'break the work, see it fail, repair it, see it pass'],
-      [`forge feature confirm ${id}`, 'a person says that the test proves it'],
+      [`forge feature edit ${id} --test "COMMAND"`, 'use a test that fails without the work'],
+      [`forge done ${id}`, 'break the work, see the test fail, restore it, see it pass'],
+      [`forge feature confirm ${id}`, 'accept the test (for a person)'],
     ].map(([line = '', why]) => [style.command(line), style.dim(`# ${why}`)]),
     '    ',
   );
 
-/** What running a feature's tests made of it, in one line. */
+/** The result of a feature's tests in one line. */
 export function resultLine(result: FeatureResult, style: Style): string {
   const { id, status, before, duration_ms, failure, command, planned, not_run, unproven } = result;
   if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;
@@ -73,45 +71,34 @@ export function resultLine(result: FeatureResult, style: Style): string {
   if (not_run) return `${style.warn('-')} ${id}  ${change}  not run (${oneLine(not_run, 200)})`;
   const took = `${(duration_ms / 1000).toFixed(1)} s`;
   if (unproven)
-    return `${style.warn('!')} ${id}  ${change}  ${took}  its test passes, but was never seen to fail:\n${waysToProve(id, style)}`;
+    return `${style.warn('!')} ${id}  ${change}  ${took}  its test passes but has never failed:\n${waysToProve(id, style)}`;
   const mark = status === 'passing' ? style.good('✓') : style.bad('✗');
   const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})` : '';
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
-
-const row = (feature: Feature, style: Style): string[] => [
-  feature.id,
-  paint(feature, style),
-  oneLine(feature.name, 100),
-];
 
 const EXAMPLE = 'forge feature add "Login works" --test "npm test -- login"';
 
 function renderList({ features }: FeatureList, style: Style, { status }: Record<string, unknown>): string {
   if (features.length === 0 && status !== undefined) return `No feature is ${status}.`;
   if (features.length === 0) return `No features yet. Add one with: ${EXAMPLE}`;
-  return columns(features.map((feature) => row(feature, style)));
+  return columns(features.map((feature) => [feature.id, paint(feature, style), oneLine(feature.name, 100)]));
 }
 
 function renderFeature(feature: Feature, style: Style): string {
-  const blockers = [feature.blocked_by ?? []].flat();
+  const { tests = [], priority = '', linear_issue, verified_at, verified_commit } = feature;
   const rows = [
     ['status', describeStatus(feature)],
-    ['tests', (feature.tests ?? []).join('\n') || 'none'],
-    ['blocked by', blockers.join(', ')],
-    ['priority', feature.priority === undefined ? '' : String(feature.priority)],
-    ['issue', feature.linear_issue ?? ''],
-    [
-      'verified',
-      feature.verified_at
-        ? `${feature.verified_at} at ${feature.verified_commit?.slice(0, 12) ?? 'no commit'}`
-        : '',
-    ],
+    ['tests', tests.join('\n') || 'none'],
+    ['blocked by', blockersOf(feature).join(', ')],
+    ['priority', String(priority)],
+    ['issue', linear_issue ?? ''],
+    ['verified', verified_at ? `${verified_at} at ${verified_commit?.slice(0, 12) ?? 'no commit'}` : ''],
   ].filter(([, value]) => value !== '');
-  return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name, value]) => [name ?? '', oneLine(value ?? '', 300)]))}`;
+  return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 300)]))}`;
 }
 
-/** The feature that the session works on. */
+/** The id of the session's task, if it is a feature. */
 async function focused(call: Call): Promise<string[]> {
   const { task } = await call.forge().focus.show();
   const { features } = await call.forge().feature.list();
@@ -146,28 +133,25 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     }
   },
   render: ({ results }, style) =>
-    results.length === 0
-      ? 'No feature has tests yet.'
-      : results.map((result) => resultLine(result, style)).join('\n'),
+    results.map((result) => resultLine(result, style)).join('\n') || 'No feature has tests yet.',
   exit: ({ results }) => {
-    const failed = results.some(
-      ({ status, planned, not_run }) => !planned && !not_run && status !== 'passing',
-    );
-    return failed ? 1 : results.some(({ not_run }) => not_run) ? 6 : 0;
+    const isFailed = ({ status, planned, not_run }: FeatureResult): boolean =>
+      !planned && !not_run && status !== 'passing';
+    if (results.some(isFailed)) return 1;
+    return results.some(({ not_run }) => not_run) ? 6 : 0;
   },
 };
 
-/** A human's word for `passing` is a record of its own, not one change among others. */
+/** An override is a record of its own, so it comes with no other change. */
 async function edit(call: Call, id: string): Promise<AddedFeature> {
-  const { reason, run } = call.options as { reason?: string; run?: boolean };
+  const { reason } = call.options as { reason?: string };
   const change = changeOf(call);
-  if (reason === undefined)
-    return call.forge().feature.edit({ ...change, id, ...(run === false ? { run } : {}) }, firstRun(call));
+  if (reason === undefined) return call.forge().feature.edit({ ...change, id }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason can only be used with --status passing.', {
       hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
     });
-  await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`);
+  await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });
 }
 
@@ -185,33 +169,27 @@ const firstRun = (call: Call): VerifyWatch => ({
 
 const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
 
-/** `Login works` without quotes; `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
+/** `Login works` without quotes. `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
 const isTwoWords = (first: string, second: string): boolean =>
   /^\p{L}+\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
 
-const testFlags = ({ options }: Call): string[] =>
-  ((options.test ?? []) as string[]).map((test) => formatArgv(['--test', test]));
-
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
-  const { id, run } = call.options as { id?: string; run?: boolean };
+  const { id } = call.options as { id?: string };
+  const hint = (words: string): string => {
+    const tests = (call.options.test ?? []) as string[];
+    return ['forge feature add', words, ...tests.map((test) => formatArgv(['--test', test]))].join(' ');
+  };
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', 'Text of several words needs quotes.', {
-      hint: ['forge feature add', `"${first} ${second}"`, ...testFlags(call)].join(' '),
+      hint: hint(`"${first} ${second}"`),
     });
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
-    throw usage('feature.no_name', `${first} needs a name.`, {
-      hint: [`forge feature add ${first} "NAME"`, ...testFlags(call)].join(' '),
-    });
+    throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
-  return call
-    .forge()
-    .feature.add(
-      { ...input, ...(given === undefined ? {} : { id: given }), ...(run === false ? { run } : {}) },
-      firstRun(call),
-    );
+  return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
 }
 
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
@@ -230,10 +208,10 @@ export const group: Group = {
     command<AddedFeature>({
       name: 'add',
       args: ['<name>', '[text]'],
-      summary: 'Add a feature: its name, or an id and its name. Its tests are run once, and should fail',
+      summary: 'Add a feature by name, or by id and name. Its tests are run once and should fail',
       example: 'forge feature add F-1 "Login works" --test "npm test -- login"',
       options: [
-        { flags: '--id <id>', help: 'its id; without it one made of the name' },
+        { flags: '--id <id>', help: 'its id; made from the name by default' },
         NO_RUN,
         ...CHANGE_OPTIONS,
       ],
@@ -246,20 +224,7 @@ export const group: Group = {
       summary: 'List the features',
       example: 'forge ls',
       options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
-      run: async (call) => {
-        const { features } = await call.forge().feature.list();
-        const { status } = call.options as { status?: string };
-        if (status === undefined) return { features };
-        if ((STATUSES as readonly string[]).includes(status))
-          return { features: features.filter((feature) => feature.status === status) };
-        throw usage(
-          'feature.status',
-          `--status: found ${JSON.stringify(oneLine(status, 40))}, allowed: ${STATUSES.join(' | ')}.`,
-          {
-            field: 'status',
-          },
-        );
-      },
+      run: (call) => call.forge().feature.list(call.options as { status?: FeatureStatus }),
       render: renderList,
     }),
     command<Feature>({
@@ -273,7 +238,7 @@ export const group: Group = {
     command<AddedFeature>({
       name: 'edit',
       args: ['<id>'],
-      summary: 'Change a feature; new tests are run once, and take a passing one back to in_progress',
+      summary: 'Change a feature; new tests are run once, and a passing feature becomes in_progress',
       example: 'forge feature edit F-1 --status in_progress --priority 1',
       options: [
         { flags: '--name <text>', help: 'another name' },
@@ -282,7 +247,10 @@ export const group: Group = {
           help: 'not_implemented, in_progress, failing or blocked',
           values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
         },
-        { flags: '--reason <text>', help: 'with --status passing: a human says so without a test run' },
+        {
+          flags: '--reason <text>',
+          help: 'with --status passing: why it passes without a test run (for a person)',
+        },
         NO_RUN,
         ...CHANGE_OPTIONS,
       ],
@@ -294,26 +262,16 @@ export const group: Group = {
     command<{ removed: Feature }>({
       name: 'remove',
       args: ['<id>'],
-      summary: 'Remove a feature that none waits for',
+      summary: 'Remove a feature that no other feature waits for',
       example: 'forge feature remove F-1',
       writes: true,
-      run: async (call, id) => {
-        const [task] = await focused(call);
-        const result = await call.forge().feature.remove({ id: id as string });
-        // A task that is gone is no task.
-        if (task === result.removed.id && !call.flags.dryRun)
-          await call
-            .forge()
-            .focus.clear()
-            .catch((error: Error) => call.say(error.message));
-        return result;
-      },
+      run: (call, id) => call.forge().feature.remove({ id: id as string }),
       render: ({ removed }) => `removed ${removed.id}  ${oneLine(removed.name, 100)}`,
     }),
     command<{ features: Feature[]; known: string[] }>({
       name: 'import',
       args: ['<file>'],
-      summary: 'Import a JSON or Markdown list of features; what is known is left alone',
+      summary: 'Import a JSON or Markdown list of features; known ones stay unchanged',
       example: 'forge feature import features.md',
       writes: true,
       run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
@@ -323,7 +281,7 @@ export const group: Group = {
     command<FeatureList>({
       name: 'confirm',
       args: ['[ids...]'],
-      summary: 'For a person: accept tests that were never seen to fail',
+      summary: 'For a person: accept tests that have never failed',
       example: 'forge feature confirm F-1',
       options: [{ flags: '--all', help: 'every unproven feature' }],
       writes: true,

@@ -1,15 +1,14 @@
 import * as z from 'zod/mini';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
+import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText } from '../core/text.js';
+import { checkText, lineAt } from '../core/text.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
-import { requireMemory, storeAudit } from '../ledger/memory.js';
+import { storeAudit } from '../ledger/memory.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
-import { planImport } from './import.js';
-import { type Selection, selectNext } from './next.js';
 import {
   asConfirmed,
   blockersOf,
@@ -21,10 +20,13 @@ import {
   planEdit,
   planFeature,
   planRemove,
+  refuseSameName,
+  requireFeature,
   STATUSES,
   testsDiffer,
 } from './rules.js';
-import { readFeatures, requireFeature, updateFeatures } from './store.js';
+import { readFeatures, updateFeatures } from './store.js';
+import { type Selection, selectNext } from './tasks.js';
 import { type FirstRun, runFirst, type VerifyWatch } from './verify.js';
 
 const Change = {
@@ -32,20 +34,14 @@ const Change = {
   blocked_by: z.optional(z.array(z.string())),
   priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
   linear_issue: z.optional(z.nullable(z.string())),
-};
-export const FeatureInput = z.strictObject({
-  id: z.optional(z.string()),
-  name: z.string(),
-  /** False: the tests are not run once to see them fail. */
+  /** False: do not run new tests once to see them fail. */
   run: z.optional(z.boolean()),
-  ...Change,
-});
+};
+export const FeatureInput = z.strictObject({ id: z.optional(z.string()), name: z.string(), ...Change });
 export const FeatureEdit = z.strictObject({
   id: z.string(),
   name: z.optional(z.string()),
   status: z.optional(z.enum(STATUSES)),
-  /** False: new tests are not run once to see them fail. */
-  run: z.optional(z.boolean()),
   ...Change,
 });
 export type FeatureInput = z.infer<typeof FeatureInput>;
@@ -56,44 +52,55 @@ export interface FeatureList {
 }
 
 export interface AddedFeature extends FeatureList {
-  /** What the first run of its tests showed; absent without tests. */
+  /** The result of the first run of its tests; absent without tests. */
   first_run?: FirstRun;
 }
 
-export const listFeatures = (context: Context): FeatureList => ({
-  features: believe(context, readFeatures(context)),
-});
+const JUDGED_BY = 'what features are judged by';
 
-/** Those that only claim to pass. */
+const FeatureFilter = z.looseObject({ status: z.optional(z.enum(STATUSES)) });
+
+export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilter>): FeatureList {
+  const { status } = checkInput(FeatureFilter, raw);
+  const features = believe(context, readFeatures(context));
+  return { features: features.filter((feature) => !status || feature.status === status) };
+}
+
+export const showFeature = (context: Context, { id }: { id: string }): Feature =>
+  requireFeature(listFeatures(context).features, id);
+
+/** SES-10: what to do next, and why. */
+export const nextTask = (context: Context): Selection =>
+  selectNext(listFeatures(context).features, readIssues(context).issues);
+
+/** Features that are marked passing without evidence for their current tests. */
 export function claimsIn(context: Context, features: readonly Feature[]): Feature[] {
   const passing = features.filter(({ status }) => status === 'passing');
   if (passing.length === 0) return [];
   const { test_command } = readConfig(context).features;
-  return passing.filter((feature) => !isProven(feature, commandsOf(feature, test_command)));
+  return passing.filter((feature) => !isProven(feature, presentCommands(context, feature, test_command)));
 }
 
-/** Features as they may be counted: one that is not shown to pass is in progress, and a warning says so. */
+/** The features as they count: `passing` without evidence is in_progress, with a warning. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
   const claims = claimsIn(context, features);
-  warnOf(context, claims, 'marked passing, but not by a run of the tests as they are');
   if (claims.length === 0) return [...features];
-  const doubtful = new Set(claims);
-  return features.map((feature) => (doubtful.has(feature) ? { ...feature, status: 'in_progress' } : feature));
-}
-
-function warnOf(context: Context, features: readonly Feature[], why: string): void {
-  if (features.length === 0) return;
-  const named = features.slice(0, 3).map(({ id }) => id);
-  const more = features.length > 3 ? ` and ${features.length - 3} more` : '';
-  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge done ${named[0]}`;
+  const [first] = claims;
+  const named = claims.slice(0, 3).map(({ id }) => id);
+  const more = claims.length > 3 ? ` and ${claims.length - 3} more` : '';
+  const warning = `${named.join(', ')}${more}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${first?.id}`;
   if (!context.warnings.includes(warning)) context.warnings.push(warning);
+  return features.map((feature) =>
+    claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
+  );
 }
 
-/** The commands of a feature's tests as they stand; null when one cannot be run. */
-export const presentCommands = (context: Context, feature: Feature): string[] | null =>
-  commandsOf(feature, readConfig(context).features.test_command);
-
-function commandsOf({ tests = [] }: Feature, template: string): string[] | null {
+/** The commands of a feature's current tests; null when one cannot be run. */
+export function presentCommands(
+  context: Context,
+  { tests = [] }: Feature,
+  template = readConfig(context).features.test_command,
+): string[] | null {
   try {
     return tests.map((test) => formatArgv(testArgv(test, template)));
   } catch {
@@ -101,18 +108,13 @@ function commandsOf({ tests = [] }: Feature, template: string): string[] | null 
   }
 }
 
-export const showFeature = (context: Context, { id }: { id: string }): Feature =>
-  requireFeature(listFeatures(context).features, id);
-
-/** FEA-01. A test given here is approved by being entered: whoever typed it could have run it. FEA-05: it is run once. */
+/** FEA-01. Entering a test approves it: whoever typed it could have run it. FEA-05: it is run once. */
 export async function addFeature(
   context: Context,
   raw: FeatureInput,
   watch: VerifyWatch = {},
 ): Promise<AddedFeature> {
   const { id, run = true, ...change } = checkInput(FeatureInput, raw);
-  if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
-  if (id !== undefined) checkId(id, 'feature id');
   checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
     if (id === undefined) refuseSameName(features, change.name);
@@ -123,17 +125,40 @@ export async function addFeature(
   return tryTests(context, feature, run, watch);
 }
 
-/** The same name again is nearly always the same feature. With an id of its own it may be another one. */
-function refuseSameName(features: readonly Feature[], name: string): void {
-  const same = features.find((feature) => feature.name.toLowerCase() === name.toLowerCase());
-  if (same)
-    throw usage('feature.exists', `There is already a feature with that name: ${same.id}.`, {
-      field: 'name',
-      hint: `forge feature show ${same.id}`,
-    });
+export async function editFeature(
+  context: Context,
+  raw: FeatureEdit,
+  watch: VerifyWatch = {},
+): Promise<AddedFeature> {
+  const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
+  if (Object.values(change).every((value) => value === undefined))
+    throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
+  checkChange(context, change);
+  const { before, feature } = changeFeatures(context, (features) => {
+    const before = requireFeature(features, id);
+    const feature = planEdit(features, id, change);
+    return { features: features.with(features.indexOf(before), feature), result: { before, feature } };
+  });
+  if (change.blocked_by) warnUnknown(context, feature);
+  if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch);
+  if (change.tests) approveTests(context, change.tests);
+  return { features: [feature] };
 }
 
-/** FEA-05: new tests are run once, when they are entered. */
+function checkChange(context: Context, { name, tests, blocked_by = [], linear_issue }: FeatureChange): void {
+  // A builder does not choose the tests that judge its work.
+  if (tests !== undefined) requireSupervisor(context, JUDGED_BY);
+  if (name !== undefined) checkText(name, { what: 'The name', lines: false });
+  for (const id of blocked_by) checkId(id, 'id');
+  if (linear_issue) checkId(linear_issue, 'issue id');
+  const isCommand = readConfig(context).features.test_command === '';
+  for (const test of tests ?? []) {
+    checkText(test, { what: 'The test', lines: false });
+    if (isCommand) splitCommand(test);
+  }
+}
+
+/** Approves the new tests and runs them once. */
 async function tryTests(
   context: Context,
   feature: Feature,
@@ -147,62 +172,19 @@ async function tryTests(
   return { features: [requireFeature(readFeatures(context), feature.id)], first_run };
 }
 
-export async function editFeature(
-  context: Context,
-  raw: FeatureEdit,
-  watch: VerifyWatch = {},
-): Promise<AddedFeature> {
-  const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
-  // Whoever is judged by the tests does not choose them.
-  if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
-  if (Object.values(change).every((value) => value === undefined))
-    throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
-  checkChange(context, change);
-  const { before, feature } = changeFeatures(context, (features) => {
-    const before = requireFeature(features, id);
-    const edited = planEdit(features, before.id, change);
-    const result = { before, feature: edited };
-    return { features: features.map((other) => (other === before ? edited : other)), result };
-  });
-  if (change.blocked_by) warnUnknown(context, feature);
-  if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch);
-  if (change.tests) approveTests(context, change.tests);
-  return { features: [feature] };
-}
-
-/** Not refused: another branch may bring it. */
+/** An unknown blocker is not refused: another branch may bring it. */
 function warnUnknown(context: Context, feature: Feature): void {
   const features = readFeatures(context);
-  for (const id of blockersOf(feature))
-    if (!features.some((other) => other.id === id))
-      context.warnings.push(
-        `There is no feature ${id} yet; ${feature.id} waits until there is, and it passes.`,
-      );
+  for (const id of blockersOf(feature).filter((id) => !features.some((other) => other.id === id)))
+    context.warnings.push(`There is no feature ${id} yet. ${feature.id} waits until it exists and passes.`);
 }
 
 export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
-  requireSupervisor(context, 'what features are judged by');
+  requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
     const removed = requireFeature(features, id);
-    return { features: planRemove(features, removed.id), result: { removed } };
+    return { features: planRemove(features, id), result: { removed } };
   });
-}
-
-/** Hundreds at once, all or nothing. Tests from a file were not typed here: they need `forge trust`. */
-export function importFeatures(
-  context: Context,
-  { text }: { text: string },
-): { features: Feature[]; known: string[] } {
-  requireSupervisor(context, 'what features are judged by');
-  return changeFeatures(context, (features) => {
-    const plan = planImport(features, text, timestamp(context));
-    return { features: [...features, ...plan.added], result: { features: plan.added, known: plan.known } };
-  });
-}
-
-/** SES-10: what to do next, and why. */
-export function nextTask(context: Context): Selection {
-  return selectNext(listFeatures(context).features, readIssues(context).issues);
 }
 
 export const FeatureConfirmInput = z.strictObject({
@@ -210,7 +192,7 @@ export const FeatureConfirmInput = z.strictObject({
   all: z.optional(z.boolean()),
 });
 
-/** FEA-05: a person says that tests which were never seen to fail prove the feature all the same. */
+/** FEA-05: a person accepts tests that have never failed. */
 export async function confirmFeatures(
   context: Context,
   raw: z.infer<typeof FeatureConfirmInput>,
@@ -220,13 +202,12 @@ export async function confirmFeatures(
     throw usage('feature.which', `Name the features to confirm, or give --all${all ? ', not both' : ''}.`, {
       hint: 'forge feature confirm --all',
     });
-  const reason = 'the tests prove it, although they were never seen to fail';
+  const reason = 'the tests prove it although they have never failed';
   const decision = requireDecision(context, 'Confirming a feature', reason);
   const before = readFeatures(context);
   const named = all ? before.filter(({ unproven }) => unproven) : ids.map((id) => requireFeature(before, id));
   const confirmed = new Set(named.filter(({ unproven }) => unproven).map(({ id }) => id));
   if (confirmed.size === 0) return { features: named };
-  requireMemory(context);
   storeAudit(context, { kind: 'feature_confirmed', features: [...confirmed], ...decision });
   const after = updateFeatures(context, (features) =>
     features.map((feature) => (confirmed.has(feature.id) ? asConfirmed(feature) : feature)),
@@ -234,18 +215,27 @@ export async function confirmFeatures(
   return { features: after.filter(({ id }) => confirmed.has(id)) };
 }
 
-function checkChange(
+/** FEA-03: a person makes a feature passing without a test run. The audit tier keeps who and why. */
+export async function overrideFeature(
   context: Context,
-  { name, tests = [], blocked_by = [], linear_issue }: FeatureChange,
-): void {
-  if (name !== undefined) checkText(name, { what: 'The name', lines: false });
-  for (const id of blocked_by) checkId(id, 'id');
-  if (linear_issue) checkId(linear_issue, 'issue id');
-  const asCommand = readConfig(context).features.test_command === '';
-  for (const test of tests) {
-    checkText(test, { what: 'The test', lines: false });
-    if (asCommand) splitCommand(test);
-  }
+  { id, reason }: { id: string; reason: string },
+): Promise<FeatureList> {
+  const decision = requireDecision(context, 'Marking a feature as passing without its tests', reason);
+  const feature = changeFeatures(context, (features) => {
+    const before = requireFeature(features, id);
+    const { status, tests = [] } = before;
+    // The audit record first: after a crash in between there is a record without effect, never the reverse.
+    const audit = storeAudit(context, {
+      kind: 'feature_override',
+      feature: before.id,
+      before: status,
+      tests,
+      ...decision,
+    });
+    const after = overridden(before, { audit: audit.id, at: timestamp(context), reason: decision.reason });
+    return { features: features.with(features.indexOf(before), after), result: after };
+  });
+  return { features: [feature] };
 }
 
 function changeFeatures<T>(
@@ -261,34 +251,116 @@ function changeFeatures<T>(
   return result as T;
 }
 
-/** FEA-03: a human's word makes a feature passing without a test run; the audit ledger keeps who and why. */
-export async function overrideFeature(
+/** Imports hundreds at once, all or nothing. Tests from a file were not typed here, so they need `forge trust`. */
+export function importFeatures(
   context: Context,
-  { id, reason }: { id: string; reason: string },
-): Promise<FeatureList> {
-  const decision = requireDecision(context, 'Marking a feature as passing without its tests', reason);
-  const seen = requireFeature(readFeatures(context), id);
-  requireMemory(context);
-  const feature = changeFeatures(context, (features) => {
-    const now = requireFeature(features, id);
-    if (testsDiffer(now, seen))
-      throw refused(
-        'feature.changed',
-        `The tests of ${now.id} were edited meanwhile; nothing was recorded.`,
-        {
-          hint: `forge feature show ${now.id}`,
-        },
-      );
-    // The audit record first: a crash in between leaves a word without effect, never an effect without the word.
-    const audit = storeAudit(context, {
-      kind: 'feature_override',
-      feature: now.id,
-      before: now.status,
-      tests: now.tests ?? [],
-      ...decision,
-    });
-    const after = overridden(now, { audit: audit.id, at: timestamp(context), reason: decision.reason });
-    return { features: features.map((other) => (other === now ? after : other)), result: after };
+  { text }: { text: string },
+): { features: Feature[]; known: string[] } {
+  requireSupervisor(context, JUDGED_BY);
+  return changeFeatures(context, (features) => {
+    const { added, known } = planImport(features, text, timestamp(context));
+    return { features: [...features, ...added], result: { features: added, known } };
   });
-  return { features: [feature] };
 }
+
+/** One line of a list to import. */
+interface ListEntry extends FeatureChange {
+  id?: string | undefined;
+  name: string;
+}
+
+/**
+ * Plans the new features of a JSON list (an array, or `{features: […]}`) or a Markdown list (`- [ ] ID: name`, `- name`).
+ * One bad line refuses the whole list (exit 2). `passing` is never imported: it has to be verified here.
+ */
+export function planImport(
+  features: readonly Feature[],
+  text: string,
+  now: string,
+): { added: Feature[]; known: string[] } {
+  const entries = /^\s*[[{]/.test(text) ? readJsonList(text) : readMarkdownList(text);
+  if (entries.length === 0)
+    throw usage('import.empty', 'That list contains no features.', {
+      hint: 'A Markdown list ("- FORGE-001: Login works") or a JSON array with "name" fields.',
+    });
+  const added: Feature[] = [];
+  const known: string[] = [];
+  for (const entry of entries) {
+    const { id, name } = entry;
+    const matches = (one: Feature): boolean =>
+      id === undefined ? isSameName(one.name, name) : one.id.toLowerCase() === id.toLowerCase();
+    const isRepeated = added.some((one) => matches(one) && isSameName(one.name, name));
+    const all = [...features, ...added];
+    if (features.some(matches) || isRepeated) known.push(id ?? name);
+    else added.push(planFeature(all, id ?? nextId(all), entry, now));
+  }
+  return { added, known };
+}
+
+const isSameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+/** The number after the largest `FORGE-NNN`. */
+function nextId(features: readonly Feature[]): string {
+  const numbers = features.map((feature) => Number(/^FORGE-(\d+)$/i.exec(feature.id)?.[1] ?? 0));
+  return `FORGE-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`;
+}
+
+const Row = z.looseObject({
+  id: z.optional(z.string()),
+  name: z.optional(z.string()),
+  description: z.optional(z.string()),
+  status: z.optional(z.enum(STATUSES)),
+  passes: z.optional(z.boolean()),
+  tests: z.optional(z.array(z.string())),
+  test: z.optional(z.string()),
+  blocked_by: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
+  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
+  linear_issue: z.optional(z.nullable(z.string())),
+});
+
+function readJsonList(text: string): ListEntry[] {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    const line = lineAt(text, error.offset);
+    throw usage('import.json', `Line ${line}: ${error.message}.`, { line });
+  }
+  const list = Array.isArray(value) ? value : (value as { features?: unknown }).features;
+  return checkInput(z.object({ features: z.array(Row) }), { features: list }).features.map(fromRow);
+}
+
+function fromRow(row: z.infer<typeof Row>, index: number): ListEntry {
+  const { id, status, priority, linear_issue } = row;
+  const at = `features[${index}]`;
+  const name = row.name ?? row.description ?? id;
+  if (name === undefined) throw usage('import.name', `${at} has no name.`, { field: `${at}.name` });
+  const tests = row.tests ?? (row.test === undefined ? [] : [row.test]);
+  for (const test of tests) checkText(test, { what: `${at}.tests`, lines: false });
+  const blockers = blockersOf(row).filter((blocker) => blocker !== '');
+  for (const blocker of blockers) checkId(blocker, `${at}.blocked_by`);
+  if (linear_issue) checkId(linear_issue, `${at}.linear_issue`);
+  return {
+    id,
+    name: checkText(name, { what: `${at}.name`, lines: false }),
+    // There is no evidence here of what passed elsewhere.
+    status: status === 'passing' || row.passes ? 'in_progress' : status,
+    tests,
+    blocked_by: blockers.length > 0 ? blockers : undefined,
+    priority,
+    linear_issue,
+  };
+}
+
+const ITEM =
+  /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/s;
+
+const readMarkdownList = (text: string): ListEntry[] =>
+  text.split('\n').flatMap((line, index) => {
+    const item = ITEM.exec(line);
+    if (!item) return [];
+    const [, tick, id, name = ''] = item;
+    const status = tick?.toLowerCase() === 'x' ? ('in_progress' as const) : undefined;
+    return [{ id, name: checkText(name, { what: `Line ${index + 1}`, lines: false }), status }];
+  });

@@ -1,218 +1,38 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type EntryList, encodeFields } from '../core/entries.js';
-import { corrupted, refused, usage } from '../core/error.js';
-import { featuresFile, featuresFolder } from '../core/paths.js';
-import { checkId, type Format, findTwin, ID_PATTERN, isId, requireRecord } from '../core/schema.js';
-import { compareIds, compareText, oneLine } from '../core/text.js';
+import { refused, usage } from '../core/error.js';
+import { namesLike } from '../core/nearest.js';
+import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
 export type FeatureStatus = (typeof STATUSES)[number];
 
-const Blockers = z.union([z.null(), z.string(), z.array(z.string())]);
-
+/** The fields in the order in which files hold them. */
 export const Feature = z.looseObject({
   id: z.string().check(z.regex(ID_PATTERN)),
   name: z.string(),
   status: z.enum(STATUSES),
   /** Commands, or arguments for `[features] test_command`. */
   tests: z.optional(z.array(z.string())),
-  blocked_by: z.optional(Blockers),
+  blocked_by: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
   /** 1 (most urgent) to 4. */
   priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
   linear_issue: z.optional(z.nullable(z.string())),
-  created_at: z.optional(z.string()),
-  /** Its tests passed before any work was done, and were never seen to fail (FEA-05). */
+  /** Its tests passed before any work was done and have never failed (FEA-05). */
   unproven: z.optional(z.boolean()),
-  /** The evidence of `passing`: when, at which commit, by which commands. Written by verify alone. */
-  verified_at: z.optional(z.nullable(z.string())),
-  verified_commit: z.optional(z.nullable(z.string())),
-  verified_by: z.optional(z.array(z.string())),
-  /** A human's word instead of a test run: the audit record, and the tests it holds for. */
+  /** A person's word instead of a test run: the audit record, and the tests it holds for. */
   override: z.optional(
     z.looseObject({ audit: z.string(), reason: z.string(), at: z.string(), tests: z.array(z.string()) }),
   ),
+  /** The evidence of `passing`. Only verify writes it. */
+  verified_at: z.optional(z.nullable(z.string())),
+  verified_commit: z.optional(z.nullable(z.string())),
+  verified_by: z.optional(z.array(z.string())),
+  created_at: z.optional(z.string()),
 });
 export type Feature = z.infer<typeof Feature>;
-
-/** A merge or an edit may leave one id twice; then nobody knows which one is meant. */
-function firstTwice(features: readonly { id: string }[]): string | null {
-  const seen = new Set<string>();
-  for (const { id } of features) {
-    const key = id.toLowerCase();
-    if (seen.has(key)) return id;
-    seen.add(key);
-  }
-  return null;
-}
-
-const Features = z.looseObject({
-  schema_version: z.string(),
-  features: z.array(Feature).check((list) => {
-    const twice = firstTwice(list.value);
-    const message = `the id ${twice} stands twice (case aside)`;
-    if (twice !== null) list.issues.push({ code: 'custom', message, input: list.value, path: [] });
-  }),
-});
-export type Features = z.infer<typeof Features>;
-
-/** `long-term/features.json`, a view in the shape of RFC-9060 §3.1. */
-export const FEATURES: Format<Features> = { name: 'features', version: '1.0', schema: Features };
-
-/** `long-term/features.d/<id>.json` */
-export const FEATURE: Format<Feature> = {
-  name: 'feature',
-  version: '1.0',
-  schema: Feature,
-  isPlain: isPlainFeature,
-  prepare: fromFile,
-};
-
-/** The fields of an entry's file, in their order. All of them always stand there: an absent one is null. */
-const FIELDS = [
-  'id',
-  'name',
-  'status',
-  'tests',
-  'blocked_by',
-  'priority',
-  'linear_issue',
-  'unproven',
-  'override',
-  'verified_at',
-  'verified_commit',
-  'verified_by',
-  'created_at',
-] as const;
-
-function encodeFeature(feature: Feature): Buffer {
-  const known = Object.fromEntries(FIELDS.map((field) => [field, feature[field] ?? null]));
-  return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature });
-}
-
-/** Known fields in their order, then those that somebody added. */
-function inOrder(feature: Feature): Feature {
-  const known = FIELDS.filter((field) => feature[field] !== undefined);
-  return { ...Object.fromEntries(known.map((field) => [field, feature[field]])), ...feature } as Feature;
-}
-
-function fromFile({ schema_version: _, ...fields }: Record<string, unknown>): Record<string, unknown> {
-  const isAbsent = (field: string): boolean =>
-    fields[field] === null && (FIELDS as readonly string[]).includes(field);
-  return Object.fromEntries(Object.entries(fields).filter(([field]) => !isAbsent(field)));
-}
-
-/** By age, then by id. */
-function arrange(features: Feature[]): Feature[] {
-  const twice = firstTwice(features);
-  if (twice !== null) {
-    const files = features.filter(({ id }) => id.toLowerCase() === twice.toLowerCase());
-    throw corrupted('feature.twice', `${files.map(({ id }) => id).join(' and ')} differ only in case.`, {
-      hint: `git rm .forge/memory/long-term/features.d/${twice}.json   # or give it another id`,
-    });
-  }
-  const age = ({ created_at }: Feature): string => created_at ?? '~';
-  return [...features].sort((a, b) => compareText(age(a), age(b)) || compareIds(a.id, b.id));
-}
-
-/** Fields that a person may change in the view. The rest is evidence, which forge alone writes. */
-const isEditable = (field: string): boolean =>
-  !['id', 'created_at', 'unproven', 'override'].includes(field) && !field.startsWith('verified_');
-
-/** By id and field: what differs between `base` and `edited` is what the person changed. */
-function takeIn(
-  features: readonly Feature[],
-  base: Features,
-  edited: Features,
-): { entries: Feature[]; changes: string[] } {
-  const [was, now] = [byId(base.features), byId(edited.features)];
-  const changes: string[] = [];
-  const kept = features
-    .filter(({ id }) => !was.has(id) || now.has(id))
-    .map((feature) => {
-      const [old, wanted] = [was.get(feature.id), now.get(feature.id)];
-      return wanted ? edit(feature, old ?? feature, wanted, changes) : feature;
-    });
-  for (const { id } of features) if (was.has(id) && !now.has(id)) changes.push(`${id} removed`);
-  const known = new Set(features.map(({ id }) => id));
-  const added = edited.features.filter(({ id }) => !known.has(id) && !was.has(id));
-  for (const { id } of added) {
-    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is not a feature id.`);
-    changes.push(`${id} added`);
-  }
-  return { entries: [...kept, ...added.map((feature) => unclaimed(withoutNulls(feature)))], changes };
-}
-
-function edit(feature: Feature, old: Feature, wanted: Feature, changes: string[]): Feature {
-  const fields = new Set([...Object.keys(old), ...Object.keys(wanted)]);
-  const changed = [...fields].filter(
-    (field) => isEditable(field) && !isSame(old[field] ?? null, wanted[field] ?? null),
-  );
-  // Only a run of the tests makes a feature pass.
-  const taken = changed.filter((field) => field !== 'status' || wanted.status !== 'passing');
-  if (changed.length > taken.length)
-    changes.push(`${feature.id} stays ${feature.status} until forge done ${feature.id}`);
-  if (taken.every((field) => isSame(feature[field] ?? null, wanted[field] ?? null))) return feature;
-  changes.push(`${feature.id} (${taken.join(', ')})`);
-  const given = Object.fromEntries(taken.map((field) => [field, wanted[field]]));
-  const after = withoutNulls({ ...feature, ...given });
-  if (testsDiffer(feature, after) && after.status === 'passing') return asUnproved(after);
-  return after.status === feature.status ? after : withoutEvidence(after);
-}
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-const withoutNulls = (feature: Feature): Feature => fromFile(feature) as Feature;
-
-const unclaimed = (feature: Feature): Feature =>
-  withoutEvidence(feature.status === 'passing' ? { ...feature, status: 'in_progress' } : feature);
-
-const byId = (features: readonly Feature[]): Map<string, Feature> =>
-  new Map(features.map((feature) => [feature.id, feature]));
-
-export const FEATURE_LIST: EntryList<Feature, Features> = {
-  folder: featuresFolder,
-  entry: FEATURE,
-  nameOf: ({ id }) => id,
-  arrange,
-  encode: encodeFeature,
-  view: FEATURES,
-  viewFile: featuresFile,
-  toView: (features, standing) => ({
-    ...(standing ?? { schema_version: FEATURES.version }),
-    features: features.map(inOrder),
-  }),
-  takeIn,
-};
-
-type Fields = Record<string, unknown>;
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-
-const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
-  id: (value) => isText(value) && ID_PATTERN.test(value as string),
-  name: isText,
-  status: (value) => (STATUSES as readonly unknown[]).includes(value),
-  tests: isTexts,
-  blocked_by: (value) => isText(value) || isTexts(value),
-  priority: (value) => value === 1 || value === 2 || value === 3 || value === 4,
-  linear_issue: isText,
-  created_at: isText,
-  unproven: (value) => typeof value === 'boolean',
-  verified_at: isText,
-  verified_commit: isText,
-  verified_by: isTexts,
-  override: () => false,
-};
-
-/** Hundreds of features are read by every `next` and session start; see Format. Required: id, name, status. */
-function isPlainFeature(value: unknown): boolean {
-  const feature = value as Fields;
-  if (feature.id === undefined || feature.name === undefined || feature.status === undefined) return false;
-  for (const field in feature) if (PLAIN_FIELDS[field]?.(feature[field]) === false) return false;
-  return true;
-}
 
 export interface FeatureChange {
   name?: string | undefined;
@@ -223,21 +43,31 @@ export interface FeatureChange {
   linear_issue?: string | null | undefined;
 }
 
-/** The ids that a feature waits for, whatever form the field has. */
-export function blockersOf(feature: Pick<Feature, 'blocked_by'>): string[] {
-  const blockers = feature.blocked_by;
-  if (blockers === null || blockers === undefined) return [];
-  return typeof blockers === 'string' ? [blockers] : blockers;
+/** The feature with that id, ignoring case; exit 2 without one. */
+export function requireFeature(features: readonly Feature[], id: string): Feature {
+  const found = findTwin(features, id);
+  if (found) return found;
+  const [near] = namesLike(
+    id.toLowerCase(),
+    features.map((feature) => feature.id.toLowerCase()),
+  );
+  const twin = near === undefined ? undefined : findTwin(features, near);
+  throw usage('feature.unknown', `There is no feature ${JSON.stringify(oneLine(id, 80))}.`, {
+    hint: twin ? `Did you mean ${twin.id}?` : 'forge ls',
+  });
 }
+
+/** The ids that a feature waits for, whatever form the field has. */
+export const blockersOf = ({ blocked_by }: Pick<Feature, 'blocked_by'>): string[] =>
+  [blocked_by ?? []].flat();
 
 /** Keeps the form the field had (FEA-01): one id stays one id, a list a list. */
 function blockersIn(form: Feature['blocked_by'], ids: string[]): Feature['blocked_by'] {
-  if (Array.isArray(form)) return ids;
-  if (ids.length === 0) return null;
-  return ids.length === 1 ? ids[0] : ids;
+  if (Array.isArray(form) || ids.length > 1) return ids;
+  return ids[0] ?? null;
 }
 
-/** A new feature, or exit 2 for a bad or taken id. */
+/** A new feature; exit 2 for an invalid or used id. */
 export function planFeature(
   features: readonly Feature[],
   id: string,
@@ -246,52 +76,58 @@ export function planFeature(
 ): Feature {
   checkId(id, 'feature id');
   const twin = findTwin(features, id);
-  if (twin)
-    throw usage('feature.exists', `Feature ${twin.id} already exists.`, {
-      hint: `forge feature show ${twin.id}`,
-    });
+  if (twin) throw alreadyThere(`Feature ${twin.id} already exists.`, twin.id);
   const blank: Feature = { id, name: change.name ?? id, status: 'not_implemented', created_at: now };
-  const feature = changed({ ...blank, tests: change.tests ?? [] }, change);
+  const feature = applyChange({ ...blank, tests: change.tests ?? [] }, change);
   refuseCycle([...features, feature], feature);
   return feature;
 }
 
-/** The edited feature. Its evidence goes when its tests change (FEA-03). */
+/** A feature with the same name is nearly always the same feature. With its own id it may be another one. */
+export function refuseSameName(features: readonly Feature[], name: string): void {
+  const same = features.find((feature) => feature.name.toLowerCase() === name.toLowerCase());
+  if (same) throw alreadyThere(`A feature with that name already exists: ${same.id}.`, same.id);
+}
+
+const alreadyThere = (message: string, id: string): Error =>
+  usage('feature.exists', message, { hint: `forge feature show ${id}` });
+
 export function planEdit(features: readonly Feature[], id: string, change: FeatureChange): Feature {
-  const before = requireRecord(features, id, 'feature');
-  let after = changed(before, change);
-  if (testsDiffer(before, after)) {
-    // What the old tests showed says nothing about the new ones.
-    const status = change.status ?? (before.status === 'passing' ? 'in_progress' : before.status);
-    after = asConfirmed(withoutEvidence({ ...after, status }));
-  }
+  const before = requireFeature(features, id);
+  const after = settleEdit(before, applyChange(before, change));
   refuseCycle(
-    features.map((feature) => (feature.id === id ? after : feature)),
+    features.map((feature) => (feature.id === after.id ? after : feature)),
     after,
   );
   return after;
 }
 
-function changed(feature: Feature, change: FeatureChange): Feature {
+function applyChange(feature: Feature, { blocked_by, ...change }: FeatureChange): Feature {
   if (change.status === 'passing')
     throw refused('feature.unproven', `${feature.id}: only a verified test run makes a feature passing.`, {
       hint: `forge done ${feature.id}\nforge feature edit ${feature.id} --status passing --reason "TEXT"   # for a person`,
     });
-  const after: Feature = { ...feature };
-  if (change.name !== undefined) after.name = change.name;
-  if (change.tests !== undefined) after.tests = change.tests;
-  if (change.priority !== undefined) after.priority = change.priority;
-  if (change.linear_issue !== undefined) after.linear_issue = change.linear_issue;
-  if (change.blocked_by !== undefined) after.blocked_by = blockersIn(feature.blocked_by, change.blocked_by);
-  if (change.status === undefined || change.status === feature.status) return after;
-  return withoutEvidence({ ...after, status: change.status });
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const after: Feature = { ...feature, ...Object.fromEntries(given) };
+  return blocked_by === undefined
+    ? after
+    : { ...after, blocked_by: blockersIn(feature.blocked_by, blocked_by) };
+}
+
+/** Other tests or another status void the evidence (FEA-03): old results say nothing about new tests. */
+export function settleEdit(before: Feature, after: Feature): Feature {
+  if (!testsDiffer(before, after)) return after.status === before.status ? after : withoutEvidence(after);
+  const { unproven, ...changed } = after.status === 'passing' ? asUnproved(after) : withoutEvidence(after);
+  return changed;
 }
 
 export function testsDiffer(a: Feature, b: Feature): boolean {
-  return JSON.stringify(a.tests ?? []) !== JSON.stringify(b.tests ?? []);
+  return !isSame(a.tests ?? [], b.tests ?? []);
 }
 
-/** What of these a state does not show to pass, since only work that is gone did: in progress again. */
+export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Passing features that `vouched` does not name: after a rollback only lost work made them pass. */
 export function unproved(features: readonly Feature[], vouched: ReadonlySet<string>): Feature[] {
   return features.filter(({ id, status }) => status === 'passing' && !vouched.has(id));
 }
@@ -299,14 +135,14 @@ export function unproved(features: readonly Feature[], vouched: ReadonlySet<stri
 export const asUnproved = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 
-function withoutEvidence(feature: Feature): Feature {
+export function withoutEvidence(feature: Feature): Feature {
   const { verified_at, verified_commit, verified_by, override, ...after } = feature;
   return after;
 }
 
 /**
- * What a finished test run makes of a feature: the one way to `passing` (FEA-02). Evidence of the same status for the same
- * tests stays as it is, so that runs on two branches never conflict; each run is in the evaluation ledger.
+ * The feature after a test run: the only way to `passing` (FEA-02). Evidence for the same status and tests stays
+ * unchanged, so that runs on two branches never conflict.
  */
 export function judged(
   feature: Feature,
@@ -314,8 +150,8 @@ export function judged(
 ): Feature {
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
-    const { unproven, ...seen } = withoutEvidence(feature);
-    return { ...seen, status: 'failing' };
+    const { unproven, ...failing } = withoutEvidence(feature);
+    return { ...failing, status: 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';
   if (feature.status === status && !feature.override && isProven(feature, run.commands)) return feature;
@@ -328,51 +164,25 @@ export function judged(
   };
 }
 
-/** Its tests pass, and nobody knows whether they could fail: it stays in progress (FEA-05). */
+/** Its tests pass but have never failed, so it stays in progress (FEA-05). */
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>
   verified_at !== undefined && unproven === true;
 
-/** Without the doubt: passing if its tests have passed. */
+/** Trusts the tests: passing if they have passed. */
 export function asConfirmed(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;
   return isUnprovenPass(feature) ? { ...confirmed, status: 'passing' } : confirmed;
 }
 
-/** What the first run of a new feature's tests says about them; `ok`: they pass before any work is done. */
-export function firstSeen(feature: Feature, ok: boolean): Feature {
-  return ok ? { ...feature, unproven: true } : asConfirmed(feature);
-}
-
-/** How a feature's status is shown, with what a reader must not miss. */
-export function describeStatus({ status, override, unproven }: Feature): string {
-  if (status === 'passing' && override) return `passing (by hand: ${oneLine(override.reason, 60)})`;
-  return unproven ? `${status} (unproven)` : status;
-}
-
-/** An id made of the name, so that two branches hardly ever make the same one for different features. */
-export function makeId(features: readonly Feature[], name: string): string {
-  const words = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '');
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
-  const base = isId(words) ? words : `f-${hash}`;
-  let id = base;
-  for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
-  return id;
-}
-
-/** A human's word instead of a test run; it holds for the tests as they stand (FEA-03). */
+/** A person's word instead of a test run. It holds for the current tests (FEA-03). */
 export function overridden(feature: Feature, by: { audit: string; at: string; reason: string }): Feature {
   const override = { ...by, tests: feature.tests ?? [] };
   return { ...withoutEvidence(feature), status: 'passing', override };
 }
 
 /**
- * Whether a `passing` may be believed: a human vouched for these tests, or verify ran the commands of the tests as they
- * stand. `commands` are the present tests' (null when one cannot be run). Whoever edits the files can still invent all of it.
+ * Whether `passing` has evidence: a person vouched for these tests, or verify ran the current `commands` (null when one
+ * cannot be run). An agent that edits the files by hand can still invent all of it.
  */
 export function isProven(feature: Feature, commands: readonly string[] | null): boolean {
   if (feature.override) return isSame(feature.override.tests, feature.tests ?? []);
@@ -380,40 +190,67 @@ export function isProven(feature: Feature, commands: readonly string[] | null): 
   return feature.verified_by === undefined || isSame(feature.verified_by, commands);
 }
 
-/** Only `from` has new blockers, so a new circle runs through it. The shortest one is named. */
+/** How a feature's status is shown. */
+export function describeStatus({ status, override, unproven }: Feature): string {
+  if (status === 'passing' && override) return `passing (by hand: ${oneLine(override.reason, 60)})`;
+  return unproven ? `${status} (unproven)` : status;
+}
+
+/** An id made from the name: two branches rarely make the same one for different features. */
+export function makeId(features: readonly Feature[], name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  const base = isId(words) ? words : `f-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+  let id = base;
+  for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
+  return id;
+}
+
+/** Only `from` has new blockers, so a new cycle includes it. The error names the shortest one. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
-  const known = byId(features);
-  const seen = new Set<string>();
-  const paths = [[from.id]];
-  for (const path of paths)
-    for (const next of blockersOf(known.get(path.at(-1) as string) ?? {})) {
-      if (next === from.id)
-        throw usage('feature.cycle', `blocked_by has a cycle: ${[...path, next].join(' → ')}.`, {
-          field: 'blocked_by',
-        });
-      if (!seen.has(next)) paths.push([...path, next]);
-      seen.add(next);
+  const known = new Map(features.map((feature) => [feature.id, feature]));
+  const cameFrom = new Map<string, string>();
+  const queue = [from.id];
+  for (const id of queue)
+    for (const next of blockersOf(known.get(id) ?? {})) {
+      if (next === from.id) throw cycleError([...pathTo(id, cameFrom), next]);
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, id);
+      queue.push(next);
     }
 }
 
-/** Removes a feature; refused (exit 3) while others wait for it. */
-export function planRemove(features: readonly Feature[], id: string): Feature[] {
-  requireRecord(features, id, 'feature');
-  const waiting = features.filter((feature) => blockersOf(feature).includes(id)).map((feature) => feature.id);
-  if (waiting.length > 0)
-    throw refused('feature.needed', `${id} blocks ${waiting.join(', ')}.`, {
-      hint: `forge feature edit ${waiting[0]} --blocked-by none`,
-    });
-  return features.filter((feature) => feature.id !== id);
+function pathTo(id: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const path: string[] = [];
+  for (let at: string | undefined = id; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
+  return path;
 }
 
-/** Features that count as passing because a person said so, with the reason. */
-export const byHand = (features: readonly Feature[]): string[] =>
-  features.flatMap((feature) =>
-    feature.status === 'passing' && feature.override ? [`${feature.id}: ${describeStatus(feature)}`] : [],
-  );
+const cycleError = (path: readonly string[]): Error =>
+  usage('feature.cycle', `blocked_by has a cycle: ${path.join(' → ')}.`, { field: 'blocked_by' });
 
-/** How many features stand where. */
+/** The other features; exit 3 while one of them waits for it. */
+export function planRemove(features: readonly Feature[], id: string): Feature[] {
+  const removed = requireFeature(features, id);
+  const waiting = features.filter((feature) => blockersOf(feature).includes(removed.id)).map(({ id }) => id);
+  if (waiting.length > 0)
+    throw refused('feature.needed', `${removed.id} blocks ${waiting.join(', ')}.`, {
+      hint: `forge feature edit ${waiting[0]} --blocked-by none`,
+    });
+  return features.filter((feature) => feature !== removed);
+}
+
+/** Features that pass because a person said so, each with the reason. */
+export const byHand = (features: readonly Feature[]): string[] =>
+  features
+    .filter(({ status, override }) => status === 'passing' && override)
+    .map((feature) => `${feature.id}: ${describeStatus(feature)}`);
+
+/** How many features have each status. */
 export function countStatuses(features: readonly Feature[]): Record<FeatureStatus, number> {
   const counts = { not_implemented: 0, in_progress: 0, failing: 0, passing: 0, blocked: 0 };
   for (const feature of features) counts[feature.status]++;

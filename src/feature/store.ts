@@ -1,29 +1,132 @@
-import { readEntries, updateEntries } from '../core/entries.js';
-import { usage } from '../core/error.js';
-import { namesLike } from '../core/nearest.js';
-import { findTwin } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import * as z from 'zod/mini';
+import { type EntryList, encodeFields, readEntries, updateEntries } from '../core/entries.js';
+import { corrupted } from '../core/error.js';
+import { featuresFile, featuresFolder } from '../core/paths.js';
+import { type Format, isId } from '../core/schema.js';
+import { compareIds, compareText } from '../core/text.js';
 import type { Context } from '../project/project.js';
-import { FEATURE_LIST, type Feature } from './rules.js';
+import { asUnproved, Feature, isSame, settleEdit, withoutEvidence } from './rules.js';
 
-/** The features as they are stored, and as a person edited features.json since. */
+/** The first id that occurs again, ignoring case. A merge or an edit can cause that. */
+function findDuplicate(features: readonly { id: string }[]): string | undefined {
+  const seen = new Set<string>();
+  return features.find(({ id }) => seen.size === seen.add(id.toLowerCase()).size)?.id;
+}
+
+const Features = z.looseObject({
+  schema_version: z.string(),
+  features: z.array(Feature).check((list) => {
+    const id = findDuplicate(list.value);
+    const message = `the id ${id} is used twice (ignoring case)`;
+    if (id !== undefined) list.issues.push({ code: 'custom', message, input: list.value, path: [] });
+  }),
+});
+export type Features = z.infer<typeof Features>;
+
+/** `long-term/features.json`, a view in the shape of RFC-9060 §3.1. */
+export const FEATURES: Format<Features> = { name: 'features', version: '1.0', schema: Features };
+
+/** `long-term/features.d/<id>.json`. Every known field is present (null when absent), so that git merges by field. */
+export const FEATURE: Format<Feature> = {
+  name: 'feature',
+  version: '1.0',
+  schema: Feature,
+  prepare: ({ schema_version: _, ...fields }) => withoutNulls(fields),
+};
+
+const FIELDS: readonly string[] = Object.keys(Feature.shape);
+
+const withoutNulls = <T extends object>(fields: T): T =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([field, value]) => value !== null || !FIELDS.includes(field)),
+  ) as T;
+
+/** Known fields first, in their order. */
+const inOrder = (feature: Feature): Feature => {
+  const known = FIELDS.filter((field) => feature[field] !== undefined);
+  return { ...Object.fromEntries(known.map((field) => [field, feature[field]])), ...feature } as Feature;
+};
+
+function encodeFeature(feature: Feature): Buffer {
+  const known = Object.fromEntries(FIELDS.map((field) => [field, feature[field] ?? null]));
+  return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature });
+}
+
+/** By age, then by id. */
+function arrange(features: Feature[]): Feature[] {
+  const twice = findDuplicate(features);
+  if (twice !== undefined)
+    throw corrupted('feature.twice', `Two features have the id ${twice} (ignoring case).`, {
+      hint: `git rm .forge/memory/long-term/features.d/${twice}.json   # or give it another id`,
+    });
+  const age = ({ created_at }: Feature): string => created_at ?? '~';
+  return [...features].sort((a, b) => compareText(age(a), age(b)) || compareIds(a.id, b.id));
+}
+
+/** Applies what a person changed in features.json since `base`, by id and field. */
+function takeIn(
+  features: readonly Feature[],
+  base: Features,
+  edited: Features,
+): { entries: Feature[]; changes: string[] } {
+  const [was, now] = [base, edited].map((list) => new Map(list.features.map((one) => [one.id, one])));
+  const changes: string[] = [];
+  const entries = features.flatMap((feature) => {
+    const [old, wanted] = [was?.get(feature.id), now?.get(feature.id)];
+    if (wanted) return [applyEdit(feature, old ?? feature, wanted, changes)];
+    if (!old) return [feature];
+    changes.push(`${feature.id} removed`);
+    return [];
+  });
+  const known = new Set([...features, ...base.features].map(({ id }) => id));
+  for (const feature of edited.features.filter(({ id }) => !known.has(id))) {
+    const { id } = feature;
+    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is not a feature id.`);
+    changes.push(`${id} added`);
+    const added = withoutNulls(feature);
+    entries.push(added.status === 'passing' ? asUnproved(added) : withoutEvidence(added));
+  }
+  return { entries, changes };
+}
+
+/** The rest is evidence, which only forge writes. */
+const isEditable = (field: string): boolean =>
+  !['id', 'created_at', 'unproven', 'override'].includes(field) && !field.startsWith('verified_');
+
+function applyEdit(feature: Feature, old: Feature, wanted: Feature, changes: string[]): Feature {
+  const differs = (a: Feature, field: string): boolean => !isSame(a[field] ?? null, wanted[field] ?? null);
+  const edited = Object.keys({ ...old, ...wanted }).filter(
+    (field) => isEditable(field) && differs(old, field),
+  );
+  // Only a test run makes a feature pass.
+  const taken = edited.filter((field) => field !== 'status' || wanted.status !== 'passing');
+  if (edited.length > taken.length)
+    changes.push(`${feature.id} stays ${feature.status} until forge done ${feature.id}`);
+  if (!taken.some((field) => differs(feature, field))) return feature;
+  changes.push(`${feature.id} (${taken.join(', ')})`);
+  const given = Object.fromEntries(taken.map((field) => [field, wanted[field]]));
+  return settleEdit(feature, withoutNulls({ ...feature, ...given }));
+}
+
+export const FEATURE_LIST: EntryList<Feature, Features> = {
+  folder: featuresFolder,
+  entry: FEATURE,
+  nameOf: ({ id }) => id,
+  arrange,
+  encode: encodeFeature,
+  view: FEATURES,
+  viewFile: featuresFile,
+  toView: (features, current) => ({
+    ...(current ?? { schema_version: FEATURES.version }),
+    features: features.map(inOrder),
+  }),
+  takeIn,
+};
+
+/** The stored features, with what a person has edited in features.json since. */
 export const readFeatures = ({ disk }: Pick<Context, 'disk'>): Feature[] =>
   readEntries(disk, FEATURE_LIST).entries;
 
-/** Read, decide, write, under the lock. `change` returns the same objects for features that stay as they are. */
+/** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */
 export const updateFeatures = (context: Context, change?: (features: Feature[]) => Feature[]): Feature[] =>
   updateEntries(context, FEATURE_LIST, change);
-
-/** The feature of that id, case aside; exit 2 without one. */
-export function requireFeature(features: readonly Feature[], id: string): Feature {
-  const found = findTwin(features, id);
-  if (found) return found;
-  const [near] = namesLike(
-    id.toLowerCase(),
-    features.map((feature) => feature.id.toLowerCase()),
-  );
-  const twin = near === undefined ? undefined : findTwin(features, near);
-  throw usage('feature.unknown', `There is no feature ${JSON.stringify(oneLine(id, 80))}.`, {
-    hint: twin ? `Did you mean ${twin.id}?` : 'forge ls',
-  });
-}

@@ -6,12 +6,19 @@ import { type ProcessOptions, type ProcessRun, runProcess, whyFailed } from '../
 import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
-import { requireMemory, storeRecords } from '../ledger/memory.js';
+import { storeRecords } from '../ledger/memory.js';
 import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
-import { type Feature, type FeatureStatus, firstSeen, isUnprovenPass, judged, testsDiffer } from './rules.js';
-import { readFeatures, requireFeature, updateFeatures } from './store.js';
-import { ranNoTest } from './test-output.js';
+import {
+  asConfirmed,
+  type Feature,
+  type FeatureStatus,
+  isUnprovenPass,
+  judged,
+  requireFeature,
+  testsDiffer,
+} from './rules.js';
+import { readFeatures, updateFeatures } from './store.js';
 
 export const FeatureVerifyInput = z.strictObject({
   ids: z.optional(z.array(z.string())),
@@ -24,7 +31,7 @@ export interface TestWatch {
   /** The command runs as this process. */
   onProcess?: ProcessOptions['onStart'];
   signal?: AbortSignal;
-  /** In a governed cycle: what a builder wrote has no more rights than a builder when it is run. */
+  /** In a governed cycle: run the tests, which the builder may have written, with a builder's rights. */
   asBuilder?: boolean;
 }
 
@@ -32,7 +39,7 @@ export interface VerifyWatch extends TestWatch {
   /** A command is about to run. */
   onStart?(feature: string, command: string): void;
   onResult?(result: FeatureResult): void;
-  /** A command has ended: what it showed. */
+  /** A command has ended. */
   onRun?(feature: string, run: ProcessRun): void;
 }
 
@@ -43,37 +50,33 @@ export interface FeatureResult {
   /** Of the first command that failed, else 0; null when it was stopped or could not start. */
   exit_code: number | null;
   duration_ms: number;
-  /** That command, else the last one. */
+  /** The first command that failed, else the last one. */
   command: string;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
-  /** Why no test could show anything (`uv: command not found`); the status is what it was. */
+  /** Why the tests could not run (`uv: command not found`); the status is unchanged. */
   not_run?: string;
-  /** Its tests pass and were never seen to fail, so it stays in progress. */
+  /** Its tests pass but have never failed, so it stays in progress. */
   unproven?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
   output?: string;
 }
 
-/** FEA-02: runs the features' own tests; the only way to `passing`. Nothing runs before trust; no lock is held. */
+/** FEA-02: runs the features' tests, the only way to `passing`. Needs trust. No lock is held while they run. */
 export async function verifyFeatures(
   context: Context,
   raw: z.infer<typeof FeatureVerifyInput>,
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
-  const input = checkInput(FeatureVerifyInput, raw);
-  const features = chooseFeatures(context, input);
+  const features = chooseFeatures(context, checkInput(FeatureVerifyInput, raw));
   const template = readConfig(context).features.test_command;
-  const plans = features.map((feature) => ({
-    feature,
-    commands: (feature.tests ?? []).map((test) => testArgv(test, template)),
-  }));
+  const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
   requireTrust(
     context,
     plans.flatMap(({ commands }) => commands.map(formatArgv)),
   );
-  if (context.disk.dryRun) return { results: plans.map((plan) => planned(plan.feature, plan.commands)) };
+  if (context.disk.dryRun) return { results: plans.map(planned) };
   const results: FeatureResult[] = [];
   const runs: VerificationRun[] = [];
   try {
@@ -84,15 +87,21 @@ export async function verifyFeatures(
       runs.push(run);
     }
   } finally {
-    // After an interruption, the features that were done count.
-    await recordRuns(context, runs);
+    // Record the finished features after an interruption too. A builder's runs are no evidence: the cycle runs them again.
+    if (runs.length > 0 && !isBuilding(context)) {
+      const commit = await headOf(context);
+      storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
+    }
   }
   return { results };
 }
 
-/** With --dry-run: what would be run; the status stays. */
-function planned({ id, status }: Feature, commands: readonly string[][]): FeatureResult {
-  const command = commands.map(formatArgv).join('; ');
+const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
+  tests.map((test) => testArgv(test, template));
+
+function planned(plan: { feature: Feature; commands: string[][] }): FeatureResult {
+  const { id, status } = plan.feature;
+  const command = plan.commands.map(formatArgv).join('; ');
   return { id, status, before: status, exit_code: null, duration_ms: 0, command, planned: true };
 }
 
@@ -100,11 +109,12 @@ function chooseFeatures(
   context: Context,
   { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
 ): Feature[] {
-  const features = readFeatures(context);
   if (all === ids.length > 0)
     throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
       hint: 'forge done --all',
     });
+  const features = readFeatures(context);
+  const hasTests = ({ tests = [] }: Feature): boolean => tests.length > 0;
   const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));
   const untested = chosen.find((feature) => !hasTests(feature));
   if (untested)
@@ -114,9 +124,7 @@ function chooseFeatures(
   return chosen;
 }
 
-const hasTests = (feature: Feature): boolean => (feature.tests ?? []).length > 0;
-
-/** What the evaluation ledger keeps of a feature's run. */
+/** What the evaluation tier keeps of a feature's run. */
 export interface VerificationRun {
   feature: string;
   status: FeatureStatus;
@@ -136,44 +144,30 @@ async function verifyOne(
 ): Promise<{ result: FeatureResult; run: VerificationRun }> {
   const runs = await runTests(context, feature, commands, watch);
   const last = runs.at(-1) as ProcessRun;
-  const ok = last.exit_code === 0;
+  const not_run = whyNotRun(last);
+  const after = not_run === null ? await recordResult(context, feature, commands, last) : feature;
+  const ok = not_run === null && last.exit_code === 0;
+  const { status } = after;
   const shared = {
-    id: feature.id,
-    before: feature.status,
+    status,
     exit_code: last.exit_code,
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
     command: formatArgv(last.argv),
+    ...(not_run === null ? {} : { not_run }),
   };
-  const describeRun = (status: FeatureStatus): VerificationRun => ({
-    ...{ feature: feature.id, status, exit_code: last.exit_code, command: shared.command },
-    ...{
-      duration_ms: shared.duration_ms,
-      output_bytes: last.output.bytes,
-      output_sha256: last.output.sha256,
-    },
-  });
-  const output = last.output.tail.slice(-4096);
-  const not_run = whyNotRun(last);
-  if (not_run !== null) {
-    const { status } = feature;
-    return { result: { ...shared, status, not_run, output }, run: { ...describeRun(status), not_run } };
-  }
-  const commit = await headOf(context);
-  const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
-  // Looked at before any lock is taken.
-  if (!ok && feature.status === 'passing') requireMemory(context);
-  const judgment = recordResult(context, feature, evidence, last);
-  const { status } = judgment;
   const result = {
+    id: feature.id,
+    before: feature.status,
     ...shared,
-    status,
-    ...(isUnprovenPass(judgment) ? { unproven: true as const } : {}),
-    ...(ok ? {} : { failure: whyTestFailed(last), output }),
+    ...(ok && isUnprovenPass(after) ? { unproven: true as const } : {}),
+    ...(ok || not_run !== null ? {} : { failure: whyTestFailed(last) }),
+    ...(ok ? {} : { output: last.output.tail.slice(-4096) }),
   };
-  return { result, run: describeRun(status) };
+  const { bytes, sha256 } = last.output;
+  return { result, run: { feature: feature.id, ...shared, output_bytes: bytes, output_sha256: sha256 } };
 }
 
-/** In order; the first that fails ends it. */
+/** Runs the commands in order up to the first that fails. */
 export async function runTests(
   context: Context,
   feature: Feature,
@@ -221,69 +215,75 @@ export function whyTestFailed(run: ProcessRun): string {
   return `${whyFailed(run)}${hint}`;
 }
 
-const NOT_FOUND = 127;
-const NOT_EXECUTABLE = 126;
+/** How test runners report that they ran nothing. The first pattern must match, the second must not. */
+const NOTHING_RAN: readonly (readonly [nothing: RegExp, something: RegExp | null])[] = [
+  // go test: `ok  example.com/a  0.1s [no tests to run]`, `?  example.com/b  [no test files]`
+  [/\[no tests? (?:to run|files)\]$/m, /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\))$/m],
+  // cargo test prints one count for each target.
+  [/^running 0 tests$/m, /^running [1-9]\d* tests?$/m],
+  // node --test
+  [/^(?:#|ℹ) tests 0$/m, null],
+  // pytest, unittest, mocha, jest and vitest, rspec, phpunit
+  [/^=*\s*no tests (?:ran|collected)\b/m, null],
+  [/^Ran 0 tests in /m, null],
+  [/^\s*0 passing\b/m, /^\s*[1-9]\d* (?:passing|failing)\b/m],
+  [/^No tests? (?:files )?found, exiting with code 0/m, null],
+  [/^0 examples, 0 failures/m, null],
+  [/^No tests executed!/m, null],
+];
 
-/** Why a command could show nothing: it, or what it calls, is not here, or it ran no test. Null when it ran. */
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;
+
+/** Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. */
 export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
   if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
-  if (ranNoTest(output.tail)) return 'no test ran';
+  if (NOTHING_RAN.some(([nothing, something]) => nothing.test(output.tail) && !something?.test(output.tail)))
+    return 'no test ran';
   if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE) return null;
   const lines = output.tail.trimEnd().split('\n');
-  const told = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
-  return oneLine(told ?? `${argv[0]}: exit code ${exit_code}`, 120);
+  const cause = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
+  return oneLine(cause ?? `${argv[0]}: exit code ${exit_code}`, 120);
 }
 
 export interface FirstRun {
-  /** `failed` is as it should be: there is work to do, and the test sees it. */
+  /** A new feature's tests should have `failed`: there is work to do, and they notice. */
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
   command: string;
 }
 
-/** FEA-05: the tests of a new feature are run once. Those that pass already prove nothing about work to come. */
+/** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
 export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
-  const template = readConfig(context).features.test_command;
-  const commands = (feature.tests ?? []).map((test) => testArgv(test, template));
+  const commands = testCommands(feature, readConfig(context).features.test_command);
   requireTrust(context, commands.map(formatArgv));
-  const interrupted = `Interrupted; ${feature.id} is in the list, and its tests did not finish.`;
+  const interrupted = `Interrupted; ${feature.id} was added, but its tests did not finish.`;
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
+  const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
   updateFeatures(context, (before) =>
-    before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? firstSeen(now, ok) : now)),
+    before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
   return ok ? { result: 'passed', command } : { result: 'failed', reason: whyTestFailed(last), command };
-}
-
-/** The evaluation tier keeps every run, also one that changes no status. */
-async function recordRuns(context: Context, runs: readonly VerificationRun[]): Promise<void> {
-  // What a builder runs is no evidence: the cycle runs it again.
-  if (runs.length === 0 || isBuilding(context)) return;
-  requireMemory(context);
-  const commit = await headOf(context);
-  try {
-    storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
-  } catch (error) {
-    // The features already have the result.
-    if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
-    context.warnings.push(`Verified, but the run was not recorded: ${error.message}`);
-  }
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>
   git ? ((await readLog(git, 1))[0]?.hash ?? null) : null;
 
-/** Tests that were edited while they ran prove nothing about what stands there now. */
-function recordResult(
+/** Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. */
+async function recordResult(
   context: Context,
   ran: Feature,
-  evidence: Parameters<typeof judged>[1],
-  run: ProcessRun,
-): Feature {
+  argvs: readonly string[][],
+  last: ProcessRun,
+): Promise<Feature> {
+  const commit = await headOf(context);
+  const commands = argvs.map(formatArgv);
+  const evidence = { ok: last.exit_code === 0, at: timestamp(context), commit, commands };
   let after = ran;
   updateFeatures(context, (before) => {
     const now = requireFeature(before, ran.id);
@@ -291,16 +291,13 @@ function recordResult(
       throw refused(
         'feature.changed',
         `The tests of ${ran.id} were edited while they ran; nothing was recorded.`,
-        {
-          hint: `forge done ${ran.id}`,
-        },
+        { hint: `forge done ${ran.id}` },
       );
     after = judged(now, evidence);
     // FEA-02: the ledger first. A crash in between reports a regression twice, never not at all.
     if (!evidence.ok && ran.status === 'passing') {
       const passed = { passed_at: ran.verified_at ?? null, passed_commit: ran.verified_commit ?? null };
-      const { commit, commands } = evidence;
-      const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
+      const failed = { commit, command: formatArgv(last.argv), exit_code: last.exit_code, commands };
       const record = { kind: 'regression', actor: 'forge', feature: ran.id, ...passed, ...failed };
       storeRecords(context, [{ ...record, tier: 'evaluation' }]);
     }

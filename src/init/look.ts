@@ -1,6 +1,6 @@
 import { usage } from '../core/error.js';
 import { isBranchName, oneLine } from '../core/text.js';
-import { planImport } from '../feature/import.js';
+import { planImport } from '../feature/feature.js';
 import { defaultBranch } from '../git/memory.js';
 import { readLog } from '../git/read.js';
 import { readBranch } from '../git/state.js';

@@ -1,6 +1,6 @@
 import { updateEntries } from '../core/entries.js';
 import { shown } from '../core/paths.js';
-import { FEATURE_LIST } from '../feature/rules.js';
+import { FEATURE_LIST } from '../feature/store.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
 import type { Context } from '../project/project.js';

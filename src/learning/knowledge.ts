@@ -7,7 +7,7 @@ import {
   investigationId,
   investigationOf,
   type Unit,
-} from '../feature/issue.js';
+} from '../feature/tasks.js';
 import { type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import { type Proven, readProven } from './proven.js';

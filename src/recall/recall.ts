@@ -6,7 +6,7 @@ import { usage } from '../core/error.js';
 import { skillsFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { FEATURE_LIST } from '../feature/rules.js';
+import { FEATURE_LIST } from '../feature/store.js';
 import { findingsOf } from '../finding/finding.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';

@@ -1,7 +1,7 @@
 import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
-import type { Unit } from '../feature/issue.js';
-import { type Candidate, selectNext } from '../feature/next.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
+import type { Unit } from '../feature/tasks.js';
+import { type Candidate, selectNext } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';

@@ -3,7 +3,7 @@ import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
-import { selectNext, taskLine } from '../feature/next.js';
+import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, readConfig, timestamp } from '../project/project.js';

@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { taskLine } from '../feature/next.js';
+import { taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';

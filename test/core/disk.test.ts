@@ -5,7 +5,8 @@ import { Disk } from '../../src/core/disk.js';
 import { featuresFile, layoutOf, lockFile } from '../../src/core/paths.js';
 import { liveness, self } from '../../src/core/process-identity.js';
 import { encodeDocument } from '../../src/core/schema.js';
-import { FEATURES, type Feature, type Features } from '../../src/feature/rules.js';
+import type { Feature } from '../../src/feature/rules.js';
+import { FEATURES, type Features } from '../../src/feature/store.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 

@@ -1,7 +1,7 @@
 import { basename, posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkId, findTwin, isId, requireRecord } from '../../src/core/schema.js';
+import { checkId, findTwin, isId } from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 describe('checkId', () => {
@@ -104,27 +104,5 @@ describe('findTwin', () => {
     ['FORGE-002', undefined],
   ])('B-03 finds for %j the record %j, as a disk without case would', (id, found) => {
     expect(findTwin(records, id)?.id).toBe(found);
-  });
-});
-
-describe('requireRecord', () => {
-  const records = [{ id: 'FORGE-001' }];
-
-  it('finds the record named exactly', () => {
-    expect(requireRecord(records, 'FORGE-001', 'feature')).toBe(records[0]);
-  });
-
-  it('B-03 asks back when only the case differs', () => {
-    const error = failure(() => requireRecord(records, 'forge-001', 'feature'));
-    expect(error).toMatchObject({ exit: 2, code: 'feature.unknown', hint: 'Did you mean FORGE-001?' });
-  });
-
-  it('B-06 shows an unknown id with its escapes visible', () => {
-    const { message } = failure(() => requireRecord(records, 'a\u202eb', 'feature'));
-    expect(message).toBe('There is no feature "a<U+202E>b".');
-  });
-
-  it('names the command that lists what there is', () => {
-    expect(failure(() => requireRecord(records, 'x', 'feature')).hint).toBe('forge feature list');
   });
 });

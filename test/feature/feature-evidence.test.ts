@@ -15,7 +15,7 @@ import {
 const KEPT = { owner: { team: ['x'] }, näme: 1.5 };
 
 describe('the evidence of a feature', () => {
-  it('FEA-03 nobody makes a feature passing by saying so', async () => {
+  it('FEA-03 a claim never makes a feature passing', async () => {
     const project = await makeForge();
     putFeatures(project, [{ ...PASSING_FEATURE, status: 'failing' }]);
     const before = project.read(featureFile('A'));
@@ -39,7 +39,7 @@ describe('the evidence of a feature', () => {
     ]);
   });
 
-  it('FEA-03 other tests take a passing feature back, evidence and all; other edits do not', async () => {
+  it('FEA-03 changed tests void the evidence of a passing feature; other edits do not', async () => {
     const project = await makeForge();
     putFeatures(project, [PASSING_FEATURE]);
     await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better', '--test', 'true']);
@@ -92,7 +92,7 @@ describe('the evidence of a feature', () => {
     expect(storedFeature(project, 'A')?.status).toBe('passing');
   });
 
-  it('FEA-02 tests that were edited while they ran prove nothing', async () => {
+  it('FEA-02 tests that were edited during the run prove nothing', async () => {
     const project = await makeForge();
     project.write(
       'edit.mjs',
@@ -108,7 +108,7 @@ describe('the evidence of a feature', () => {
     expect(storedFeature(project, 'A')).not.toHaveProperty('verified_at');
   });
 
-  it('FEA-02 --dry-run says what it would run, and runs nothing', async () => {
+  it('FEA-02 --dry-run shows what it would run, and runs nothing', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'touch ran', '--no-run']);
     const before = snapshot(project.dir);
@@ -117,7 +117,7 @@ describe('the evidence of a feature', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('FEA-03 a claim by hand, or tests changed by hand, count as in progress and say so', async () => {
+  it('FEA-03 passing without evidence counts as in_progress, with a warning', async () => {
     const project = await makeForge();
     const { verified_at: _at, verified_by: _by, ...claimed } = PASSING_FEATURE;
     for (const forged of [claimed, { ...PASSING_FEATURE, tests: ['false'] }]) {

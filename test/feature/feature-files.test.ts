@@ -56,7 +56,7 @@ describe('one file per entry', () => {
     });
   });
 
-  it('LAY-09 a view that is gone, or older than the entries, is written anew and loses nothing', async () => {
+  it('LAY-09 a missing or outdated view is written again and loses nothing', async () => {
     const project = await added('A', 'B');
     for (const path of [FEATURES, KNOWLEDGE]) rmSync(project.path(path));
     const { features } = await forgeJson<View>(project, ['feature', 'list']);
@@ -64,7 +64,7 @@ describe('one file per entry', () => {
     expect(project.has(FEATURES)).toBe(false);
     await forgeJson(project, ['init']);
     expect(project.json<View>(FEATURES).features).toHaveLength(2);
-    // As git brings it: an entry more, and one less.
+    // As after a git merge: one entry more, one less.
     project.write(featureFile('C'), project.read(featureFile('A')).replaceAll('"A"', '"C"'));
     rmSync(project.path(featureFile('A')));
     await forgeJson(project, ['session', 'start']);
@@ -72,7 +72,7 @@ describe('one file per entry', () => {
     expect(project.has(featureFile('A'))).toBe(false);
   });
 
-  it('LAY-09 what a person edits in features.json is taken in by id and field, and reported', async () => {
+  it('LAY-09 edits of features.json are taken in by id and field, and reported', async () => {
     const project = await added('A', 'B', 'C');
     edit(project, ({ features }) => {
       Object.assign(features[0] as object, { name: 'by hand', tests: ['true'], note: 'mine' });
@@ -87,7 +87,7 @@ describe('one file per entry', () => {
       ['D', 'new'],
     ]);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    // Meanwhile git brought another field of the same feature.
+    // Meanwhile git changed another field of the same feature.
     project.write(
       featureFile('A'),
       project.read(featureFile('A')).replace('"priority": null', '"priority": 1'),
@@ -134,7 +134,7 @@ describe('one file per entry', () => {
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('verified_at');
   });
 
-  it('KNO-01 what a person edits in knowledge.json is taken in', async () => {
+  it('KNO-01 edits of knowledge.json are taken in', async () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'one']);
     const view = project.json<{ invariants: string[] }>(KNOWLEDGE);
@@ -145,7 +145,7 @@ describe('one file per entry', () => {
     expect(readdirSync(project.path('.forge/memory/long-term/learned.d'))).toHaveLength(1);
   });
 
-  it('B-12 an edit that is no JSON stops who needs it, and stays as it is', async () => {
+  it('B-12 an edit that is not JSON stops commands that need the file, which stays unchanged', async () => {
     const project = await added('A');
     project.write(FEATURES, `${project.read(FEATURES)},`);
     const text = project.read(FEATURES);
@@ -158,13 +158,13 @@ describe('one file per entry', () => {
 });
 
 describe('a new feature', () => {
-  it('FEA-05 whose test passes already is unproven until it failed once; it counts as not passing', async () => {
+  it('FEA-05 whose test already passes is unproven until it has failed once; it does not count as passing', async () => {
     const project = await makeForge();
     const first = await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
     expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('unproven')]);
     const verified = await runForge(project, ['feature', 'verify', 'A']);
     expect(verified.exitCode).toBe(1);
-    expect(verified.stdout).toMatch(/^! A {2}not_implemented → in_progress .* never seen to fail/);
+    expect(verified.stdout).toMatch(/^! A {2}not_implemented → in_progress .* but has never failed/);
     expect(verified.stdout).toContain('forge feature confirm A');
     const { stdout, stderr } = await runForge(project, ['feature', 'list']);
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^A +in_progress \(unproven\) +a\n$/), '']);
@@ -186,7 +186,7 @@ describe('a new feature', () => {
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
   });
 
-  it('FEA-05 what was shown of one test says nothing of another', async () => {
+  it('FEA-05 a result of the old test says nothing about a new one', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e a']);
     await runForge(project, ['feature', 'verify', 'A']);
@@ -206,7 +206,7 @@ describe('a new feature', () => {
     ['pytest', '=== no tests ran in 0.01s ===\n'],
     ['mocha', '\n\n  0 passing (1ms)\n\n'],
     ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n'],
-  ])('FEA-05 a run of %s in which no test ran is no pass', async (_, output) => {
+  ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
     const project = await makeForge();
     project.write('output.txt', output);
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
@@ -217,7 +217,7 @@ describe('a new feature', () => {
       expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });
 
-  it('FEA-05 whose test fails, or has no tool, is as it should be; --no-run and import run nothing', async () => {
+  it('FEA-05 reports a test that fails or has no tool; --no-run and import run nothing', async () => {
     const project = await makeForge();
     const add = async (...args: string[]) =>
       (
@@ -240,7 +240,7 @@ describe('a new feature', () => {
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('unproven');
   });
 
-  it('FEA-06 two words without quotes are refused with the quotes; lists can be of one status', async () => {
+  it('FEA-06 refuses two words without quotes; lists one status', async () => {
     const project = await makeForge();
     expect(await forgeError(project, ['feature', 'add', 'Login', 'works'])).toMatchObject({
       exitCode: 2,
@@ -259,7 +259,7 @@ describe('a new feature', () => {
     expect(await forgeError(project, ['feature', 'list', '--status', 'x'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('FEA-06 has an id made of its name when none is given; ids match without case', async () => {
+  it('FEA-06 makes an id from the name; ids match without case', async () => {
     const project = await makeForge();
     const add = async (...args: string[]) =>
       (await forgeJson<View>(project, ['feature', 'add', ...args])).features[0]?.id;
@@ -274,7 +274,7 @@ describe('a new feature', () => {
     expect(storedFeature(project, 'OUT')?.priority).toBe(1);
   });
 
-  it('FEA-06 LAY-09 two branches that add features without ids merge, and both are there', async () => {
+  it('FEA-06 LAY-09 two branches that add features without ids merge into both features', async () => {
     const project = await makeForge();
     commitAll(project, 'Begin');
     for (const [branch, name] of [
@@ -290,7 +290,7 @@ describe('a new feature', () => {
     expect(features.map(({ id }) => id).sort()).toEqual(['cart-sums-up', 'search-works']);
   });
 
-  it('FEA-01 that waits for an id which nobody knows is kept, with a warning', async () => {
+  it('FEA-01 accepts an unknown blocker with a warning', async () => {
     const project = await makeForge();
     const { stderr, exitCode } = await runForge(project, [
       'feature',
@@ -305,7 +305,7 @@ describe('a new feature', () => {
 });
 
 describe('passing by hand', () => {
-  it('FEA-03 is shown as such everywhere, and never has verified_by', async () => {
+  it('FEA-03 is shown as such everywhere and never has verified_by', async () => {
     const project = await added('A');
     const words = [
       'feature',

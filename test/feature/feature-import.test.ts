@@ -1,6 +1,191 @@
 import { describe, expect, it } from 'vitest';
+import { planImport } from '../../src/feature/feature.js';
+import type { Feature } from '../../src/feature/rules.js';
+import { failure } from '../support/failure.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge } from '../support/forge-project.js';
+
+const now = '2026-03-01T10:00:00.000Z';
+const there: Feature = { id: 'FORGE-007', name: 'Login works', status: 'passing' };
+const plan = (text: string | object, features: Feature[] = []) =>
+  planImport(features, typeof text === 'string' ? text : JSON.stringify(text, null, 2), now);
+const rows = (text: string | object, features: Feature[] = []): string[] =>
+  plan(text, features).added.map(({ id, name, status }) => `${id}|${name}|${status}`);
+
+describe('a Markdown list', () => {
+  it.each([
+    ['- FORGE-001: Login', 'FORGE-001|Login|not_implemented'],
+    ['- FORGE-001 - Login', 'FORGE-001|Login|not_implemented'],
+    ['* SX9-12 – Login', 'SX9-12|Login|not_implemented'],
+    ['+ a.b-3 Login', 'a.b-3|Login|not_implemented'],
+    ['- Login', 'FORGE-001|Login|not_implemented'],
+    ['1. Login', 'FORGE-001|Login|not_implemented'],
+    ['12) Login', 'FORGE-001|Login|not_implemented'],
+    ['- [ ] Login', 'FORGE-001|Login|not_implemented'],
+    ['- [ ] FORGE-009: Login: with a colon', 'FORGE-009|Login: with a colon|not_implemented'],
+    ['- [x] Login', 'FORGE-001|Login|in_progress'],
+    ['3. [X] FORGE-002 Login', 'FORGE-002|Login|in_progress'],
+    ['  - Login   \r', 'FORGE-001|Login|not_implemented'],
+    ['- FORGE-001', 'FORGE-001|FORGE-001|not_implemented'],
+  ])('FEA-01 reads %j as the feature %s', (line, row) => {
+    expect(rows(line)).toEqual([row]);
+  });
+
+  it('FEA-01 may contain headings, prose, rules and blank lines', () => {
+    expect(rows('# Features\n\nThese:\n\n- Login\n---\n- Logout\n\n> quoted\n')).toEqual([
+      'FORGE-001|Login|not_implemented',
+      'FORGE-002|Logout|not_implemented',
+    ]);
+  });
+
+  it('FEA-01 continues from the largest number in use', () => {
+    expect(rows('- Logout\n- FORGE-020: Big\n- After', [there])).toEqual([
+      'FORGE-008|Logout|not_implemented',
+      'FORGE-020|Big|not_implemented',
+      'FORGE-021|After|not_implemented',
+    ]);
+  });
+});
+
+describe('a JSON list', () => {
+  const list = [
+    { id: 'A', name: 'First', tests: ['npm test'], priority: 1, linear_issue: 'SX9-1', status: 'failing' },
+    { description: 'Second', blocked_by: 'A', test: 'npm run e2e', category: 'ui' },
+    { id: 'C', blocked_by: ['A', 'FORGE-001'], passes: false },
+  ];
+
+  it.each([
+    ['an array', list],
+    ['an object with features', { features: list }],
+  ])('FEA-01 may be %s', (_name, value) => {
+    const base = { created_at: now, status: 'not_implemented' };
+    expect(plan(value).added).toEqual([
+      {
+        ...base,
+        id: 'A',
+        name: 'First',
+        tests: ['npm test'],
+        priority: 1,
+        linear_issue: 'SX9-1',
+        status: 'failing',
+      },
+      { ...base, id: 'FORGE-001', name: 'Second', tests: ['npm run e2e'], blocked_by: 'A' },
+      { ...base, id: 'C', name: 'C', tests: [], blocked_by: ['A', 'FORGE-001'] },
+    ]);
+  });
+
+  it('FEA-01 accepts a blocker that comes later and ignores an empty one', () => {
+    expect(
+      plan([
+        { id: 'A', blocked_by: 'B' },
+        { id: 'B', blocked_by: '' },
+      ]).added.map((one) => one.blocked_by),
+    ).toEqual(['B', undefined]);
+  });
+
+  it.each([{ status: 'passing' }, { passes: true }])('FEA-03 does not believe %j', (claim) => {
+    expect(rows([{ name: 'x', ...claim }])).toEqual(['FORGE-001|x|in_progress']);
+  });
+});
+
+describe('importing', () => {
+  it('FEA-01 accepts 500 features that each wait for the two before', () => {
+    const list = Array.from({ length: 500 }, (_, n) => ({
+      id: `F-${n}`,
+      blocked_by: [n - 1, n - 2].filter((i) => i >= 0).map((i) => `F-${i}`),
+    }));
+    // Following every path would never end.
+    expect(plan(list).added).toHaveLength(500);
+  });
+
+  it.each([
+    ['- forge-007: Another name', 'forge-007'],
+    ['- LOGIN works', 'LOGIN works'],
+    ['[{"name": " Login works "}]', ' Login works '],
+    ['- Logout\n-  logout ', 'logout'],
+    ['- X-1: Logout\n- X-1: Logout', 'X-1'],
+  ])('FEA-01 B-03 recognizes a known feature: %j', (text, known) => {
+    expect(plan(text, [there]).known).toEqual([known]);
+  });
+
+  it.each<[string, string | object, string, string]>([
+    [
+      'one id for two features',
+      '- A-1: Login\n- a-1: Logout',
+      'feature.exists',
+      'Feature A-1 already exists.',
+    ],
+    ['a bad id', [{ name: 'ok' }, { id: '../x' }], 'id.invalid', '"../x" is not a valid feature id.'],
+    [
+      'a bad blocker',
+      [{ name: 'ok' }, { name: 'b', blocked_by: ['a/b'] }],
+      'id.invalid',
+      '"a/b" is not a valid features[1].blocked_by.',
+    ],
+    [
+      'a bad issue',
+      [{ name: 'ok', linear_issue: '-x' }],
+      'id.invalid',
+      '"-x" is not a valid features[0].linear_issue.',
+    ],
+    ['no name', [{ name: 'ok' }, { priority: 1 }], 'import.name', 'features[1] has no name.'],
+    [
+      'an unknown status',
+      [{ name: 'ok' }, { name: 'b', status: 'done' }],
+      'input.invalid',
+      expect.stringMatching(/^features\[1\]\.status: found "done", allowed: "not_implemented"/),
+    ],
+    [
+      'a bad priority',
+      [{ name: 'ok', priority: 5 }],
+      'input.invalid',
+      'features[0].priority: found 5, allowed: at most 4.',
+    ],
+    [
+      'a circle',
+      [
+        { id: 'A', blocked_by: 'B' },
+        { id: 'B', blocked_by: 'A' },
+      ],
+      'feature.cycle',
+      'blocked_by has a cycle: B → A → B.',
+    ],
+    [
+      'a control character',
+      '- ok\n- a\u001b[2Jb',
+      'text.hidden_character',
+      'Line 2 has the control or invisible character U+001B at position 1.',
+    ],
+    [
+      'a control character in a test',
+      [{ name: 'ok', tests: ['npm test', 'a\u202eb'] }],
+      'text.hidden_character',
+      'features[0].tests has the control or invisible character U+202E at position 1.',
+    ],
+    ['a name of two lines', '- a\u2028b', 'text.lines', 'Line 1 must be one line.'],
+    ['a JSON name of two lines', [{ name: 'a\nb' }], 'text.lines', 'features[0].name must be one line.'],
+    [
+      'a test of two lines',
+      [{ name: 'a', tests: ['b\nc'] }],
+      'text.lines',
+      'features[0].tests must be one line.',
+    ],
+    ['broken JSON', '[\n{"name": "a"},\n]', 'import.json', 'Line 3: unexpected "]".'],
+    ['a key twice', '[{"name": "a", "name": "b"}]', 'import.json', 'Line 1: the key "name" stands twice.'],
+    ['an object of another kind', { tasks: [] }, 'input.invalid', 'features: found nothing, allowed: array.'],
+    ['an empty list', [], 'import.empty', 'That list contains no features.'],
+    ['no list', 'Just prose.', 'import.empty', 'That list contains no features.'],
+    ['nothing', '', 'import.empty', 'That list contains no features.'],
+  ])('FEA-01 is all or nothing: %s', (_name, text, code, message) => {
+    expect(failure(() => plan(text))).toMatchObject({ exit: 2, code, message });
+  });
+
+  it('FEA-04 does not modify its input', () => {
+    const features = [there];
+    plan('- New', features);
+    expect(features).toEqual([there]);
+  });
+});
 
 interface Imported {
   features: { id: string; name: string; tests?: string[]; blocked_by?: unknown }[];
@@ -8,7 +193,7 @@ interface Imported {
 }
 
 describe('forge feature import', () => {
-  it('FEA-01 takes hundreds from a JSON file at once, and a second run finds them all known', async () => {
+  it('FEA-01 imports hundreds from a JSON file at once; a second run finds them all known', async () => {
     const project = await makeForge();
     const list = Array.from({ length: 300 }, (_, i) => ({
       id: `F-${i}`,
@@ -24,49 +209,21 @@ describe('forge feature import', () => {
     const again = await runForge(project, ['feature', 'import', 'list.json']);
     expect(again.stdout).toBe('0 imported, 300 known already\n');
     expect(project.read(FEATURES)).toBe(bytes);
-    // Tests that came in a file were not typed here.
+    // Tests from a file were not typed here.
     expect(await forgeError(project, ['feature', 'verify', 'F-0'])).toMatchObject({
       exitCode: 3,
       code: 'trust.needed',
     });
   });
 
-  it('FEA-01 takes a Markdown list, keeps its ids and numbers the rest', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'FORGE-007', 'Known']);
-    const text =
-      '# Plan\n\nSome words.\n\n- [ ] FORGE-001: Login works\n- [x] Logout\n* known\n1. Reset — by mail\n   - nested\n';
-    const { features, known } = await forgeJson<Imported>(project, ['feature', 'import', '-'], {
-      stdin: text,
-    });
-    expect(features.map(({ id, name }) => [id, name])).toEqual([
-      ['FORGE-001', 'Login works'],
-      ['FORGE-008', 'Logout'],
-      ['FORGE-009', 'Reset — by mail'],
-      ['FORGE-010', 'nested'],
-    ]);
-    expect(known).toEqual(['known']);
-  });
-
-  it('FEA-01 imports all or nothing, and names the place that is wrong', async () => {
+  it('FEA-01 imports all or nothing, and names the invalid field', async () => {
     const project = await makeForge();
     const before = project.read(FEATURES);
-    for (const [text, place] of [
-      ['[{"name":"a"},\n{"name":"b","status":"done"}]', { field: 'features[1].status' }],
-      ['[{"name":"a"},\n{"name":"b",}]', { line: 2 }],
-      ['[{"name":"a"},{"tests":[]}]', { field: 'features[1].name' }],
-      ['[{"id":"ok","name":"a"},{"id":"../x","name":"b"}]', { code: 'id.invalid' }],
-      ['[{"name":"a","priority":9}]', { field: 'features[0].priority' }],
-      ['[{"name":"a","id":"A","blocked_by":["A"]}]', { code: 'feature.cycle' }],
-      ['{"features":5}', { field: 'features' }],
-      ['- one\n- two\u0007\n', { code: 'text.hidden_character' }],
-      ['just words\n', { code: 'import.empty' }],
-      ['', { code: 'import.empty' }],
-    ] as const)
-      expect([text, await forgeError(project, ['feature', 'import', '-'], { stdin: text })]).toEqual([
-        text,
-        expect.objectContaining({ exitCode: 2, ...place }),
-      ]);
+    const stdin = '[{"name":"a"},\n{"name":"b","status":"done"}]';
+    expect(await forgeError(project, ['feature', 'import', '-'], { stdin })).toMatchObject({
+      exitCode: 2,
+      field: 'features[1].status',
+    });
     expect(await forgeError(project, ['feature', 'import', 'no-such.md'])).toMatchObject({
       exitCode: 2,
       message: expect.stringContaining('no-such.md'),

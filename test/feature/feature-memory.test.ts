@@ -28,7 +28,7 @@ const regressionsOf = async (project: Project) =>
     .map(({ record }) => record);
 
 describe('a regression', () => {
-  it('FEA-02 LTM-02 what passed and fails now is remembered in the evaluation ledger, once', async () => {
+  it('FEA-02 LTM-02 a regression is recorded once in the evaluation tier', async () => {
     const project = await withFeature();
     project.write('here', '');
     project.git('add', 'here');
@@ -55,7 +55,7 @@ describe('a regression', () => {
       exit_code: expect.any(Number),
     });
     expect(first?.exit_code).not.toBe(0);
-    // It fails already: that is no news.
+    // A second failure is no regression.
     await runForge(project, ['feature', 'verify', 'A']);
     expect(await regressionsOf(project)).toHaveLength(1);
     expect((await runForge(project, ['memory', 'log', '--tier', 'evaluation'])).stdout).toMatch(
@@ -64,7 +64,7 @@ describe('a regression', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
-  it('FEA-02 is not told where nothing passed before, nor by a dry run', async () => {
+  it('FEA-02 is not recorded when nothing passed before, or in a dry run', async () => {
     const project = await withFeature();
     await runForge(project, ['feature', 'verify', 'A']);
     expect(storedFeature(project, 'A')?.status).toBe('failing');
@@ -75,7 +75,7 @@ describe('a regression', () => {
     expect(await regressionsOf(project)).toHaveLength(1);
   });
 
-  it('FEA-02 while memory is damaged the feature stays as it is', async () => {
+  it('FEA-02 the feature stays unchanged while memory is damaged', async () => {
     const project = await withFeature();
     project.write('here', '');
     await forgeJson(project, ['feature', 'verify', 'A']);
@@ -93,7 +93,7 @@ describe('a regression', () => {
 });
 
 describe('a human override', () => {
-  it('FEA-03 B-103 at a terminal makes a feature passing; the audit ledger has who, why and what', async () => {
+  it('FEA-03 B-103 at a terminal makes a feature passing; the audit tier records who, why and what', async () => {
     const project = await withFeature();
     await runForge(project, ['feature', 'verify', 'A']);
     const { features } = await forgeJson<{ features: { status: string }[] }>(project, OVERRIDE, HUMAN);
@@ -109,7 +109,7 @@ describe('a human override', () => {
       reason: 'the device is at the customer',
     });
     expect(JSON.stringify(storedFeature(project, 'A'))).toContain(entry?.id);
-    // It is believed like a test run: until the tests are others.
+    // It counts like a test run until the tests change.
     expect(
       (await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list'])).features[0]?.status,
     ).toBe('passing');
@@ -145,13 +145,13 @@ describe('a human override', () => {
       exitCode,
       ...(code ? { code } : {}),
     });
-    // That a builder tried is recorded, and nothing else.
+    // Only the builder's attempt is recorded.
     const isRecorded = (path: string): boolean => /memory\/(ledger|audit)|\.git\/forge\//.test(path);
     const changed = differences(before, snapshot(project.dir));
     expect(changed.filter((path) => code !== 'role.denied' || !isRecorded(path))).toEqual([]);
   });
 
-  it('FEA-03 says what it would do in a dry run', async () => {
+  it('FEA-03 shows what it would do in a dry run', async () => {
     const project = await withFeature();
     await verify(project);
     const before = snapshot(project.dir);
@@ -160,7 +160,7 @@ describe('a human override', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-104 an override whose audit record was removed is put back', async () => {
+  it('B-104 the removed audit record of an override is restored', async () => {
     const project = await withFeature();
     await forgeJson(project, OVERRIDE, HUMAN);
     const text = project.read(FEATURES);

@@ -38,7 +38,7 @@ async function add(project: Project, id: string, ...tests: string[]): Promise<vo
 }
 
 describe('forge done', () => {
-  it('FEA-02 runs the tests, and alone sets passing with its evidence', async () => {
+  it('FEA-02 runs the tests and sets passing with its evidence', async () => {
     const project = await makeForge();
     await add(project, 'A', "node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'");
     const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A', '-v'], {
@@ -57,7 +57,7 @@ describe('forge done', () => {
     });
   });
 
-  it('FEA-02 a failing test ends with exit 1, clears the evidence and shows the end of the output', async () => {
+  it('FEA-02 a failing test exits with 1, clears the evidence and shows the end of the output', async () => {
     const project = await makeForge();
     await add(project, 'A', 'test ! -e broken', 'true');
     await forgeJson(project, ['feature', 'verify', 'A']);
@@ -72,7 +72,7 @@ describe('forge done', () => {
       exit_code: 1,
       failure: 'exit code 1',
     });
-    // The first that fails ends it, and is the one named.
+    // The first failing command ends the run and is reported.
     expect(result?.command).toBe("test '!' -e broken");
     expect(stored(project, 'A')).toMatchObject({ status: 'failing' });
     expect(stored(project, 'A')).not.toHaveProperty('verified_at');
@@ -133,7 +133,7 @@ describe('forge done', () => {
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('FEA-02 a program that is missing or no command is said, not crashed on', async () => {
+  it('FEA-02 reports a missing program, a file that is not executable and a signal', async () => {
     const project = await makeForge();
     await add(project, 'A', 'no-such-program --flag');
     project.write('plain.txt', 'x');
@@ -151,7 +151,7 @@ describe('forge done', () => {
     expect(c).toMatchObject({ status: 'failing', exit_code: null, failure: 'ended by a signal' });
   });
 
-  it('FEA-05 a missing tool is not a failing feature: exit 6, and the status stays', async () => {
+  it('FEA-05 a missing tool is not a failing feature: exit 6, status unchanged', async () => {
     const project = await makeForge();
     putFeatures(project, [
       { ...PASSING_FEATURE, tests: ["sh -c 'uv run'"], verified_by: ["sh -c 'uv run'"] },
@@ -165,7 +165,7 @@ describe('forge done', () => {
     expect(stored(project, 'A')?.status).toBe('passing');
   });
 
-  it('LAY-09 a run that changes no status changes no file of the feature, and the evaluation ledger has each', async () => {
+  it('LAY-09 a run that changes no status changes no feature file; the evaluation tier has each run', async () => {
     const project = await makeForge();
     await add(project, 'A', 'true');
     await forgeJson(project, ['feature', 'verify', 'A']);
@@ -182,7 +182,7 @@ describe('forge done', () => {
     ]);
   });
 
-  it('FEA-02 stops at the time limit and takes the whole process group along', async () => {
+  it('FEA-02 stops the whole process group at the time limit', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);
     await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; wait'");
@@ -196,14 +196,14 @@ describe('forge done', () => {
     await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
-  it('FEA-02 does not wait for what a test leaves running, and ends it', async () => {
+  it('FEA-02 ends what a test leaves running, without waiting for it', async () => {
     const project = await makeForge();
     await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; exit 0'");
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
-  it('FEA-02 shows the output of a test that fails, and not of one that passes', async () => {
+  it('FEA-02 shows the output of a failing test only', async () => {
     const project = await makeForge();
     await add(project, 'A', "sh -c 'echo fine'");
     await add(project, 'B', "sh -c 'echo broken; exit 1'");
@@ -213,7 +213,7 @@ describe('forge done', () => {
     expect((await runForge(project, ['feature', 'verify', 'A', '-v'])).stderr).toContain('\nfine\n');
   });
 
-  it('FEA-02 without an id it is the task of the session', async () => {
+  it('FEA-02 without an id it verifies the task of the session', async () => {
     const project = await makeForge();
     await add(project, 'A', 'true');
     await add(project, 'B', 'true');

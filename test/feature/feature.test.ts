@@ -3,9 +3,7 @@ import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js
 import {
   differences,
   FEATURES,
-  featureFile,
   makeForge,
-  putFeatures,
   type StoredFeature,
   snapshot,
   storedFeature,
@@ -69,7 +67,7 @@ describe('forge feature', () => {
     expect((await forgeError(project, ['feature', 'show', 'FORGE-002'])).exitCode).toBe(2);
   });
 
-  it('FEA-01 knows its five statuses and no other', async () => {
+  it('FEA-01 accepts only the five statuses', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a']);
     for (const status of ['in_progress', 'failing', 'blocked', 'not_implemented']) {
@@ -81,86 +79,7 @@ describe('forge feature', () => {
     expect(error.message).toMatch(/"done".*not_implemented.*in_progress.*failing.*passing.*blocked/);
   });
 
-  it('FEA-01 writes blocked_by back in the form it had', async () => {
-    const project = await makeForge();
-    putFeatures(project, [
-      { id: 'NULL', name: 'n', status: 'failing', blocked_by: null },
-      { id: 'ONE', name: 'o', status: 'failing', blocked_by: 'NULL' },
-      { id: 'LIST', name: 'l', status: 'failing', blocked_by: ['NULL'] },
-      { id: 'NONE', name: 'x', status: 'failing' },
-    ]);
-    for (const id of ['NULL', 'ONE', 'LIST', 'NONE'])
-      await forgeJson(project, ['feature', 'edit', id, '--priority', '3']);
-    expect(['NULL', 'ONE', 'LIST', 'NONE'].map((id) => storedFeature(project, id)?.blocked_by)).toEqual([
-      undefined,
-      'NULL',
-      ['NULL'],
-      undefined,
-    ]);
-    await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'ONE']);
-    await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE']);
-    expect([storedFeature(project, 'LIST')?.blocked_by, storedFeature(project, 'ONE')?.blocked_by]).toEqual([
-      ['ONE'],
-      'NONE',
-    ]);
-    await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE', '--blocked-by', 'NULL']);
-    await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'none']);
-    expect([storedFeature(project, 'LIST')?.blocked_by, storedFeature(project, 'ONE')?.blocked_by]).toEqual([
-      [],
-      ['NONE', 'NULL'],
-    ]);
-  });
-
-  it('FEA-01 refuses a circle and names it; a deep net is no circle', async () => {
-    const project = await makeForge();
-    putFeatures(project, [
-      { id: 'A', name: 'a', status: 'failing', blocked_by: 'B' },
-      { id: 'B', name: 'b', status: 'failing', blocked_by: ['C'] },
-      { id: 'C', name: 'c', status: 'failing' },
-    ]);
-    const before = project.read(featureFile('C'));
-    for (const [id, blocker] of [
-      ['C', 'A'],
-      ['A', 'A'],
-    ]) {
-      const error = await forgeError(project, [
-        'feature',
-        'edit',
-        id as string,
-        '--blocked-by',
-        blocker as string,
-      ]);
-      expect(error).toMatchObject({ exitCode: 2, code: 'feature.cycle', field: 'blocked_by' });
-      expect(error.message).toContain('→');
-    }
-    expect(project.read(featureFile('C'))).toBe(before);
-    // 2^40 ways lead through this one: going all of them would never end.
-    const layer = (n: number): object[] =>
-      [0, 1].map((side) => ({
-        id: `N${n}-${side}`,
-        name: 'n',
-        status: 'failing',
-        blocked_by: n === 0 ? null : [`N${n - 1}-0`, `N${n - 1}-1`],
-      }));
-    putFeatures(project, Array.from({ length: 40 }, (_, n) => layer(n)).flat());
-    await forgeJson(project, ['feature', 'edit', 'N39-0', '--priority', '1']);
-  });
-
-  it('FEA-01 does not remove what others wait for', async () => {
-    const project = await makeForge();
-    putFeatures(project, [
-      { id: 'A', name: 'a', status: 'failing' },
-      { id: 'B', name: 'b', status: 'failing', blocked_by: 'A' },
-    ]);
-    expect(await forgeError(project, ['feature', 'remove', 'A'])).toMatchObject({
-      exitCode: 3,
-      code: 'feature.needed',
-      hint: expect.stringContaining('forge feature edit B'),
-    });
-    expect(storedFeature(project, 'A')).toBeDefined();
-  });
-
-  it('FEA-01 --dry-run shows the change and writes nothing, approvals neither', async () => {
+  it('FEA-01 --dry-run shows the change and writes nothing, not even approvals', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a']);
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Unit } from '../../src/feature/issue.js';
-import { selectNext, taskLine } from '../../src/feature/next.js';
 import { type Feature, STATUSES } from '../../src/feature/rules.js';
+import type { Unit } from '../../src/feature/tasks.js';
+import { investigationOf, selectNext, taskLine } from '../../src/feature/tasks.js';
 
 const feature = (id: string, change: Partial<Feature> = {}): Feature => ({
   id,
@@ -27,7 +27,7 @@ const order = (features: Feature[], issues: Unit[] = active): string[] =>
     .filter((id) => id !== 'SX9-1');
 
 describe('forge next', () => {
-  // "Z" is to be chosen though "A" would be by its id.
+  // "Z" must be chosen although "A" has the smaller id.
   it.each<[string, Partial<Feature>, Partial<Feature>]>([
     ['unblocked before blocked', {}, { blocked_by: 'X' }],
     ['an active issue before none', linked, {}],
@@ -54,15 +54,15 @@ describe('forge next', () => {
     ['failing work before a new one of priority 1', { status: 'failing' }, { priority: 1 }],
     ['the more urgent before the older', { priority: 1, ...NEW }, { priority: 2, ...OLD }],
     ['the older before the one with the smaller id', OLD, NEW],
-  ])('SES-10 puts %s: each rule goes before the next', (_rule, better, worse) => {
+  ])('SES-10 puts %s: each rule has precedence over the next', (_rule, better, worse) => {
     expect(order([feature('A', worse), feature('Z', better)])).toEqual(['Z', 'A']);
   });
 
-  it('SES-10 takes the smaller id where nothing else tells', () => {
+  it('SES-10 uses the smaller id as the last rule', () => {
     expect(order([feature('B'), feature('A'), feature('a')])).toEqual(['A', 'B', 'a']);
   });
 
-  it('SES-10 leaves out what is passing', () => {
+  it('SES-10 leaves out passing features', () => {
     expect(order([feature('A', { status: 'passing' }), feature('B')])).toEqual(['B']);
   });
 
@@ -73,27 +73,31 @@ describe('forge next', () => {
       [feature('A', { blocked_by: ['B', 'C'] }), feature('B', { status: 'passing' }), feature('C')],
       ['C'],
     ],
-    ['one that nobody knows', [feature('A', { blocked_by: ['gone'] })], ['gone']],
-    ['none once they pass', [feature('A', { blocked_by: ['B'] }), feature('B', { status: 'passing' })], []],
-    ['none with the form null', [feature('A', { blocked_by: null })], []],
+    ['an unknown id', [feature('A', { blocked_by: ['gone'] })], ['gone']],
     [
-      'a person when it is blocked by hand',
+      'nothing once they pass',
+      [feature('A', { blocked_by: ['B'] }), feature('B', { status: 'passing' })],
+      [],
+    ],
+    ['nothing when the field is null', [feature('A', { blocked_by: null })], []],
+    [
+      'a person when its status is blocked',
       [feature('A', { status: 'blocked' })],
       ['a person (status blocked)'],
     ],
     [
-      'the named one when it is blocked by hand too',
+      'the named feature when its status is blocked too',
       [feature('A', { status: 'blocked', blocked_by: 'B' })],
       ['B'],
     ],
-  ])('SES-10 says that a feature waits for %s', (_name, features, waits) => {
+  ])('SES-10 reports that a feature waits for %s', (_name, features, waits) => {
     const { candidates } = selectNext(features, []);
     expect(candidates.find(({ id }) => id === 'A')?.blocked_by).toEqual(waits);
   });
 
   it.each<[string, Feature[], Unit[], string | null, string]>([
     [
-      'with all that speaks for it',
+      'with every part',
       [feature('A', { ...linked, status: 'in_progress', priority: 2 })],
       active,
       'A',
@@ -134,11 +138,11 @@ describe('forge next', () => {
     ['in_progress', 'in_progress'],
     ['unstarted', 'not_implemented'],
     [null, 'not_implemented'],
-  ])('SES-10 takes an issue in state %j as %s', (state, status) => {
+  ])('SES-10 treats an issue in state %j as %s', (state, status) => {
     expect(selectNext([], [issue('SX9-1', { state })]).task?.status).toBe(status);
   });
 
-  it('SES-10 takes priority 0 of Linear as none, and 1 as the most urgent', () => {
+  it('SES-10 treats priority 0 in Linear as none and 1 as the most urgent', () => {
     const issues = [
       issue('SX9-1', { priority: 0 }),
       issue('SX9-2', { priority: 4 }),
@@ -155,7 +159,7 @@ describe('forge next', () => {
     ]);
   });
 
-  it('SES-10 gives the same answer in whatever order the files have it', () => {
+  it('SES-10 does not depend on the order in the files', () => {
     const ids = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
     const one = fc.record({
       status: fc.constantFrom(...STATUSES),
@@ -180,7 +184,18 @@ describe('forge next', () => {
 });
 
 describe('taskLine', () => {
-  it('SES-10 B-06 names the task in one harmless line', () => {
+  it('SES-10 B-06 names the task in one line without control characters', () => {
     expect(taskLine({ id: 'A', title: 'Login\n\u001b[2Jworks' })).toBe('A: Login <U+001B>[2Jworks');
+  });
+});
+
+describe('an investigation', () => {
+  it.each([
+    [1, '1 evaluation contradicts what was learned'],
+    [10, '10 evaluations contradict what was learned'],
+  ])('LTM-09 reports how many evaluations contradict: %d', (count, words) => {
+    const about = { knowledge_id: 'a'.repeat(64), pattern: 'p', scope: 'execution' };
+    const ids = Array.from({ length: count }, String);
+    expect(investigationOf(about, ids, '2026-03-01T10:00:00.000Z').description).toContain(words);
   });
 });

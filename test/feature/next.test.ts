@@ -23,7 +23,7 @@ function setUp(project: Project, features: object[], issues: object[] = []): voi
   project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
 }
 
-/** In the order of the requirement, best first. */
+/** In the order of SES-10, best first. */
 const RANKED: object[] = [
   feature('LINKED-PROGRESS', { status: 'in_progress', linear_issue: 'SX9-1' }),
   feature('LINKED-NEW', { linear_issue: 'SX9-1' }),
@@ -34,7 +34,7 @@ const RANKED: object[] = [
   feature('YOUNG', { priority: 2, created_at: '2026-01-02T00:00:00.000Z' }),
   feature('A-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
   feature('B-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
-  // An issue that is not active links to nothing.
+  // A link to an inactive issue does not count.
   feature('C-DATELESS', { linear_issue: 'SX9-99' }),
   feature('Z-BLOCKED', { status: 'in_progress', priority: 1, blocked_by: 'YOUNG' }),
   feature('A-HELD', { status: 'blocked', priority: 1 }),
@@ -42,7 +42,7 @@ const RANKED: object[] = [
 const ISSUE = { linear_id: 'SX9-1', title: 'carried by features' };
 
 describe('forge next', () => {
-  it('SES-10 orders by the rules, whatever the order of the file', async () => {
+  it('SES-10 orders by the rules, not by the order in the file', async () => {
     const project = await makeForge();
     const names = RANKED.map((row) => (row as { id: string }).id);
     const done = feature('DONE', { status: 'passing' });
@@ -54,7 +54,7 @@ describe('forge next', () => {
     expect(await forgeJson<Next>(project, ['next'])).toEqual(first);
   });
 
-  it('SES-10 says why, for the choice and for each candidate', async () => {
+  it('SES-10 explains the choice and each candidate', async () => {
     const project = await makeForge();
     setUp(project, RANKED, [ISSUE]);
     const { task, reason, candidates } = await forgeJson<Next>(project, ['next']);
@@ -71,25 +71,12 @@ describe('forge next', () => {
     expect(stdout).toMatch(/OLD +the OLD +unblocked, not implemented, priority 2/);
   });
 
-  it('SES-10 an active issue that no open feature carries stands for itself', async () => {
-    const project = await makeForge();
-    setUp(
-      project,
-      [feature('A', { priority: 1 }), feature('DONE', { status: 'passing', linear_issue: 'SX9-2' })],
-      [{ linear_id: 'SX9-2', title: 'still open', priority: 0 }],
-    );
-    expect(await forgeJson<Next>(project, ['next'])).toMatchObject({
-      task: { id: 'SX9-2' },
-      source: 'linear',
-    });
-  });
-
-  it('SES-10 what is open only behind something else is no choice', async () => {
+  it('SES-10 never chooses blocked work', async () => {
     const project = await makeForge();
     setUp(project, [feature('A', { blocked_by: ['B', 'GONE'] }), feature('B', { status: 'passing' })]);
     const next = await forgeJson<Next>(project, ['next']);
     expect([next.task, next.source]).toEqual([null, null]);
-    // A blocker that nobody knows holds it back too; one that passes does not.
+    // An unknown blocker blocks too; a passing one does not.
     expect(next.candidates[0]?.blocked_by).toEqual(['GONE']);
     expect((await runForge(project, ['next'])).stdout).toMatch(
       /^Nothing to do now: everything left is blocked; A waits for GONE/,
@@ -98,7 +85,7 @@ describe('forge next', () => {
     expect((await forgeJson<Next>(project, ['next'])).task?.id).toBe('A');
   });
 
-  it('SES-10 says when there is nothing to do, and only reads', async () => {
+  it('SES-10 reports when there is nothing to do, and only reads', async () => {
     const project = await makeForge();
     expect((await runForge(project, ['next'])).stdout).toMatch(
       /no features and no active issues yet\.\n {2}forge feature add "Login works" /,

@@ -99,7 +99,7 @@ describe('what forge init proposes', () => {
       [['--features', 'nowhere.md'], 'file.unreadable'],
       [['--features', 'empty.md'], 'init.features'],
       [['--features', 'broken.json'], 'import.json'],
-      [['--features', 'twice.json'], 'import.twice'],
+      [['--features', 'twice.json'], 'feature.exists'],
     ];
     for (const [args, code] of calls)
       expect([args, await forgeError(project, ['init', ...args])]).toEqual([

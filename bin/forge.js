@@ -9,7 +9,7 @@ const { join } = require('node:path');
 const DAILY = new Set(
   'where status session briefing progress focus kfr next feature checkpoint recover cycle loop commit'
     .concat(' knowledge architecture note learn memory guard config trust hook complete')
-    .concat(' start log done end ls completion')
+    .concat(' start log done end ls completion recall')
     .split(' '),
 );
 

@@ -19,6 +19,8 @@ const common = {
   target: 'node20.19',
   minify: true,
   metafile: true,
+  // Optional, with a native part.
+  external: ['libsql'],
   // The full texts are in dist/LICENSES.txt.
   legalComments: 'none',
   // The form of jsonc-parser that Node would take cannot be bundled.

@@ -76,6 +76,9 @@ export const [KFR, TOLD, PROMPTED] = ['kfr.json', 'told', 'prompted'] as const;
 export const toldFile = within('local', TOLD);
 export const promptedFile = within('local', PROMPTED);
 /** What agents found with their tools, a file for each session, and words of what is known, for the shell to look for. */
+/** The search index, which a reader may delete at any time, and the file that says which one forge made here. */
+export const recallFile = within('local', 'recall.db');
+export const recallStampFile = (layout: Layout): string => join(layout.state, 'recall');
 export const findingsFolder = within('local', 'findings');
 export const findingsFile = (layout: Layout, session: string): string =>
   join(findingsFolder(layout), `${session}.jsonl`);

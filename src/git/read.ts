@@ -26,8 +26,12 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
 }
 
 /** The same with the rest of each message. */
-export async function readMessages(git: Git, count: number): Promise<(Commit & { body: string })[]> {
-  const args = ['log', `-${count}`, '-z', `--format=${FIELDS}%x1f%b`, 'HEAD', '--'];
+export async function readMessages(
+  git: Git,
+  count: number,
+  range = 'HEAD',
+): Promise<(Commit & { body: string })[]> {
+  const args = ['log', `-${count}`, '-z', `--format=${FIELDS}%x1f%b`, range, '--'];
   const { code, stdout } = await git(args);
   if (code !== 0) return [];
   return stdout

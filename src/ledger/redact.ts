@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { refused } from '../core/error.js';
-import { removePath } from '../core/files.js';
-import { shown } from '../core/paths.js';
+import { removePath, removeQuietly } from '../core/files.js';
+import { recallFile, shown } from '../core/paths.js';
 import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { append, writeChain } from './append.js';
@@ -117,6 +117,7 @@ function redact(
     if (context.disk.dryRun) return audit;
     for (const container of holders) replaceByTombstone(context, container, id);
     scrubJournals(context, id);
+    removeQuietly(recallFile(context.layout));
     rebuildViews(context);
     return audit;
   });

@@ -1,19 +1,57 @@
 import { synonymsOf } from './synonyms.js';
 import { flat, type Query, readQuery, termsOf } from './terms.js';
 
-/** Something that can be found. */
+/** A text that recall can find. */
 export interface Document {
   id: string;
-  /** Where it stands: `note`, `knowledge`, `feature`, `session`, … */
+  /** Its kind: `note`, `knowledge`, `feature`, `session`, … */
   source: string;
-  tier: string | null;
   session: string | null;
-  /** ISO time; null where none is known. */
+  /** ISO time; null when unknown. */
   at: string | null;
   text: string;
   files?: readonly string[];
-  /** What is contested or invalid is told apart, and never stands first. */
+  /** Never ranked first. */
   doubt?: 'contested' | 'invalidated';
+}
+
+/** Documents written one after another, such as the lines of a session. Loose ones have no context. */
+export interface Group {
+  isLoose: boolean;
+  documents: readonly Document[];
+}
+
+/** A document is numbered by its group and its place in it, so its neighbors are the numbers beside it. */
+export const GROUP_SIZE = 2 ** 20;
+export const groupOf = (doc: number): number => Math.floor(doc / GROUP_SIZE);
+
+/** What ranking reads of a document. */
+export interface Facts {
+  doc: number;
+  /** Characters. */
+  length: number;
+  source: string;
+  /** Milliseconds since 1970; 0 when unknown. */
+  at: number;
+}
+
+export interface Posting extends Facts {
+  /** How often the document has the term. */
+  count: number;
+}
+
+/** Documents by term. The search index and documents in memory both are one. */
+export interface Corpus {
+  readonly size: number;
+  /** Characters of all documents. */
+  readonly length: number;
+  /** A loose document counts as a group of its own. */
+  readonly groups: number;
+  having(term: string): readonly Posting[];
+  /** Characters of a group; null for loose documents and groups of another corpus. */
+  groupLength(group: number): number | null;
+  facts(docs: readonly number[]): Facts[];
+  documents(docs: readonly number[]): Map<number, Document>;
 }
 
 export interface Hit {
@@ -22,259 +60,360 @@ export interface Hit {
   why: string[];
 }
 
-/** BM25 as in the textbooks. */
+/** BM25 with textbook values. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** What a term that was not asked for counts, beside one that was. */
+/** Weight of a term that was not in the query. */
 const SYNONYM = 0.5;
 const RELATED = 0.3;
-/** What a record beside a hit in the same session gets of the hit's score. */
-const BESIDE = 0.25;
-/** Kinds that were kept on purpose count more; what says little of the project less. */
+/** A neighbor passes on half of its score, one place further half of that. A session passes on half of its own. */
+const NEIGHBORS = [0.5, 0.25];
+const SESSION = 0.5;
+/** Neighbors of the best hits only. */
+const MAX_WITH_NEIGHBORS = 200;
+/** Kinds that people keep on purpose rank higher. */
 const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
   ...{ skill: 0.7, audit: 0.5 },
 };
-/** The newest record counts so much more than a very old one; halves every 90 days. */
+/** The newest document gains this share. It halves every 90 days. */
 const RECENT = 0.1;
 const HALF_LIFE = 90 * 86_400_000;
-
-/** A term to look for, how much it counts, and what it was asked for as. */
-interface Wanted {
-  weight: number;
-  /** Null: it was asked for itself. */
-  for: string | null;
-  kind: 'asked' | 'synonym' | 'related';
-}
-
-/** The terms of each document that was looked into, by its place. */
-type Analysed = (ReadonlyMap<string, number> | undefined)[];
 
 export interface SearchOptions {
   limit: number;
   now: number;
-  /** Related terms of the project's own records; off to compare. */
+  /** Each can be switched off to compare. */
   related?: boolean;
   synonyms?: boolean;
-  neighbours?: boolean;
+  context?: boolean;
 }
 
 /** AGT-03: the documents that answer a query, best first. The same documents and query give the same answer. */
-export function search(documents: readonly Document[], query: Query, options: SearchOptions): Hit[] {
-  const corpus = new Corpus(documents);
+export function search(corpora: readonly Corpus[], query: Query, options: SearchOptions): Hit[] {
+  const corpus = new Corpora(corpora);
   const wanted = widen(corpus, query, options);
-  const scores: Hit[] = documents.map((document) => ({ document, score: 0, why: [] }));
-  // Of the words that stand for one asked word, the best counts.
-  const best = new Map<string, number>();
-  for (const place of corpus.places([...wanted.keys()])) {
-    const counts = corpus.countsAt(place);
-    const hit = scores[place] as Hit;
-    best.clear();
-    for (const [term, { weight, for: asked, kind }] of wanted) {
-      const count = counts.get(term);
-      if (count === undefined) continue;
-      const saturated = (count * (K1 + 1)) / (count + K1 * (1 - B + B * corpus.lengthAt(place)));
-      const key = asked ?? term;
-      best.set(key, Math.max(best.get(key) ?? 0, weight * corpus.rarity(term) * saturated));
-      hit.why.push(
-        kind === 'asked' ? term : `${term} (${kind === 'synonym' ? 'like' : 'goes with'} ${asked})`,
-      );
-    }
-    for (const value of best.values()) hit.score += value;
-  }
+  const { facts, own, sessions } = score(corpus, wanted);
+  const scores = options.context === false ? own : addContext(corpus, facts, own, sessions);
+  const ranked = [...scores]
+    .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
+    .sort((a, b) => b.score - a.score || a.doc - b.doc);
+  const hits: Hit[] = [];
+  const seen = new Set<string>();
   const isMeant = filterOf(query);
-  const found = (options.neighbours === false ? scores : withNeighbours(scores))
-    .filter(({ score, document }) => score > 0 && isMeant(document))
-    .map((hit) => ({ ...hit, score: hit.score * boost(hit.document, options.now) }))
-    .sort((a, b) => b.score - a.score || compare(a.document.id, b.document.id));
-  return doubtsLast(found).slice(0, options.limit);
-}
-
-/** Documents, of which only those that may have a term are looked into. */
-class Corpus {
-  private readonly texts: string[];
-  /** In lower case, and composed as terms are. */
-  private readonly low: string[];
-  private readonly analysed: Analysed = [];
-  private readonly average: number;
-  private readonly found = new Map<string, number>();
-
-  constructor(documents: readonly Document[]) {
-    this.texts = documents.map(({ text, files = [] }) =>
-      files.length === 0 ? text : [text, ...files].join('\n'),
-    );
-    this.low = this.texts.map((text) => (isAscii(text) ? text : text.normalize('NFKC')).toLowerCase());
-    this.average = this.texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, this.texts.length);
-  }
-
-  get size(): number {
-    return this.texts.length;
-  }
-
-  /** In characters, where 1 is the average. */
-  lengthAt = (place: number): number => (this.texts[place] as string).length / Math.max(1, this.average);
-
-  countsAt(place: number): ReadonlyMap<string, number> {
-    const known = this.analysed[place];
-    if (known) return known;
-    const counts = new Map<string, number>();
-    for (const term of termsOf(this.texts[place] as string)) counts.set(term, (counts.get(term) ?? 0) + 1);
-    this.analysed[place] = counts;
-    return counts;
-  }
-
-  /** The documents with one of the terms, and how many have each. */
-  places(terms: readonly string[]): number[] {
-    if (terms.length === 0) return [];
-    const start = new RegExp(
-      terms.map((term) => startOf(term).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'),
-    );
-    const places: number[] = [];
-    for (const term of terms) this.found.set(term, 0);
-    for (const [place, text] of this.low.entries()) {
-      if (!start.test(text)) continue;
-      const counts = this.countsAt(place);
-      const having = terms.filter((term) => counts.has(term));
-      for (const term of having) this.found.set(term, (this.found.get(term) ?? 0) + 1);
-      if (having.length > 0) places.push(place);
+  for (let start = 0; start < ranked.length && hits.length <= options.limit; start += BATCH) {
+    const batch = ranked.slice(start, start + BATCH);
+    const documents = corpus.documents(batch.map(({ doc }) => doc));
+    for (const { doc, score: value } of batch) {
+      const document = documents.get(doc);
+      if (!document || !isMeant(document)) continue;
+      // A record may be in two files.
+      const key = `${document.source} ${document.id}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own) });
+      if (hits.length > options.limit) break;
     }
-    return places;
   }
-
-  /** How many documents have a term that `places` was asked for. */
-  countOf = (term: string): number => this.found.get(term) ?? 0;
-
-  /** BM25's inverse document frequency. */
-  rarity(term: string): number {
-    const n = this.countOf(term);
-    return Math.log(1 + (this.size - n + 0.5) / (n + 0.5));
-  }
+  return doubtsLast(hits).slice(0, options.limit);
 }
 
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+const BATCH = 50;
 
-/** What every word with this stem begins with: a stem may end otherwise than its words. */
-const startOf = (term: string): string =>
-  /^[a-z]{4,}$/.test(term) ? term.replace(/(?:bl|[ei])$/, '') : term;
+/** Several corpora as one. */
+class Corpora {
+  readonly size: number;
+  readonly groups: number;
+  private readonly length: number;
+  private readonly postings = new Map<string, readonly Posting[]>();
 
-/** SES-03: the indices of the texts that have to do with a subject, the best first. */
-export function about(texts: readonly string[], subject: string): number[] {
-  const query = readQuery(subject);
-  // A number alone has to do with everything that is counted.
-  query.terms = query.terms.filter((term) => !/^\d+$/.test(term));
-  if (query.terms.length === 0) return [];
-  query.phrases = [];
-  const documents = texts.map(
-    (text, i): Document => ({
-      ...{ id: String(i).padStart(9, '0'), source: 'text', tier: null, session: null, at: null, text },
-    }),
-  );
-  const hits = search(documents, query, { limit: texts.length, now: 0, neighbours: false, related: false });
-  const best = hits[0]?.score ?? 1;
-  // Those that are about as good stay in their order.
-  return hits
-    .map(({ document, score }) => ({ at: Number(document.id), level: Math.round((10 * score) / best) }))
-    .sort((a, b) => b.level - a.level || a.at - b.at)
-    .map(({ at }) => at);
+  constructor(private readonly all: readonly Corpus[]) {
+    const sum = (pick: (corpus: Corpus) => number): number =>
+      all.reduce((total, corpus) => total + pick(corpus), 0);
+    this.size = sum(({ size }) => size);
+    this.length = sum(({ length }) => length);
+    this.groups = sum(({ groups }) => groups);
+  }
+
+  having(term: string): readonly Posting[] {
+    let found = this.postings.get(term);
+    if (!found) {
+      found = this.all.flatMap((corpus) => corpus.having(term));
+      this.postings.set(term, found);
+    }
+    return found;
+  }
+
+  /** 1 is the average. */
+  relativeLength = (length: number): number => (length * this.size) / Math.max(1, this.length);
+  relativeGroupLength = (length: number): number => (length * this.groups) / Math.max(1, this.length);
+
+  groupLength(group: number): number | null {
+    for (const corpus of this.all) {
+      const length = corpus.groupLength(group);
+      if (length !== null) return length;
+    }
+    return null;
+  }
+
+  facts = (docs: readonly number[]): Facts[] => this.all.flatMap((corpus) => corpus.facts(docs));
+  documents = (docs: readonly number[]): Map<number, Document> =>
+    new Map(this.all.flatMap((corpus) => [...corpus.documents(docs)]));
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** For each term of the query, the terms that count for it. */
+type Wanted = Map<string, Map<string, number>>;
 
-/** The terms asked for, their synonyms, and what the project's own records have beside them (LTM-20). */
+/** The query's terms, their synonyms, and terms that the project uses beside them (LTM-20). */
 function widen(
-  corpus: Corpus,
+  corpus: Corpora,
   { terms }: Query,
   { related = true, synonyms = true }: SearchOptions,
-): Map<string, Wanted> {
-  const wanted = new Map<string, Wanted>(
-    terms.map((term) => [term, { weight: 1, for: null, kind: 'asked' }]),
-  );
-  const add = (term: string, entry: Wanted): void => {
-    if (!wanted.has(term)) wanted.set(term, entry);
+): Wanted {
+  const wanted: Wanted = new Map(terms.map((term) => [term, new Map([[term, 1]])]));
+  const taken = new Set(terms);
+  const add = (asked: string, term: string, weight: number): void => {
+    if (taken.has(term)) return;
+    taken.add(term);
+    wanted.get(asked)?.set(term, weight);
   };
-  if (synonyms)
-    for (const term of terms)
-      for (const other of synonymsOf(term)) add(other, { weight: SYNONYM, for: term, kind: 'synonym' });
-  if (related) {
-    const places = corpus.places(terms);
-    for (const term of terms)
-      for (const other of relatedTo(corpus, term, places))
-        add(other, { weight: RELATED, for: term, kind: 'related' });
-  }
+  if (synonyms) for (const term of terms) for (const other of synonymsOf(term)) add(term, other, SYNONYM);
+  if (related)
+    for (const term of terms) for (const other of relatedTo(corpus, term)) add(term, other, RELATED);
   return wanted;
 }
 
-/** Fewer say nothing; a project has to have written about both. */
+/** Documents with both terms. */
 const MIN_TOGETHER = 3;
 const MAX_RELATED = 3;
-/** Of the records with either term, so many have both. */
+/** Share of the documents with either term that have both. */
 const MIN_OVERLAP = 1 / 3;
-/** Of a term in more records the newest are looked at. */
-const MAX_HAVING = 2000;
+/** Terms in more documents say little about each other. */
+const MAX_HAVING = 500;
 
-/**
- * LTM-20: terms that stand with this one far more often than chance has it: in at least three records, in at least a third
- * of those that have either. Deterministic; learned anew from the records each time.
- */
-function relatedTo(corpus: Corpus, term: string, places: readonly number[]): string[] {
-  const having = places.filter((place) => corpus.countsAt(place).has(term)).slice(-MAX_HAVING);
-  if (having.length < MIN_TOGETHER || having.length > corpus.size / 10) return [];
+/** LTM-20: terms that occur with this one far more often than by chance. Deterministic, learned from the documents. */
+function relatedTo(corpus: Corpora, term: string): string[] {
+  const having = corpus.having(term);
+  if (having.length < MIN_TOGETHER || having.length > Math.min(MAX_HAVING, corpus.size / 10)) return [];
   const together = new Map<string, number>();
-  for (const place of having)
-    for (const other of corpus.countsAt(place).keys())
+  for (const { text } of corpus.documents(having.map(({ doc }) => doc)).values())
+    for (const other of new Set(termsOf(text)))
       if (other !== term) together.set(other, (together.get(other) ?? 0) + 1);
   const least = Math.max(MIN_TOGETHER, having.length * MIN_OVERLAP);
-  const likely = [...together].filter(([, count]) => count >= least).map(([other]) => other);
-  corpus.places(likely);
-  const scored = likely.map((other) => {
-    const count = together.get(other) ?? 0;
-    return { other, overlap: count / (having.length + corpus.countOf(other) - count) };
-  });
-  return scored
+  return [...together]
+    .filter(([, count]) => count >= least)
+    .map(([other, count]) => ({
+      other,
+      overlap: count / (having.length + corpus.having(other).length - count),
+    }))
     .filter(({ overlap }) => overlap >= MIN_OVERLAP)
     .sort((a, b) => b.overlap - a.overlap || compare(a.other, b.other))
     .slice(0, MAX_RELATED)
     .map(({ other }) => other);
 }
 
-/** What stands right before and after a hit in its session is about the same more often than not. */
-function withNeighbours(scores: readonly Hit[]): Hit[] {
-  return scores.map((hit, i) => {
-    const { session } = hit.document;
-    if (session === null) return hit;
-    const near = [scores[i - 1], scores[i + 1]].filter(
-      (other) => other?.document.session === session && other.document.source === hit.document.source,
-    );
-    const best = near.reduce<Hit | null>(
-      (found, other) => (other && other.score > (found?.score ?? 0) ? other : found),
-      null,
-    );
-    if (!best) return hit;
-    const why = hit.score > 0 ? hit.why : [`beside: ${best.why.join(', ')}`];
-    return { ...hit, score: hit.score + BESIDE * best.score, why };
-  });
+interface Scores {
+  facts: Map<number, Facts>;
+  /** By document, and by group. */
+  own: Map<number, number>;
+  sessions: Map<number, number>;
 }
 
-function boost({ source, at }: Document, now: number): number {
-  const age = at === null ? Number.POSITIVE_INFINITY : Math.max(0, now - Date.parse(at));
+/** BM25 of documents, and of whole groups. Of the terms that count for one term of the query, the best counts. */
+function score(corpus: Corpora, wanted: Wanted): Scores {
+  const scores: Scores = { facts: new Map(), own: new Map(), sessions: new Map() };
+  for (const terms of wanted.values()) {
+    const own = new Map<number, number>();
+    const sessions = new Map<number, number>();
+    for (const [term, weight] of terms) {
+      const postings = corpus.having(term);
+      const rarity = weight * inverseFrequency(postings.length, corpus.size);
+      const counts = new Map<number, { count: number; length: number }>();
+      for (const posting of postings) {
+        const { doc, count, length } = posting;
+        if (!scores.facts.has(doc)) scores.facts.set(doc, posting);
+        raise(own, doc, rarity * saturate(count, corpus.relativeLength(length)));
+        const whole = corpus.groupLength(groupOf(doc));
+        const key = whole === null ? doc : groupOf(doc);
+        const known = counts.get(key);
+        if (known) known.count += count;
+        else counts.set(key, { count, length: whole ?? length });
+      }
+      const rarityOfGroups = weight * inverseFrequency(counts.size, corpus.groups);
+      for (const [key, { count, length }] of counts)
+        raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
+    }
+    for (const [doc, value] of own) scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
+    for (const [key, value] of sessions) scores.sessions.set(key, (scores.sessions.get(key) ?? 0) + value);
+  }
+  return scores;
+}
+
+const raise = (values: Map<number, number>, key: number, value: number): unknown =>
+  value > (values.get(key) ?? 0) && values.set(key, value);
+
+const inverseFrequency = (having: number, size: number): number =>
+  Math.log(1 + (size - having + 0.5) / (having + 0.5));
+
+const saturate = (count: number, relativeLength: number): number =>
+  (count * (K1 + 1)) / (count + K1 * (1 - B + B * relativeLength));
+
+/** What a session says around a hit, and in all, is likely about the same subject. */
+function addContext(
+  corpus: Corpora,
+  facts: Map<number, Facts>,
+  own: ReadonlyMap<number, number>,
+  sessions: ReadonlyMap<number, number>,
+): Map<number, number> {
+  const isLoose = (doc: number): boolean => corpus.groupLength(groupOf(doc)) === null;
+  const best = [...own].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_WITH_NEIGHBORS);
+  const beside = new Set(
+    best.flatMap(([doc]) => (isLoose(doc) ? [] : neighborsOf(doc).map(([other]) => other))),
+  );
+  for (const fact of corpus.facts([...beside].filter((doc) => !facts.has(doc)))) facts.set(fact.doc, fact);
+  const scores = new Map<number, number>();
+  for (const doc of new Set([...own.keys(), ...beside])) {
+    if (!facts.has(doc)) continue;
+    const loose = isLoose(doc);
+    const near = loose
+      ? 0
+      : neighborsOf(doc).reduce((sum, [other, weight]) => sum + weight * (own.get(other) ?? 0), 0);
+    scores.set(doc, (own.get(doc) ?? 0) + near + SESSION * (sessions.get(loose ? doc : groupOf(doc)) ?? 0));
+  }
+  return scores;
+}
+
+/** The documents before and after one in its group, with the share that each passes on. */
+const neighborsOf = (doc: number): [doc: number, weight: number][] =>
+  NEIGHBORS.flatMap((weight, i): [number, number][] => [
+    [doc - i - 1, weight],
+    [doc + i + 1, weight],
+  ]).filter(([other]) => groupOf(other) === groupOf(doc));
+
+function boost({ source, at }: Facts, now: number): number {
+  const age = at === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - at);
   return (KINDS[source] ?? 1) * (1 + RECENT * 2 ** (-age / HALF_LIFE));
 }
 
+/** The terms that matched, or those of the neighbor that passed on its score. */
+function explain(
+  corpus: Corpora,
+  doc: number,
+  document: Document,
+  wanted: Wanted,
+  own: ReadonlyMap<number, number>,
+): string[] {
+  if (own.has(doc)) return matches(document, wanted);
+  const near = neighborsOf(doc).map(([other, weight]) => ({ other, value: weight * (own.get(other) ?? 0) }));
+  const best = near.sort((a, b) => b.value - a.value)[0]?.other ?? doc;
+  const neighbor = corpus.documents([best]).get(best);
+  return neighbor ? [`beside: ${matches(neighbor, wanted).join(', ')}`] : [];
+}
+
+function matches(document: Document, wanted: Wanted): string[] {
+  const has = new Set(termsOf(textOf(document)));
+  return [...wanted].flatMap(([asked, terms]) =>
+    [...terms]
+      .filter(([term]) => has.has(term))
+      .map(([term, weight]) =>
+        term === asked ? term : `${term} (${weight === SYNONYM ? 'like' : 'goes with'} ${asked})`,
+      ),
+  );
+}
+
+/** Everything of a document that a query can match. */
+export const textOf = ({ text, files = [] }: Document): string =>
+  files.length === 0 ? text : [text, ...files].join('\n');
+
 function filterOf({ phrases, tier, session, file, since }: Query): (document: Document) => boolean {
-  const [wantedTier, wantedFile] = [tier?.toLowerCase(), file?.toLowerCase()];
+  const [source, name] = [tier?.toLowerCase(), file?.toLowerCase()];
   return (document) =>
-    (phrases.length === 0 || phrases.every((phrase) => flat(document.text).includes(phrase))) &&
-    (wantedTier === undefined || document.tier === wantedTier || document.source === wantedTier) &&
+    phrases.every((phrase) => flat(document.text).includes(phrase)) &&
+    (source === undefined || document.source === source) &&
     (session === null || document.session?.includes(session) === true) &&
-    (wantedFile === undefined ||
-      [document.text, ...(document.files ?? [])].some((text) => text.toLowerCase().includes(wantedFile))) &&
+    (name === undefined || textOf(document).toLowerCase().includes(name)) &&
     (since === null || (document.at !== null && document.at >= since));
 }
 
-/** What is contested or no longer valid never stands before what is not. */
 function doubtsLast(hits: Hit[]): Hit[] {
   const first = hits.findIndex(({ document }) => document.doubt === undefined);
   if (first <= 0) return hits;
   return [hits[first] as Hit, ...hits.slice(0, first), ...hits.slice(first + 1)];
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Documents in memory. `base` keeps their numbers apart from those of other corpora. */
+export class MemoryCorpus implements Corpus {
+  readonly size: number = 0;
+  readonly length: number = 0;
+  readonly groups: number = 0;
+  private readonly postings = new Map<string, Posting[]>();
+  private readonly all = new Map<number, Document>();
+  private readonly lengths = new Map<number, number>();
+
+  constructor(groups: readonly Group[], base = 0) {
+    for (const [number, { isLoose, documents }] of groups.entries()) {
+      const group = base + number;
+      for (const [place, document] of documents.entries()) this.add(group * GROUP_SIZE + place, document);
+      const length = documents.reduce((sum, { text }) => sum + text.length, 0);
+      if (!isLoose) this.lengths.set(group, length);
+      this.size += documents.length;
+      this.length += length;
+      this.groups += isLoose ? documents.length : 1;
+    }
+  }
+
+  private add(doc: number, document: Document): void {
+    this.all.set(doc, document);
+    const counts = new Map<string, number>();
+    for (const term of termsOf(textOf(document))) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const [term, count] of counts) {
+      const known = this.postings.get(term);
+      const posting = { ...factsOf(doc, document), count };
+      if (known) known.push(posting);
+      else this.postings.set(term, [posting]);
+    }
+  }
+
+  having = (term: string): readonly Posting[] => this.postings.get(term) ?? [];
+  groupLength = (group: number): number | null => this.lengths.get(group) ?? null;
+
+  facts = (docs: readonly number[]): Facts[] =>
+    docs.flatMap((doc) => {
+      const document = this.all.get(doc);
+      return document ? [factsOf(doc, document)] : [];
+    });
+
+  documents = (docs: readonly number[]): Map<number, Document> =>
+    new Map(
+      docs.flatMap((doc): [number, Document][] => {
+        const document = this.all.get(doc);
+        return document ? [[doc, document]] : [];
+      }),
+    );
+}
+
+export const factsOf = (doc: number, { text, source, at }: Document): Facts => ({
+  ...{ doc, length: text.length, source, at: at === null ? 0 : Date.parse(at) },
+});
+
+/** SES-03: the indices of the texts about a subject, best first. Texts that are about as good keep their order. */
+export function about(texts: readonly string[], subject: string): number[] {
+  const query = readQuery(subject);
+  // A number alone matches everything that is counted.
+  query.terms = query.terms.filter((term) => !/^\d+$/.test(term));
+  if (query.terms.length === 0) return [];
+  query.phrases = [];
+  const documents = texts.map(
+    (text, i): Document => ({ id: String(i), source: 'text', session: null, at: null, text }),
+  );
+  const corpus = new MemoryCorpus([{ isLoose: true, documents }]);
+  const hits = search([corpus], query, { limit: texts.length, now: 0, context: false, related: false });
+  const best = hits[0]?.score ?? 1;
+  return hits
+    .map(({ document, score }) => ({ at: Number(document.id), level: Math.round((10 * score) / best) }))
+    .sort((a, b) => b.level - a.level || a.at - b.at)
+    .map(({ at }) => at);
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
-import { type Document, search } from '../../src/recall/engine.js';
+import {
+  type Document,
+  type Hit,
+  MemoryCorpus,
+  type SearchOptions,
+  search,
+} from '../../src/recall/engine.js';
 import { readQuery, termsOf } from '../../src/recall/terms.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -130,6 +136,13 @@ function putYear(project: Project): void {
   });
 }
 
+const find = (documents: Document[], query: string, options: Partial<SearchOptions> = {}): Hit[] =>
+  search([new MemoryCorpus([{ isLoose: true, documents }])], readQuery(query), {
+    limit: 10,
+    now: NOW,
+    ...options,
+  });
+
 const recall = (project: Project, ...args: string[]): Promise<Recalled> =>
   forgeJson(project, ['recall', ...args]);
 
@@ -192,18 +205,15 @@ describe('forge recall', () => {
 
   it('AGT-03 what is contested is told apart and never stands first', () => {
     const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
-      ...{ id, source: 'knowledge', tier: 'knowledge', session: null, at: null, text },
+      ...{ id, source: 'knowledge', session: null, at: null, text },
       ...more,
     });
-    const hits = search(
-      [
-        document('a', 'retry the install once', { doubt: 'contested' }),
-        document('b', 'the install needs a long time and a lot of patience'),
-        document('c', 'other'),
-      ],
-      readQuery('retry install'),
-      { limit: 5, now: NOW },
-    );
+    const documents = [
+      document('a', 'retry the install once', { doubt: 'contested' }),
+      document('b', 'the install needs a long time and a lot of patience'),
+      document('c', 'other'),
+    ];
+    const hits = find(documents, 'retry install');
     expect(hits.map(({ document: { id } }) => id)).toEqual(['b', 'a']);
   });
 
@@ -228,17 +238,13 @@ describe('forge recall', () => {
       ...Array.from({ length: 60 }, (_, i) => `ordinary work on part ${i} of the page`),
     ];
     const documents = texts.map(
-      (text, i): Document => ({ id: `d${i}`, source: 'session', tier: null, session: null, at: null, text }),
+      (text, i): Document => ({ id: `d${i}`, source: 'session', session: null, at: null, text }),
     );
     const ids = (related: boolean): string[] =>
-      search(documents, readQuery('kestrel'), { limit: 10, now: NOW, related }).map(
-        ({ document: { id } }) => id,
-      );
+      find(documents, 'kestrel', { related }).map(({ document: { id } }) => id);
     expect(ids(false)).not.toContain('d5');
     expect(ids(true)).toContain('d5');
-    const hit = search(documents, readQuery('kestrel'), { limit: 10, now: NOW }).find(
-      ({ document: { id } }) => id === 'd5',
-    );
+    const hit = find(documents, 'kestrel').find(({ document: { id } }) => id === 'd5');
     expect(hit?.why).toEqual(['falcon (goes with kestrel)']);
   });
 

@@ -1,0 +1,288 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { withoutOwn } from '../commit/recent.js';
+import { readEntries } from '../core/entries.js';
+import { archiveFile, skillsFolder } from '../core/paths.js';
+import { FEATURE_LIST } from '../feature/store.js';
+import { findingsOf } from '../finding/finding.js';
+import { isAncestor } from '../git/memory.js';
+import { readMessages } from '../git/read.js';
+import { readTip } from '../git/state.js';
+import { maskText } from '../guard/guard.js';
+import { readKfr } from '../kfr/kfr.js';
+import { readInvariants } from '../knowledge/architecture.js';
+import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { readIssues } from '../learning/knowledge.js';
+import { readProven } from '../learning/proven.js';
+import { eachRecord } from '../ledger/container.js';
+import type { Identified, LedgerRecord } from '../ledger/memory.js';
+import { containerBytes, listContainers } from '../ledger/read.js';
+import type { Context } from '../project/project.js';
+import { archivedIds } from '../session/archive.js';
+import { readProgressText } from '../session/progress.js';
+import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+import type { Document, Group } from './engine.js';
+
+/** Commits that are searched. */
+const MAX_COMMITS = 2000;
+/** Characters of a document that are searched. */
+const MAX_TEXT = 4000;
+
+const document = (source: string, id: string, text: string, rest: Partial<Document> = {}): Document => ({
+  ...{ id, source, session: null, at: null, text: text.slice(0, MAX_TEXT) },
+  ...rest,
+});
+
+/** Documents that seldom change, so that an index can keep them. */
+export interface StoredGroup {
+  name: string;
+  /** Changes when the documents do. */
+  stamp: string;
+  isLoose: boolean;
+  session: string | null;
+  /** All documents; or those after the ones that the index has. */
+  read(known: KnownGroup | null): Promise<Change> | Change;
+}
+
+export interface KnownGroup {
+  stamp: string;
+  documents: number;
+}
+
+export interface Change {
+  documents: readonly Document[];
+  /** They follow those that are known. */
+  isMore: boolean;
+  /** Records of the knowledge tier as JSON. Their state follows from all of them, so they are no documents. */
+  records?: readonly { id: string; text: string }[];
+  /** Ids of redacted records. */
+  redacted?: readonly string[];
+  /** A person began a tier anew, so that older records do not count. */
+  hasReset?: boolean;
+}
+
+/** The ledger's files, archived sessions, and commits. */
+export async function listStored(context: Context): Promise<StoredGroup[]> {
+  return [...ledgerGroups(context), ...archiveGroups(context), ...commitGroups(context)];
+}
+
+/** A file of the ledger only grows. */
+function ledgerGroups(context: Context): StoredGroup[] {
+  return listContainers(context).map(({ name, stamp }) => ({
+    ...{ name, stamp, isLoose: name.startsWith('solo-'), session: sessionOf(name) },
+    read: (known) => {
+      const { documents, ...rest } = readContainer(context, name);
+      const isMore = known !== null && sameFile(known.stamp, stamp) && documents.length >= known.documents;
+      return { documents: isMore ? documents.slice(known.documents) : documents, isMore, ...rest };
+    },
+  }));
+}
+
+/** A file holds records of one session; those that were put back or redacted are in files of their own. */
+function sessionOf(name: string): string | null {
+  const stored = name.slice(0, -'-12345678.jsonl'.length);
+  return isStoredId(stored) ? sessionName(stored) : null;
+}
+
+/** A stamp begins with device and inode. */
+const sameFile = (a: string, b: string): boolean => a.split(':', 2).join() === b.split(':', 2).join();
+
+function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
+  const documents: Document[] = [];
+  const records: { id: string; text: string }[] = [];
+  const redacted: string[] = [];
+  const session = sessionOf(name);
+  let hasReset = false;
+  eachRecord(containerBytes(context, name), (id, record, { bytes }) => {
+    if (!('kind' in record)) {
+      redacted.push(id.slice(0, ID_LENGTH));
+      return;
+    }
+    const { tier, kind, at = null } = record;
+    if (kind === 'reset') hasReset = true;
+    if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
+    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
+    if (text === '') return;
+    documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
+  });
+  return { documents, records, redacted, hasReset };
+}
+
+/** Characters of a record's id. */
+export const ID_LENGTH = 12;
+
+function archiveGroups(context: Context): StoredGroup[] {
+  const { disk, layout } = context;
+  return archivedIds(context).map((id) => {
+    const path = archiveFile(layout, id);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return {
+      ...{
+        name: `session ${id}`,
+        stamp: `${stat?.ino}:${stat?.size}:${stat?.mtimeMs}`,
+        isLoose: false,
+        session: sessionName(id),
+      },
+      read: () => {
+        const { started_at, progress = [], next } = disk.requireDocument(ARCHIVED_SESSION, path).value;
+        const lines = next === null ? progress : [...progress, `NEXT: ${next}`];
+        return { documents: logDocuments(id, started_at, lines), isMore: false };
+      },
+    };
+  });
+}
+
+const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
+  const session = sessionName(id);
+  return lines.flatMap((line, i) => {
+    const text = line.replace(/^\[\d\d:\d\d\] /, '').trim();
+    return text === '' || WRITTEN_BY_FORGE.test(text)
+      ? []
+      : [document('session', `${session}:${i + 1}`, text, { session, at })];
+  });
+};
+
+const WRITTEN_BY_FORGE =
+  /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$|Resumed )/;
+
+function commitGroups(context: Context): StoredGroup[] {
+  const { git, repository } = context;
+  const head = repository && readTip(repository);
+  if (!git || !head) return [];
+  return [
+    {
+      ...{ name: 'commits', stamp: head, isLoose: true, session: null },
+      read: async (known) => {
+        const isMore =
+          known !== null &&
+          known.documents < 2 * MAX_COMMITS &&
+          (await isAncestor(git, known.stamp, head)) === true;
+        const commits = withoutOwn(
+          await readMessages(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head),
+        );
+        const documents = commits.map(async ({ short, at, subject, body }) => {
+          // A commit that no hook checked may hold a secret.
+          const text = await maskText(body === '' ? subject : `${subject}\n${body}`);
+          return document('commit', short, text, { at });
+        });
+        return { documents: await Promise.all(documents), isMore };
+      },
+    },
+  ];
+}
+
+/** Documents that are read for each query. */
+export async function readLive(
+  context: Context,
+  known: { records: readonly Identified[]; has: (id: string) => boolean },
+): Promise<Group[]> {
+  const sources: Record<string, () => Group | Promise<Group>> = {
+    knowledge: () => loose(knowledgeDocuments(known)),
+    learned: () =>
+      loose(
+        listLearnings(readEntries(context.disk, LEARNED_LIST).entries).map((learning) =>
+          document('learned', learning.id, describeLearning(learning), {
+            at: learning.kind === 'invariant' ? null : learning.learned_at,
+          }),
+        ),
+      ),
+    invariants: async () =>
+      loose(
+        (await readInvariants(context)).map((text, i) =>
+          document('invariant', `architecture-${i + 1}`, text),
+        ),
+      ),
+    features: () =>
+      loose(
+        readEntries(context.disk, FEATURE_LIST).entries.map(({ id, name, tests = [], status }) =>
+          document('feature', id, [`${id} ${name} [${status}]`, ...tests].join('\n')),
+        ),
+      ),
+    issues: () =>
+      loose(
+        readIssues(context).issues.map((unit) =>
+          document('issue', unit.linear_id, [unit.linear_id, unit.title, wordsOf(unit)].join('\n')),
+        ),
+      ),
+    session: () => runningDocuments(context),
+    findings: () =>
+      loose(
+        findingsOf(context).map(({ session, tool, query, fact, step, filePath }) =>
+          document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, {
+            session,
+            ...(filePath === undefined ? {} : { files: [filePath] }),
+          }),
+        ),
+      ),
+    skills: () => loose(skillDocuments(context)),
+  };
+  return Promise.all(
+    Object.entries(sources).map(async ([name, read]) => {
+      try {
+        return await read();
+      } catch (error) {
+        // The other sources are searched all the same.
+        context.warnings.push(`${name}: ${(error as Error).message}`);
+        return loose([]);
+      }
+    }),
+  );
+}
+
+const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
+
+const knowledgeDocuments = ({
+  records,
+  has,
+}: {
+  records: readonly Identified[];
+  has: (id: string) => boolean;
+}) =>
+  [...readProven(records, has).values()].map(({ record, pattern, scope, status, created_at: at }) =>
+    document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
+      at,
+      ...(status === 'contested' ? { doubt: 'contested' as const } : {}),
+      ...(status === 'invalid' || status === 'unproven' ? { doubt: 'invalidated' as const } : {}),
+    }),
+  );
+
+function runningDocuments(context: Context): Group {
+  const running = readRunning(context);
+  if (!running) return loose([]);
+  const { id, started_at: at } = running;
+  const session = sessionName(id);
+  const entries = readKfr(context).entries.map((entry) =>
+    document('kfr', entry.id, `${entry.kind}: ${entry.text}`, { session, at }),
+  );
+  const lines = logDocuments(id, at, readProgressText(context).split('\n'));
+  return { isLoose: false, documents: [...lines, ...entries] };
+}
+
+const skillDocuments = ({ disk, layout }: Context): Document[] =>
+  disk.list(skillsFolder(layout)).flatMap((name) => {
+    const text = disk.read(join(skillsFolder(layout), name, 'instructions.md'))?.toString('utf8');
+    const parts = text?.split(/^(?=## )/m) ?? [];
+    return parts.map((part, i) => document('skill', `${name}:${i + 1}`, part));
+  });
+
+/** Fields without words: links, times, ids and constants. */
+const NO_WORDS = new Set(
+  'v tier n seg prev seen ledger at session actor kind sha256 commit head schema_version classification created_at'.split(
+    ' ',
+  ),
+);
+
+/** The strings of a record, one a line, without digests. */
+function wordsOf(record: Partial<LedgerRecord> | object): string {
+  const texts: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (!/^[0-9a-f]{16,64}$/.test(value)) texts.push(value);
+    } else if (Array.isArray(value)) for (const inner of value) visit(inner);
+    else if (typeof value === 'object' && value !== null)
+      for (const name in value) if (!NO_WORDS.has(name)) visit((value as Record<string, unknown>)[name]);
+  };
+  visit(record);
+  return texts.join('\n').slice(0, MAX_TEXT);
+}

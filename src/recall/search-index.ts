@@ -1,0 +1,341 @@
+import { lstatSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type Database from 'libsql';
+import { makeFolder, readPlain, removeQuietly } from '../core/files.js';
+import { recallFile, recallStampFile } from '../core/paths.js';
+import type { Identified } from '../ledger/memory.js';
+import type { Context } from '../project/project.js';
+import type { Change, StoredGroup } from './documents.js';
+import {
+  type Corpus,
+  type Document,
+  type Facts,
+  GROUP_SIZE,
+  groupOf,
+  type Posting,
+  textOf,
+} from './engine.js';
+import { termsOf } from './terms.js';
+
+/** Of the tables, and of the rules that make terms. */
+const VERSION = 1;
+/** Documents that one call of the library writes. */
+const BATCH = 2000;
+/** Share of removed documents at which the file is built anew: the index of words still has theirs. */
+const MAX_REMOVED = 0.3;
+/** Milliseconds to wait for another process that writes. */
+const PATIENCE = 2000;
+
+const SCHEMA = `
+  PRAGMA page_size = 8192;
+  CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
+  CREATE TABLE groups(number INTEGER PRIMARY KEY, name TEXT, stamp TEXT, loose INTEGER, session TEXT,
+    documents INTEGER, length INTEGER);
+  CREATE TABLE documents(doc INTEGER PRIMARY KEY, length INTEGER, source TEXT, at INTEGER, id TEXT, text TEXT);
+  CREATE TABLE records(id TEXT PRIMARY KEY, number INTEGER, text TEXT) WITHOUT ROWID;
+  CREATE TABLE redacted(id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE words USING fts5(terms, content='', columnsize=0, tokenize="ascii tokenchars '_$./:@-'");
+  CREATE VIRTUAL TABLE postings USING fts5vocab(words, instance);
+  INSERT INTO facts VALUES ('version', ${VERSION}), ('removed', 0), ('reset', 0);
+`;
+
+interface GroupRow {
+  number: number;
+  name: string;
+  stamp: string;
+  loose: number;
+  session: string | null;
+  documents: number;
+  length: number;
+}
+
+/**
+ * The index of the stored groups, brought up to date. Null where there can be none: libsql is not installed, the disk is
+ * read-only, or a person began a tier anew, so that what counts follows from the whole ledger. The file can be deleted at
+ * any time. A stamp in the git dir says which file is forge's own and whole: it is missing while somebody writes.
+ */
+export async function openIndex(
+  context: Context,
+  stored: readonly StoredGroup[],
+): Promise<SearchIndex | null> {
+  let library: typeof Database;
+  try {
+    library = (await import('libsql')).default;
+  } catch {
+    return null;
+  }
+  try {
+    const index = (await openOwn(library, context, stored)) ?? (await build(library, context, stored));
+    return index.hasReset ? null : index;
+  } catch (error) {
+    if (isDatabaseError(error)) return null;
+    throw error;
+  }
+}
+
+/** Null when there is no index, or none that can be used. */
+async function openOwn(
+  library: typeof Database,
+  context: Context,
+  stored: readonly StoredGroup[],
+): Promise<SearchIndex | null> {
+  const { layout } = context;
+  const path = recallFile(layout);
+  for (let waited = 0; !isOwn(context); waited += 20) {
+    // Another process may be about to finish. A file that came with a clone is never opened.
+    if (identity(path) === null || waited >= PATIENCE) return null;
+    await setTimeout(20);
+  }
+  try {
+    const index = new SearchIndex(new library(path));
+    if (index.fact('version') !== VERSION) return null;
+    const hasChanged = await index.update(context, stored, () => removeQuietly(recallStampFile(layout)));
+    if (hasChanged) writeStamp(context);
+    return index.isWorn ? null : index;
+  } catch (error) {
+    if (isDatabaseError(error)) return null;
+    throw error;
+  }
+}
+
+/** Builds a file of its own, which then takes the place of any other. */
+async function build(
+  library: typeof Database,
+  context: Context,
+  stored: readonly StoredGroup[],
+): Promise<SearchIndex> {
+  const path = recallFile(context.layout);
+  makeFolder(dirname(path));
+  const draft = join(dirname(path), `.recall.db.${process.pid}.tmp`);
+  removeQuietly(draft);
+  try {
+    const index = new SearchIndex(new library(draft));
+    index.create();
+    await index.update(context, stored);
+    renameSync(draft, path);
+    writeStamp(context);
+    return index;
+  } catch (error) {
+    removeQuietly(draft);
+    throw error;
+  }
+}
+
+const isOwn = ({ layout }: Context): boolean => {
+  const stamp = readPlain(recallStampFile(layout), 1000)?.toString('utf8');
+  return stamp !== undefined && stamp === identity(recallFile(layout));
+};
+
+function writeStamp({ layout }: Context): void {
+  makeFolder(layout.state);
+  writeFileSync(recallStampFile(layout), identity(recallFile(layout)) ?? '');
+}
+
+/** Device and inode of a regular file; null for anything else. */
+function identity(path: string): string | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? `${stat.dev}:${stat.ino}` : null;
+}
+
+/** The next query builds the index anew. */
+export const forgetIndex = ({ layout }: Context): void => removeQuietly(recallFile(layout));
+
+/** Damage, or a disk that takes no writes. */
+export const isDatabaseError = (error: unknown): boolean => {
+  const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown };
+  return /^SQLITE_|^E[A-Z]+$/.test(String(code)) || kind === 'outside';
+};
+
+export class SearchIndex implements Corpus {
+  private readonly rows = new Map<string, GroupRow>();
+  private readonly byNumber = new Map<number, GroupRow>();
+  size = 0;
+  length = 0;
+  groups = 0;
+
+  constructor(private readonly db: Database.Database) {
+    // Nothing here must outlive a power failure: what is damaged is built anew.
+    db.exec(
+      `PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;`,
+    );
+  }
+
+  create(): void {
+    this.db.exec(SCHEMA);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  fact(name: string): number {
+    return (this.db.prepare('SELECT value FROM facts WHERE name = ?').get(name) as { value: number }).value;
+  }
+
+  get hasReset(): boolean {
+    return this.fact('reset') > 0;
+  }
+
+  get isWorn(): boolean {
+    return this.fact('removed') > MAX_REMOVED * this.size;
+  }
+
+  /** Writes what changed. True when something did. `beforeWrite` runs once, before the first change. */
+  async update(
+    context: Context,
+    stored: readonly StoredGroup[],
+    beforeWrite: () => void = () => {},
+  ): Promise<boolean> {
+    this.load();
+    const names = new Set(stored.map(({ name }) => name));
+    const removed = [...this.rows.values()].filter(({ name }) => !names.has(name));
+    const changed = stored.filter(({ name, stamp }) => this.rows.get(name)?.stamp !== stamp);
+    if (removed.length === 0 && changed.length === 0) return false;
+    beforeWrite();
+    this.db.exec('BEGIN IMMEDIATE');
+    for (const row of removed) this.remove(row);
+    for (const [i, group] of changed.entries()) {
+      context.signal?.throwIfAborted();
+      context.onProgress?.(i, changed.length);
+      await this.change(context, group);
+    }
+    this.forgetRedacted();
+    this.db.exec('COMMIT');
+    this.load();
+    return true;
+  }
+
+  private load(): void {
+    this.rows.clear();
+    this.byNumber.clear();
+    [this.size, this.length, this.groups] = [0, 0, 0];
+    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[]) {
+      this.rows.set(row.name, row);
+      this.byNumber.set(row.number, row);
+      this.size += row.documents;
+      this.length += row.length;
+      this.groups += row.loose ? row.documents : 1;
+    }
+  }
+
+  private async change(context: Context, group: StoredGroup): Promise<void> {
+    const known = this.rows.get(group.name) ?? null;
+    let change: Change;
+    try {
+      change = await group.read(known);
+    } catch (error) {
+      context.warnings.push(`${group.name}: ${(error as Error).message}`);
+      return;
+    }
+    if (known && !change.isMore) this.remove(known);
+    this.add(group, change.isMore ? known : null, change);
+  }
+
+  private add(group: StoredGroup, known: GroupRow | null, change: Change): void {
+    const { documents, records = [], redacted = [], hasReset = false } = change;
+    const number = known?.number ?? this.nextNumber();
+    const first = number * GROUP_SIZE + (known?.documents ?? 0);
+    for (let start = 0; start < documents.length; start += BATCH)
+      this.insert(first + start, documents.slice(start, start + BATCH));
+    const { name, stamp, isLoose, session } = group;
+    const count = (known?.documents ?? 0) + documents.length;
+    const length = documents.reduce((sum, { text }) => sum + text.length, known?.length ?? 0);
+    const row = [number, name, stamp, isLoose ? 1 : 0, session, count, length];
+    this.db.prepare('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)').run(...row);
+    for (const { id, text } of records)
+      this.db.prepare('INSERT OR IGNORE INTO records VALUES (?, ?, ?)').run(id, number, text);
+    for (const id of redacted) this.db.prepare('INSERT OR IGNORE INTO redacted VALUES (?)').run(id);
+    if (hasReset) this.db.exec("UPDATE facts SET value = 1 WHERE name = 'reset'");
+  }
+
+  private nextNumber(): number {
+    return (this.db.prepare('SELECT ifnull(max(number), 0) + 1 AS n FROM groups').get() as { n: number }).n;
+  }
+
+  /** One call of the library for many rows. */
+  private insert(first: number, documents: readonly Document[]): void {
+    const rows = documents.map(({ id, source, at, text }, i) => [
+      ...[first + i, text.length, source, at === null ? 0 : Date.parse(at), id, text],
+    ]);
+    const columns = [0, 1, 2, 3, 4, 5].map((i) => `value ->> ${i}`).join(', ');
+    this.db.prepare(`INSERT INTO documents SELECT ${columns} FROM json_each(?)`).run(JSON.stringify(rows));
+    const terms = documents.map((document) => termsOf(textOf(document)).join(' '));
+    this.db
+      .prepare('INSERT INTO words(rowid, terms) SELECT key + ?, value FROM json_each(?)')
+      .run(first, JSON.stringify(terms));
+  }
+
+  private remove({ number, documents }: GroupRow): void {
+    this.db
+      .prepare('DELETE FROM documents WHERE doc >= ? AND doc < ?')
+      .run(number * GROUP_SIZE, (number + 1) * GROUP_SIZE);
+    this.db.prepare('DELETE FROM records WHERE number = ?').run(number);
+    this.db.prepare('DELETE FROM groups WHERE number = ?').run(number);
+    this.db.prepare("UPDATE facts SET value = value + ? WHERE name = 'removed'").run(documents);
+  }
+
+  /** A redacted record may be in another file too. Records are found by id only for this and for knowledge. */
+  private forgetRedacted(): void {
+    const count = 'SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM redacted) AS n';
+    if ((this.db.prepare(count).get() as { n: number }).n === 0) return;
+    this.db.exec(`CREATE INDEX IF NOT EXISTS ids ON documents(id);
+      DELETE FROM documents WHERE id IN (SELECT id FROM redacted);`);
+  }
+
+  having(term: string): Posting[] {
+    const sql = `SELECT group_concat(p.doc || ',' || d.length || ',' || d.source || ',' || d.at, ';') AS found
+      FROM postings p JOIN documents d ON d.doc = p.doc WHERE p.term = ?`;
+    const { found } = this.db.prepare(sql).get(term) as { found: string | null };
+    const postings: Posting[] = [];
+    for (const fact of parseFacts(found)) {
+      const last = postings.at(-1);
+      if (last?.doc === fact.doc) last.count++;
+      else postings.push({ ...fact, count: 1 });
+    }
+    return postings;
+  }
+
+  groupLength = (group: number): number | null => {
+    const row = this.byNumber.get(group);
+    return row && !row.loose ? row.length : null;
+  };
+
+  facts(docs: readonly number[]): Facts[] {
+    const sql = `SELECT group_concat(doc || ',' || length || ',' || source || ',' || at, ';') AS found
+      FROM documents WHERE doc IN (SELECT value FROM json_each(?))`;
+    return parseFacts((this.db.prepare(sql).get(JSON.stringify(docs)) as { found: string | null }).found);
+  }
+
+  documents(docs: readonly number[]): Map<number, Document> {
+    const sql = 'SELECT * FROM documents WHERE doc IN (SELECT value FROM json_each(?))';
+    type Row = { doc: number; at: number; id: string; source: string; text: string };
+    const rows = this.db.prepare(sql).all(JSON.stringify(docs)) as Row[];
+    return new Map(
+      rows.map(({ doc, at, id, source, text }) => {
+        const session = this.byNumber.get(groupOf(doc))?.session ?? null;
+        return [doc, { id, source, session, at: at === 0 ? null : new Date(at).toISOString(), text }];
+      }),
+    );
+  }
+
+  /** The records of the knowledge tier in order of (n, id). */
+  records(): Identified[] {
+    const rows = this.db.prepare('SELECT id, text FROM records').all() as { id: string; text: string }[];
+    return rows
+      .map(({ id, text }): Identified => ({ id, record: JSON.parse(text) }))
+      .sort((a, b) => a.record.n - b.record.n || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Whether the ledger has a record, by the first characters of its id. */
+  has = (prefix: string): boolean =>
+    this.db.prepare('SELECT 1 FROM documents WHERE id = ?').get(prefix) !== undefined;
+}
+
+function parseFacts(found: string | null): Facts[] {
+  if (found === null) return [];
+  return found.split(';').map((line) => {
+    const [doc, length, source = '', at] = line.split(',');
+    return { doc: Number(doc), length: Number(length), source, at: Number(at) };
+  });
+}

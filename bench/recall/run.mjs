@@ -10,14 +10,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+if (process.argv.includes('--scale')) {
+  const { scale } = await import('./scale.mjs');
+  await scale(Number(process.argv[process.argv.indexOf('--scale') + 1] ?? 500_000));
+  process.exit();
+}
+
 const here = dirname(fileURLToPath(import.meta.url));
 const outfile = join(mkdtempSync(join(tmpdir(), 'forge-recall-')), 'recall.cjs');
-const contents = "export { search } from './engine.js'; export { readQuery, termsOf } from './terms.js';";
+const contents =
+  "export { MemoryCorpus, search } from './engine.js'; export { readQuery, termsOf } from './terms.js';";
 await build({
   stdin: { contents, resolveDir: join(here, '../../src/recall'), loader: 'ts' },
   ...{ bundle: true, platform: 'node', format: 'cjs', outfile },
 });
-const { search, readQuery, termsOf } = createRequire(import.meta.url)(outfile);
+const { MemoryCorpus, search, readQuery, termsOf } = createRequire(import.meta.url)(outfile);
 
 const read = (name) => JSON.parse(readFileSync(join(here, `${name}.json`), 'utf8'));
 
@@ -26,12 +33,22 @@ function load(name) {
   const all = documents
     ? documents.map((text, i) => ({ id: String(i), session: null, text }))
     : sessions.flatMap((lines, s) => lines.map((text, i) => ({ id: `${s},${i}`, session: `s${s}`, text })));
-  const docs = all.map((one) => ({ source: 'session', tier: null, at: null, ...one }));
-  return { docs, questions: questions.map(([text, ids]) => ({ text, ids: new Set(ids.map(String)) })) };
+  const docs = all.map((one) => ({ source: 'session', at: null, ...one }));
+  const groups = documents
+    ? [{ isLoose: true, documents: docs }]
+    : sessions.map((_, s) => ({
+        isLoose: false,
+        documents: docs.filter(({ session }) => session === `s${s}`),
+      }));
+  return {
+    docs,
+    corpus: new MemoryCorpus(groups),
+    questions: questions.map(([text, ids]) => ({ text, ids: new Set(ids.map(String)) })),
+  };
 }
 
 /** Lines with most of the question's words as they stand. */
-const grep = (docs, text) => {
+const grep = ({ docs }, text) => {
   const words = text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
   const scored = docs.map(({ id, text: line }) => ({
     id,
@@ -42,21 +59,24 @@ const grep = (docs, text) => {
     .sort((a, b) => b.n - a.n)
     .map(({ id }) => id);
 };
-const by = (options) => (docs, text) =>
-  search(docs, readQuery(text), { limit: 10, now: 0, ...options }).map(({ document }) => document.id);
+const by =
+  (options) =>
+  ({ corpus }, text) =>
+    search([corpus], readQuery(text), { limit: 10, now: 0, ...options }).map(({ document }) => document.id);
 
-const PLAIN = { related: false, synonyms: false, neighbours: false };
+const PLAIN = { related: false, synonyms: false, context: false };
 const WAYS = {
   grep,
   'BM25 with stems': by(PLAIN),
   '+ synonyms': by({ ...PLAIN, synonyms: true }),
   '+ related': by({ ...PLAIN, related: true }),
-  '+ neighbours': by({ ...PLAIN, neighbours: true }),
+  '+ context': by({ ...PLAIN, context: true }),
   'forge recall': by({}),
 };
 
 for (const name of ['engineering', 'conversations']) {
-  const { docs, questions } = load(name);
+  const collection = load(name);
+  const { docs, questions } = collection;
   const shared = questions.map(({ text, ids }) => {
     const said = new Set(docs.filter(({ id }) => ids.has(id)).flatMap(({ text: line }) => termsOf(line)));
     return [...new Set(termsOf(text))].filter((term) => said.has(term)).length;
@@ -67,7 +87,7 @@ for (const name of ['engineering', 'conversations']) {
   console.log('way               recall@5  recall@10  MRR    nDCG@10');
   for (const [way, find] of Object.entries(WAYS)) {
     const figures = questions.map(({ text, ids }) => {
-      const found = find(docs, text).slice(0, 10);
+      const found = find(collection, text).slice(0, 10);
       const hits = found.map((id) => ids.has(id));
       const at = (n) => hits.slice(0, n).filter(Boolean).length / Math.min(ids.size, n);
       const first = hits.indexOf(true);

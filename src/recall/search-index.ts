@@ -2,8 +2,9 @@ import { lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type Database from 'libsql';
-import { makeFolder, readPlain, removeQuietly } from '../core/files.js';
+import { makeFolder, readPlain, removeDrafts, removeQuietly } from '../core/files.js';
 import { recallFile, recallStampFile } from '../core/paths.js';
+import { makeToken } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import type { Change, StoredGroup } from './documents.js';
@@ -107,8 +108,9 @@ async function build(
 ): Promise<SearchIndex> {
   const path = recallFile(context.layout);
   makeFolder(dirname(path));
-  const draft = join(dirname(path), `.recall.db.${process.pid}.tmp`);
-  removeQuietly(draft);
+  const draft = join(dirname(path), `.recall.db.${makeToken(12)}.tmp`);
+  // A builder that was killed left its own.
+  removeDrafts(path);
   try {
     const index = new SearchIndex(new library(draft));
     index.create();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendLog, readHint } from '../core/cache.js';
 import { ForgeError } from '../core/error.js';
+import { appendLog, readHint } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, kfrFile, promptedFile, sessionFile, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';

@@ -1,15 +1,9 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
-import { namesLike } from '../core/nearest.js';
-import {
-  removeDraftsOf,
-  removeEmptyFolders,
-  replaceProjectFiles,
-  requireWritable,
-} from '../core/project-file.js';
+import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../core/project-file.js';
 import { deniedToBuilder, isBuilder } from '../core/role.js';
 import { checkInput } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { namesLike, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isAgent, isHookOf } from './agents.js';
@@ -311,7 +305,6 @@ function write(
   const result = { ...manifest, agents, files: after };
   if (place.dryRun || (changed.length === 0 && isSame(result, manifest))) return;
   writeManifest(place, { ...result, files: meanwhile });
-  removeDraftsOf(planned.map(({ file }) => file));
   replaceProjectFiles(
     changed.map(({ file, text }) => ({ file, bytes: text === null ? null : Buffer.from(text, 'utf8') })),
   );

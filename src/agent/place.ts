@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { homeFolder, stateHome } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
-import { makeFolder, PRIVATE, readPlain, removeDrafts, removePath, replaceFiles } from '../core/files.js';
+import { makeFolder, PRIVATE, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { withLock } from '../core/lock.js';
 import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
@@ -88,7 +88,7 @@ export function readManifest({ manifest, warn }: Place, isLook = false): Manifes
   const none: Manifest = { schema_version: MANIFEST.version, agents: [], files: {} };
   try {
     const bytes = readPlain(manifest, MAX_STATE_BYTES);
-    return bytes === null ? none : decodeDocument(MANIFEST, bytes, manifest).value;
+    return bytes === null ? none : decodeDocument(MANIFEST, bytes, manifest);
   } catch (error) {
     const { code, message } = error as ForgeError;
     if (code === 'file.newer' && !isLook) throw error;
@@ -98,12 +98,10 @@ export function readManifest({ manifest, warn }: Place, isLook = false): Manifes
 }
 
 export function writeManifest({ manifest: path }: Place, manifest: Manifest): void {
-  removeDrafts(path);
   if (manifest.agents.length === 0 && Object.keys(manifest.files).length === 0) {
     removePath(path);
     return;
   }
-  makeFolder(dirname(path));
   replaceFiles([{ path, bytes: encodeDocument(manifest), mode: 0o600 }]);
 }
 

@@ -104,7 +104,7 @@ export function readManifests({ disk, layout }: Context): FileFacts[] {
 /** Null for what is no manifest. */
 export function decodeManifest(text: string): Manifest | null {
   try {
-    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag').value;
+    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag');
   } catch (error) {
     if (error instanceof ForgeError) return null;
     throw error;

@@ -1,6 +1,6 @@
-import { dirname, sep } from 'node:path';
+import { sep } from 'node:path';
 import { ForgeError, outside, toForgeError, usage } from '../core/error.js';
-import { makeFolder, replaceFiles } from '../core/files.js';
+import { replaceFiles } from '../core/files.js';
 import { withRescue } from '../doctor/rescue.js';
 import type { Context } from '../project/project.js';
 import {
@@ -132,7 +132,6 @@ function checkPlace({ layout, repository }: Context, path: string): void {
 /** Whole or not at all. It is no file of forge's, so what is wrong with its place is no damage. */
 function writeJunit(path: string, report: CiReport): void {
   try {
-    makeFolder(dirname(path));
     replaceFiles([{ path, bytes: Buffer.from(junit(report)) }]);
   } catch (cause) {
     throw outside('ci.junit', `The report could not be written: ${(cause as Error).message}`, {

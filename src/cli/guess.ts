@@ -1,5 +1,5 @@
 import { formatArgv } from '../core/argv.js';
-import { namesLike } from '../core/nearest.js';
+import { namesLike } from '../core/text.js';
 import { GROUPS, SHORT_WAYS } from './groups.js';
 
 /** Words of other tools, with the command that does the same here. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readHint, writeHint } from '../core/cache.js';
+import { readHint, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { type Commit, readLog } from '../git/read.js';

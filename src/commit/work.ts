@@ -81,7 +81,7 @@ async function updatedFeatures(
     if (!head || !files.some((file) => file.path === path)) return false;
     try {
       const before = await readBlob(git, head.hash, path);
-      return before !== null && decodeDocument(FEATURE, before, path).value.status !== status;
+      return before !== null && decodeDocument(FEATURE, before, path).status !== status;
     } catch {
       // A damaged file of an old commit must not block a new one.
       return false;

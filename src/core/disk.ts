@@ -1,24 +1,210 @@
+import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused, systemCode } from './error.js';
-import * as durable from './files.js';
+import {
+  diskError,
+  listFolder,
+  makeFolder,
+  readHint,
+  readPlain,
+  removePath,
+  replaceFiles,
+  type Write,
+  writeHint,
+} from './files.js';
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
-import { type Layout, lockFile, shown } from './paths.js';
-import { type Decoded, decodeDocument, encodeDocument, type Format } from './schema.js';
-import { noteWritten } from './written.js';
+import {
+  architectureFile,
+  featuresFolder,
+  type Layout,
+  learnedFolder,
+  lockFile,
+  shown,
+  writtenFile,
+} from './paths.js';
+import { decodeDocument, type Format } from './schema.js';
 
-/** A file as it was read: replacing it later checks that nobody changed it in between. */
-interface Snapshot<T> extends Decoded<T> {
+/** A file as it was read. Pass `bytes` to `replace` to detect a change in between. */
+interface Snapshot<T> {
+  value: T;
   path: string;
-  /** Null when there was no file. */
+  /** Null when the file does not exist. */
   bytes: Buffer | null;
 }
 
-/** Looks at the final bytes of a file before any are written; throws exit 5. `before` is what it had. */
+/** Checks the final bytes of a file before any are written; throws exit 5. `before` reads the present ones. */
 type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
 
-/** Removes a `.forge/` that holds nothing but the lock's folder. */
+/** Access to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
+export class Disk {
+  /** Files that were written, or would be with `dryRun`, from the top folder. */
+  readonly written: string[] = [];
+  /** LTM-13: set before anything is written that travels with the repository. */
+  guard: ContentCheck | null = null;
+  private readonly checked = new Set<string>();
+  private isHeld: (() => boolean) | null = null;
+
+  constructor(
+    readonly layout: Layout,
+    private readonly policy: LockPolicy,
+    readonly dryRun: boolean,
+  ) {}
+
+  /** Runs `work` under the worktree's lock. Calls may nest. `waitMs`: how long to wait for another holder. */
+  withLock<T>(work: () => T, waitMs = this.policy.waitMs): T {
+    if (this.isHeld || this.dryRun) return work();
+    const path = lockFile(this.layout);
+    this.checkInside(dirname(path));
+    const isNew = !existsSync(this.layout.dir);
+    try {
+      return withLock(path, { ...this.policy, waitMs }, (isHeld) => {
+        this.isHeld = isHeld;
+        try {
+          return work();
+        } finally {
+          this.isHeld = null;
+        }
+      });
+    } finally {
+      // A refused init leaves no folder.
+      if (isNew) removeIfUnused(this.layout.dir);
+    }
+  }
+
+  /** Exit 3 when another process took the lock while this one was stopped. Call it just before a change. */
+  checkHeld(): void {
+    if (this.isHeld?.() ?? true) return;
+    const file = lockFile(this.layout);
+    throw refused('lock.lost', `${file} is no longer held by this process; nothing was written.`, {
+      file,
+      hint: 'Run the command again.',
+    });
+  }
+
+  /** The bytes of a file; null when it does not exist. */
+  read(path: string, max = MAX_STATE_BYTES): Buffer | null {
+    this.checkInside(dirname(path));
+    return readPlain(path, max);
+  }
+
+  /** A decoded state file, or `missing` when it does not exist. */
+  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T>;
+  readDocument<T>(format: Format<T>, path: string, missing: null): Snapshot<T | null>;
+  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
+    const bytes = this.read(path);
+    const value = bytes ? decodeDocument(format, bytes, shown(this.layout, path)) : missing;
+    return { value, path, bytes };
+  }
+
+  /** Like readDocument, for a file that must exist (exit 4). */
+  requireDocument<T>(format: Format<T>, path: string): Snapshot<T> {
+    const { value, bytes } = this.readDocument(format, path, null);
+    if (value !== null) return { value, path, bytes };
+    const file = shown(this.layout, path);
+    throw corrupted('file.missing', `${file} is missing.`, {
+      file,
+      hint: 'forge init   # restores what is missing',
+    });
+  }
+
+  /** Replaces one file; `expected` are the bytes that it must still have (exit 3). The caller holds the lock. */
+  replace(path: string, bytes: Buffer, expected?: Buffer | null): void {
+    this.replaceAll([{ path, bytes, expected }]);
+  }
+
+  /**
+   * Replaces or removes whole files; all changes are durable on return. The caller holds the lock. `record: false`: a
+   * person made the change, so the files count as edited outside forge.
+   */
+  replaceAll(writes: readonly Write[], { record = true } = {}): void {
+    for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
+    this.put(writes);
+    if (record && !this.dryRun) recordWritten(this.layout, writes);
+  }
+
+  /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. */
+  replaceMoved(path: string, bytes: Buffer): void {
+    this.put([{ path, bytes }]);
+  }
+
+  private put(writes: readonly Write[]): void {
+    for (const { path } of writes) {
+      this.note(path);
+      this.checkInside(dirname(path));
+    }
+    const named = writes.map((write) => ({ ...write, name: shown(this.layout, write.path) }));
+    if (!this.dryRun) replaceFiles(named, () => this.checkHeld());
+  }
+
+  /** Nothing that travels with the repository is written without a guard (LTM-13). */
+  checkContent(path: string, bytes: Buffer): void {
+    const { dir, state } = this.layout;
+    const travels = path.startsWith(dir + sep) && !path.startsWith(state + sep);
+    if (!this.guard && travels) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
+    this.guard?.(shown(this.layout, path), bytes, () => readPlain(path, MAX_STATE_BYTES));
+  }
+
+  makeFolder(path: string): void {
+    this.checkInside(path);
+    if (!this.dryRun) makeFolder(path);
+  }
+
+  remove(path: string): void {
+    this.checkInside(dirname(path));
+    if (!this.dryRun) removePath(path);
+  }
+
+  exists(path: string): boolean {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  list(folder: string): string[] {
+    this.checkInside(folder);
+    return listFolder(folder);
+  }
+
+  /** Lists a path as written. Forge's own bookkeeping is not listed. */
+  note(path: string): void {
+    if (this.isOwnState(path)) return;
+    const name = shown(this.layout, path);
+    if (!this.written.includes(name)) this.written.push(name);
+  }
+
+  private isOwnState(path: string): boolean {
+    return [this.layout.state, this.layout.shared].some((folder) => path.startsWith(folder + sep));
+  }
+
+  /** B-20: a clone may bring symlinked folders. Exit 4 for a folder that is reached through one. */
+  private checkInside(folder: string): void {
+    if (this.checked.has(folder)) return;
+    const { dir, state, shared } = this.layout;
+    const top = [dir, state, shared].find((each) => folder === each || folder.startsWith(each + sep)) ?? dir;
+    const real = realPath(folder);
+    // A folder that does not exist yet will be made below the nearest one that does.
+    if (real === null) {
+      if (folder !== top) this.checkInside(dirname(folder));
+      return;
+    }
+    if (real !== `${realPath(top)}${folder.slice(top.length)}`) {
+      const file = shown(this.layout, folder);
+      throw corrupted('file.outside', `${file} is reached through a symlink (to ${real}).`, { file });
+    }
+    this.checked.add(folder);
+  }
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw diskError(error, path);
+  }
+}
+
+/** Removes a `.forge/` that has only the lock's folder. */
 function removeIfUnused(dir: string): void {
   try {
     if (readdirSync(dir).join() !== 'local') return;
@@ -29,250 +215,30 @@ function removeIfUnused(dir: string): void {
   }
 }
 
-/** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
-export class Disk {
-  /** What was written (or would be, with `dryRun`), as shown paths. */
-  readonly written: string[] = [];
-  /** LTM-13: without it nothing is written that travels with the repository. */
-  guard: ContentCheck | null = null;
-  private readonly insideFolders = new Set<string>();
-  private readonly noted = new Set<string>();
-  /** Set while this process holds the lock; a new object each time. */
-  hold: object | null = null;
-  private isHeld = (): boolean => true;
+/** More files than change between two commits. */
+const MAX_RECORDED = 500;
 
-  constructor(
-    readonly layout: Layout,
-    private readonly policy: LockPolicy,
-    readonly dryRun: boolean,
-  ) {}
+/** Files that agents rely on. Only forge or a commit may change them. */
+export const isRelied = (layout: Layout, path: string): boolean =>
+  path === architectureFile(layout) ||
+  [featuresFolder(layout), learnedFolder(layout)].some((folder) => path.startsWith(folder + sep));
 
-  /** The worktree's lock. Sections may nest. `waitMs`: how long to wait for another holder. */
-  withLock<T>(work: () => T, waitMs = this.policy.waitMs): T {
-    if (this.hold || this.dryRun) return work();
-    this.checkInside(lockFile(this.layout));
-    const policy = waitMs === undefined ? this.policy : { ...this.policy, waitMs };
-    const isNew = !existsSync(this.layout.dir);
-    try {
-      return withLock(lockFile(this.layout), policy, (isHeld) => {
-        this.hold = {};
-        this.isHeld = isHeld;
-        try {
-          return work();
-        } finally {
-          this.hold = null;
-          this.isHeld = () => true;
-        }
-      });
-    } finally {
-      // A refused init leaves no folder.
-      if (isNew) removeIfUnused(this.layout.dir);
-    }
+/** Records the bytes that forge wrote, to detect edits by other programs. */
+function recordWritten(layout: Layout, writes: readonly Write[]): void {
+  const relied = writes.filter(({ path }) => isRelied(layout, path));
+  if (relied.length === 0) return;
+  const known = new Map(Object.entries(readWritten(layout)));
+  for (const { path, bytes } of relied) {
+    known.delete(shown(layout, path));
+    if (bytes) known.set(shown(layout, path), digest(bytes));
   }
-
-  /** Just before something is changed: a process that was stopped may have lost the lock meanwhile (exit 3). */
-  checkHeld(): void {
-    if (this.isHeld()) return;
-    const file = lockFile(this.layout);
-    throw refused('lock.lost', `${file} is no longer held by this process; nothing was written.`, {
-      file,
-      hint: 'Run the command again.',
-    });
-  }
-
-  /** The bytes of a file; null when there is none. */
-  read(path: string, max = MAX_STATE_BYTES): Buffer | null {
-    this.checkInside(path);
-    return durable.readPlain(path, max);
-  }
-
-  /** A state file decoded; `missing` when there is none. */
-  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T>;
-  readDocument<T>(format: Format<T>, path: string, missing: null): Snapshot<T | null>;
-  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
-    return this.decoded(format, path) ?? { value: missing, path, bytes: null };
-  }
-
-  /** Like readDocument, for a file that must be there (exit 4). */
-  requireDocument<T>(format: Format<T>, path: string): Snapshot<T> {
-    const found = this.decoded(format, path);
-    if (!found) throw missingFile(shown(this.layout, path));
-    return found;
-  }
-
-  private decoded<T>(format: Format<T>, path: string): Snapshot<T> | null {
-    const bytes = this.read(path);
-    return bytes && { ...decodeDocument(format, bytes, shown(this.layout, path)), path, bytes };
-  }
-
-  /**
-   * Read, decide, replace, under the lock. `change` gets the value and returns the new one (the same one: nothing is
-   * written). A file that an editor or git replaced meanwhile is left alone: exit 3 `file.changed`.
-   */
-  update<T>(format: Format<T>, path: string, change: (value: T) => T): T {
-    return this.withLock(() => {
-      const before = this.requireDocument(format, path);
-      const after = change(before.value);
-      if (after === before.value) return after;
-      // LAY-08: the older form of a migrated file stays beside it.
-      const { migratedFrom, bytes } = before;
-      if (migratedFrom !== undefined && bytes)
-        this.replace(`${path}.v${Number.parseInt(migratedFrom, 10)}`, bytes);
-      this.replace(path, encodeDocument(after), bytes);
-      return after;
-    });
-  }
-
-  /** Replaces one file whole; `expected` are the bytes it must still have. The caller holds the lock. */
-  replace(path: string, bytes: Buffer, expected?: Buffer | null): void {
-    this.replaceAll([{ path, bytes }], expected);
-  }
-
-  /**
-   * Replaces several; each is whole, and all are on the disk on return. `expected` are the bytes that the first must still
-   * have; null: none of them may be there. The caller holds the lock.
-   */
-  replaceAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
-    for (const { path, bytes } of writes) this.checkContent(path, bytes);
-    this.putAll(writes, expected);
-    if (!this.dryRun) noteWritten(this.layout, writes);
-  }
-
-  /** The same for entries taken in from an edited view, which count as edited outside forge. */
-  replaceTaken(writes: readonly durable.Write[], expected?: Buffer | null): void {
-    for (const { path, bytes } of writes) this.checkContent(path, bytes);
-    this.putAll(writes, expected);
-  }
-
-  /** Like replace, for bytes that stood in `.forge/` before: they were looked at then. */
-  replaceMoved(path: string, bytes: Buffer): void {
-    this.putAll([{ path, bytes }]);
-  }
-
-  private putAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
-    for (const { path } of writes) this.note(path);
-    if (this.dryRun) return;
-    for (const { path } of writes) {
-      this.makeFolder(dirname(path));
-      durable.removeDrafts(path);
-    }
-    const checked = expected === null ? writes : writes.slice(0, 1);
-    durable.replaceFiles(writes, () => {
-      this.checkHeld();
-      if (expected !== undefined) for (const { path } of checked) this.checkUnchanged(path, expected);
-    });
-  }
-
-  /**
-   * LTM-13: of everything that is written, what waits in the git dir too. Without a guard nothing goes into `.forge/`;
-   * forge's own state beside it is seen by nobody else.
-   */
-  checkContent(path: string, bytes: Buffer): void {
-    const { dir, state } = this.layout;
-    const travels = path.startsWith(dir + sep) && !path.startsWith(state + sep);
-    if (!this.guard && travels) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
-    this.guard?.(shown(this.layout, path), bytes, () => durable.readPlain(path, MAX_STATE_BYTES));
-  }
-
-  private checkUnchanged(path: string, expected: Buffer | null): void {
-    const bytes = durable.readPlain(path, Number.MAX_SAFE_INTEGER);
-    if (bytes === expected || (bytes && expected?.equals(bytes))) return;
-    throw refused(
-      'file.changed',
-      `${shown(this.layout, path)} was changed by another program meanwhile; nothing was written.`,
-      {
-        file: shown(this.layout, path),
-        hint: 'Run the command again.',
-      },
-    );
-  }
-
-  /** Makes a file only if the name is free; for bytes that the guard need not look at. */
-  createMoved(path: string, bytes: Buffer): boolean {
-    if (!this.dryRun) {
-      this.makeFolder(dirname(path));
-      if (!durable.createFile(path, bytes)) return false;
-    }
-    this.note(path);
-    return true;
-  }
-
-  makeFolder(path: string): void {
-    this.checkInside(join(path, 'any'));
-    if (!this.dryRun) durable.makeFolder(path);
-  }
-
-  remove(path: string): void {
-    this.checkInside(path);
-    if (!this.dryRun) durable.removePath(path);
-  }
-
-  exists(path: string): boolean {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  }
-
-  list(folder: string): string[] {
-    return durable.listFolder(folder);
-  }
-
-  /** What was written past this door is told like the rest. Forge's own bookkeeping is not worth telling. */
-  note(path: string): void {
-    const own = [this.layout.state, this.layout.shared].some((folder) => path.startsWith(folder + sep));
-    if (own || this.noted.has(path)) return;
-    this.noted.add(path);
-    const name = shown(this.layout, path);
-    if (!this.written.includes(name)) this.written.push(name);
-  }
-
-  /** Exit 4 `file.outside` where a folder of `.forge/` is reached through a link: git would not see what stands in it. */
-  requireOwn(folder: string): void {
-    const real = realFolder(folder);
-    const top = realFolder(this.layout.dir);
-    if (real === null || top === null || real === top + folder.slice(this.layout.dir.length)) return;
-    const file = shown(this.layout, folder);
-    throw corrupted('file.outside', `${file} is reached through a link (to ${real}).`, { file });
-  }
-
-  /** A folder on the way may be a link that a clone brought along: what leads out of `.forge/` is not followed. */
-  private checkInside(path: string): void {
-    const folder = dirname(path);
-    if (this.insideFolders.has(folder)) return;
-    const { dir, state, shared } = this.layout;
-    // Without git the state lies in .forge/ itself, and must stay there like the rest.
-    const tops = [dir, ...[state, shared].filter((top) => !top.startsWith(dir + sep))];
-    const real = realFolder(folder);
-    // What is still to be made will be where the nearest folder that exists is.
-    if (real === null) {
-      if (!tops.includes(folder)) this.checkInside(folder);
-      return;
-    }
-    const inside = tops
-      .map(realFolder)
-      .some((top) => top !== null && (real === top || real.startsWith(top + sep)));
-    if (!inside)
-      throw corrupted(
-        'file.outside',
-        `${shown(this.layout, folder)} leads out of the .forge folder (to ${real}).`,
-        {
-          file: shown(this.layout, folder),
-        },
-      );
-    this.insideFolders.add(folder);
-  }
+  writeHint(writtenFile(layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
 }
 
-function realFolder(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw durable.diskError(error, path);
-  }
-}
+const readWritten = (layout: Layout): Record<string, string> => readHint(writtenFile(layout)) ?? {};
 
-function missingFile(file: string): Error {
-  return corrupted('file.missing', `${file} is missing.`, {
-    file,
-    hint: 'forge init   # restores what is missing',
-  });
-}
+/** True for the bytes that forge itself wrote last. */
+export const wasWritten = (layout: Layout, path: string, bytes: Buffer): boolean =>
+  readWritten(layout)[shown(layout, path)] === digest(bytes);
+
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);

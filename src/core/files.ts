@@ -1,12 +1,11 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { formatArgv } from './argv.js';
-import { corrupted, type ForgeError, outside, systemCode } from './error.js';
-import { makeToken } from './text.js';
+import { corrupted, ForgeError, outside, refused, systemCode } from './error.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
 
-const LIMITS: Record<string, string> = {
+const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
@@ -17,19 +16,40 @@ const LIMITS: Record<string, string> = {
   EPERM: 'not permitted',
   EIO: 'the disk reported an error; whether it was written is unknown',
 };
+const NOT_PLAIN: Record<string, string> = {
+  ELOOP: 'is a symbolic link',
+  EISDIR: 'is a folder',
+  ENXIO: 'is not a regular file',
+};
 
-/** A system error as exit 6 with the file and the limit named; not-a-file as exit 4. */
+/** A system error as exit 6 that names the file and the limit; exit 4 for what is not a plain file. */
 export function diskError(error: unknown, path: string): ForgeError {
-  const code = nameOf(error);
-  if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return notRegular(path, code);
-  const reason = code === 'ENOSPC' ? whyFull(path) : (LIMITS[code] ?? (error as Error).message);
-  const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
-  const hint = isSandbox ? SANDBOX_HINT : remedyOf(code, path);
-  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, hint, cause: error });
+  const code = errorName(error);
+  if (NOT_PLAIN[code]) return notPlain(path, code);
+  const reason = code === 'ENOSPC' && hasNoInode(path) ? 'the disk has no free inode' : REASONS[code];
+  const hint = code === 'EROFS' && path.includes(`${sep}.git${sep}`) ? SANDBOX_HINT : hintFor(code, path);
+  const message = `${path}: ${reason ?? (error as Error).message}.`;
+  return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
 }
 
-/** What to look at first; nothing was written, so the same command can be run again. */
-function remedyOf(code: string, path: string): string | undefined {
+/** Node has no name for an exhausted quota, which is errno 122 on Linux and 69 on macOS. */
+function errorName(error: unknown): string {
+  const code = systemCode(error) ?? 'unknown';
+  const { errno } = error as { errno?: number };
+  return !code.startsWith('E') && (errno === -122 || errno === -69) ? 'EDQUOT' : code;
+}
+
+function hasNoInode(path: string): boolean {
+  try {
+    const { files, ffree } = fs.statfsSync(dirname(path));
+    return files > 0 && ffree === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The first thing to check. Nothing was written, so the same command can be run again. */
+function hintFor(code: string, path: string): string | undefined {
   const folder = formatArgv([dirname(path)]);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return `df -h ${folder}   # free some space, then run the command again`;
@@ -42,138 +62,125 @@ function remedyOf(code: string, path: string): string | undefined {
 export const SANDBOX_HINT =
   "In an agent's sandbox, use the tools of forge's MCP server, which runs outside of it: learn, feature_verify, memory_record, session_end.";
 
-/** True on a read-only file system. */
-export function isReadOnly(folder: string): boolean {
+const notPlain = (path: string, code: string): ForgeError =>
+  corrupted('file.kind', `${path} ${NOT_PLAIN[code]}; forge reads and writes plain files only.`, {
+    file: path,
+    hint: 'Replace it by a plain file with the same content.',
+  });
+
+function onDisk<T>(path: string, work: () => T): T {
   try {
-    fs.accessSync(folder, fs.constants.W_OK);
-    return false;
+    return work();
   } catch (error) {
-    return systemCode(error) === 'EROFS';
+    throw error instanceof ForgeError ? error : diskError(error, path);
   }
 }
 
-/** Node has no name for a quota that is used up, which is 122 on Linux and 69 on macOS. */
-function nameOf(error: unknown): string {
-  const code = systemCode(error) ?? 'unknown';
-  const { errno } = error as { errno?: number };
-  return !code.startsWith('E') && (errno === -122 || errno === -69) ? 'EDQUOT' : code;
-}
-
-/** Room may be left, but no inode for another file. */
-function whyFull(path: string): string {
+/** True when files can be written in a folder, or when the folder does not exist yet. */
+export function isWritable(path: string): boolean {
   try {
-    const { files, ffree } = fs.statfsSync(dirname(path));
-    if (files > 0 && ffree === 0) return 'no more files fit on the disk (no free inode)';
-  } catch {
-    // Then it is the usual reason.
+    fs.accessSync(path, fs.constants.W_OK);
+    return true;
+  } catch (error) {
+    return systemCode(error) === 'ENOENT';
   }
-  return LIMITS.ENOSPC as string;
-}
-
-const KIND: Record<string, string> = {
-  ELOOP: 'is a symbolic link',
-  EISDIR: 'is a folder',
-};
-
-function notRegular(path: string, code: string): ForgeError {
-  return corrupted(
-    'file.kind',
-    `${path} ${KIND[code] ?? 'is not a regular file'}; forge reads and writes plain files only.`,
-    {
-      file: path,
-      hint: 'Replace it by a plain file with the same content.',
-    },
-  );
 }
 
 /**
- * The bytes of a plain file, or null when there is none. Never follows a link, never waits on a FIFO, never reads
- * more than `max` bytes (exit 4). Needs no lock: writers replace files whole.
+ * The bytes of a plain file; null when it does not exist. Never follows a symlink, waits for a FIFO, or reads more than
+ * `max` bytes (exit 4). Needs no lock, because writers replace whole files.
  */
 export function readPlain(path: string, max: number): Buffer | null {
-  let fd: number;
+  return onDisk(path, () => {
+    const fd = openPlain(path);
+    if (fd === null) return null;
+    try {
+      const stat = fs.fstatSync(fd);
+      if (!stat.isFile()) throw notPlain(path, stat.isDirectory() ? 'EISDIR' : 'ENXIO');
+      if (stat.size > max)
+        throw corrupted('file.too_large', `${path} has ${stat.size} bytes; ${max} are allowed.`, {
+          file: path,
+        });
+      return fs.readFileSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  });
+}
+
+function openPlain(path: string): number | null {
   try {
-    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
-    throw diskError(error, path);
-  }
-  try {
-    checkPlain(fs.fstatSync(fd), path, max);
-    return fs.readFileSync(fd);
-  } catch (error) {
-    throw systemCode(error) && !isForgeError(error) ? diskError(error, path) : error;
-  } finally {
-    fs.closeSync(fd);
+    throw error;
   }
 }
 
-/** The bytes that a path leads to, links followed; null when it leads nowhere or to a folder. Else as readPlain. */
+/** Like readPlain, but follows symlinks. Null for a dangling one and for a folder. */
 export function readTarget(path: string, max: number): Buffer | null {
-  try {
-    const target = fs.realpathSync.native(path);
-    return fs.statSync(target).isDirectory() ? null : readPlain(target, max);
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
-    throw isForgeError(error) ? error : diskError(error, path);
-  }
-}
-
-const isForgeError = (error: unknown): boolean => (error as Error).name === 'ForgeError';
-
-function checkPlain(stat: fs.Stats, path: string, max: number): void {
-  if (stat.isDirectory()) throw notRegular(path, 'EISDIR');
-  if (!stat.isFile()) throw notRegular(path, 'ENXIO');
-  if (stat.size > max)
-    throw corrupted('file.too_large', `${path} has ${stat.size} bytes; ${max} are allowed.`, { file: path });
+  const stat = fs.statSync(path, { throwIfNoEntry: false });
+  return stat === undefined || stat.isDirectory() ? null : readPlain(fs.realpathSync.native(path), max);
 }
 
 export interface Write {
   path: string;
-  bytes: Buffer;
+  /** Null removes the file. */
+  bytes: Buffer | null;
   /** Mode of a new file, before the umask; default 0o666. */
   mode?: number | undefined;
   /** Exact mode of a person's file that is replaced. */
   keepMode?: number | undefined;
+  /** The bytes that the file must still have, null for none. Otherwise exit 3 `file.changed`. */
+  expected?: Buffer | null | undefined;
+  /** How messages name the file; default: its path. */
+  name?: string;
 }
 
+/** Files under other names exist only while they are written. The next writer of the same file replaces a leftover. */
+const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.tmp`);
+
 /**
- * Replaces files whole. On return all are on the disk under their names. A crash before the first rename leaves
- * every old file; one between two renames leaves some new (callers that need both at once use an intent record);
- * no crash leaves half a file. The caller holds the worktree's lock.
- * `beforeRename` runs when all bytes are safe and nothing is visible yet; throwing there leaves everything as it was.
+ * Replaces whole files and makes their folders. On return all of them are durable. A crash before the first rename
+ * leaves every old file; between two renames it leaves some new ones. `checkHeld` runs before the first rename.
  */
-export function replaceFiles(writes: readonly Write[], beforeRename: () => void = () => {}): void {
-  const drafts: { draft: string; path: string }[] = [];
+export function replaceFiles(writes: readonly Write[], checkHeld: () => void = () => {}): void {
   try {
-    for (const write of writes) drafts.push({ draft: writeDraft(write), path: write.path });
-    beforeRename();
-    while (drafts.length > 0) {
-      const { draft, path } = drafts[0] as { draft: string; path: string };
-      renameOver(draft, path);
-      drafts.shift();
-    }
+    for (const write of writes) writeDraft(write);
+    checkHeld();
+    writes.forEach(requireUnchanged);
+    for (const { path, bytes } of writes)
+      if (bytes) onDisk(path, () => fs.renameSync(draftOf(path), path));
+      else removePath(path);
   } catch (error) {
-    for (const { draft } of drafts) fs.rmSync(draft, { force: true });
+    for (const { path } of writes) removeQuietly(draftOf(path));
     throw error;
   }
   for (const folder of new Set(writes.map(({ path }) => dirname(path)))) syncFolder(folder);
 }
 
-/** The bytes under a temporary name in the same folder, fsynced. */
-function writeDraft({ path, bytes, mode = 0o666, keepMode }: Write): string {
-  const draft = join(dirname(path), `.${basename(path)}.${makeToken(12)}.tmp`);
-  try {
-    writeNew(draft, bytes, keepMode === undefined ? mode : 0o600);
-    if (keepMode !== undefined) fs.chmodSync(draft, keepMode);
-    return draft;
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw diskError(error, path);
-  }
+function writeDraft({ path, bytes, mode, keepMode }: Write): void {
+  if (!bytes) return;
+  makeFolder(dirname(path));
+  onDisk(path, () => {
+    // A stopped process may still write to the old inode, so make a new one.
+    fs.rmSync(draftOf(path), { force: true });
+    writeNew(draftOf(path), bytes, keepMode === undefined ? mode : 0o600);
+    if (keepMode !== undefined) fs.chmodSync(draftOf(path), keepMode);
+  });
 }
 
-function writeNew(path: string, bytes: Buffer, mode: number): void {
+function requireUnchanged({ path, expected, name = path }: Write): void {
+  if (expected === undefined) return;
+  const now = readPlain(path, Number.MAX_SAFE_INTEGER);
+  if (now === expected || (now && expected?.equals(now))) return;
+  throw refused('file.changed', `${name} was changed by another program meanwhile; nothing was written.`, {
+    file: name,
+    hint: 'Run the command again.',
+  });
+}
+
+function writeNew(path: string, bytes: Buffer, mode = 0o666): void {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     // A full disk shows as a short count first; the next call then throws with the reason.
@@ -184,32 +191,24 @@ function writeNew(path: string, bytes: Buffer, mode: number): void {
   }
 }
 
-function renameOver(draft: string, path: string): void {
-  try {
-    fs.renameSync(draft, path);
-  } catch (error) {
-    throw diskError(error, path);
-  }
-}
-
-/** Makes names in a folder durable. Where folders cannot be synced (Windows, some network disks) the system does it. */
+/** Makes names in a folder durable. Some network file systems cannot sync folders. */
 export function syncFolder(folder: string): void {
   let fd: number | undefined;
   try {
     fd = fs.openSync(folder, O_RDONLY);
     fs.fsyncSync(fd);
   } catch (error) {
-    if (!['EPERM', 'EISDIR', 'EINVAL', 'EACCES', 'ENOTSUP'].includes(systemCode(error) ?? ''))
+    if (!['EPERM', 'EINVAL', 'EACCES', 'ENOTSUP'].includes(systemCode(error) ?? ''))
       throw diskError(error, folder);
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }
 }
 
-/** Makes a file only if the name is free; false when someone else has it. Durable on return. */
+/** Makes a file only if the name is free; false when it is taken. Durable on return. */
 export function createFile(path: string, bytes: Buffer): boolean {
   try {
-    writeNew(path, bytes, 0o666);
+    writeNew(path, bytes);
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw diskError(error, path);
@@ -223,43 +222,18 @@ export const PRIVATE = 0o700;
 
 /** Makes a folder and its missing parents. Durable on return, so that a crash cannot take files made in it. */
 export function makeFolder(path: string, mode = 0o777): void {
-  let first: string | undefined;
+  if (fs.existsSync(path)) return;
+  makeFolder(dirname(path), mode);
   try {
-    first = fs.mkdirSync(path, { recursive: true, mode });
+    fs.mkdirSync(path, mode);
   } catch (error) {
-    throw diskError(reasonForNoFolder(error, path), path);
+    if (systemCode(error) === 'EEXIST') return;
+    throw diskError(error, path);
   }
-  if (first === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+  syncFolder(dirname(path));
 }
 
-/** On a read-only disk Node says ENOENT for a folder whose parent is missing too; the uppermost of them has the reason. */
-function reasonForNoFolder(error: unknown, path: string): unknown {
-  if (systemCode(error) !== 'ENOENT') return error;
-  let missing = path;
-  while (!fs.existsSync(dirname(missing))) missing = dirname(missing);
-  try {
-    fs.mkdirSync(missing);
-    return error;
-  } catch (reason) {
-    return reason;
-  }
-}
-
-/**
- * Drafts of one file that a crash left beside it: never merged, removed by its next writer, who holds the lock.
- * Other files' drafts are left alone: they may be under another lock and in use.
- */
-export function removeDrafts(path: string): void {
-  const [folder, base] = [dirname(path), basename(path)];
-  const drafted = (name: string): string => name.replace(/(\.[0-9a-f]{12})?\.tmp$/, '');
-  const drafts = listFolder(folder).filter((name) => name.endsWith('.tmp'));
-  for (const name of drafts.filter((name) => [base, `.${base}`].includes(drafted(name))))
-    if (fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
-      fs.rmSync(join(folder, name), { force: true });
-}
-
-/** Names in a folder, in code-unit order; none when there is no such folder. */
+/** Names in a folder, in code-unit order; none when it does not exist. */
 export function listFolder(path: string): string[] {
   try {
     return fs.readdirSync(path).sort();
@@ -269,20 +243,72 @@ export function listFolder(path: string): string[] {
   }
 }
 
-/** Removes a file or folder if it is there. */
-export function removePath(path: string): void {
-  try {
-    fs.rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    throw diskError(error, path);
-  }
-}
+/** Removes a file or folder if it exists. */
+export const removePath = (path: string): void =>
+  onDisk(path, () => fs.rmSync(path, { recursive: true, force: true }));
 
-/** For what somebody removes later if it stays: no reason to fail. */
+/** For files that may stay: a failure is ignored. */
 export function removeQuietly(path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {
     // See above.
+  }
+}
+
+/** The most bytes of a hint or a log. */
+const MAX_HINT_BYTES = 64 * 1024;
+
+/** The value of a hint file; null when it is missing or unreadable. */
+export function readHint<T>(path: string): T | null {
+  try {
+    return JSON.parse(readPlain(path, MAX_HINT_BYTES)?.toString('utf8') ?? '') as T;
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a value that can be computed again. Neither locked nor synced, and never an error. */
+export const writeHint = (path: string, value: object): void =>
+  writeQuietly(path, () => `${JSON.stringify(value)}\n`);
+
+/** Adds a line to a log. A full log loses its older half. */
+export const appendLog = (path: string, line: string): void =>
+  writeQuietly(path, () => {
+    const text = `${readPlain(path, 2 * MAX_HINT_BYTES)?.toString('utf8') ?? ''}${line}\n`;
+    return text.length < MAX_HINT_BYTES ? text : text.slice(text.indexOf('\n', text.length / 2) + 1);
+  });
+
+function writeQuietly(path: string, makeText: () => string): void {
+  const draft = draftOf(path);
+  try {
+    fs.mkdirSync(dirname(path), { recursive: true });
+    const bytes = Buffer.from(makeText(), 'utf8');
+    // Without git the folder is in .forge/, where a clone may have put a symlink.
+    if (bytes.length > MAX_HINT_BYTES || !fs.lstatSync(dirname(path)).isDirectory()) return;
+    fs.rmSync(draft, { force: true });
+    fs.writeFileSync(draft, bytes, { flag: 'wx' });
+    fs.renameSync(draft, path);
+  } catch {
+    removeQuietly(draft);
+  }
+}
+
+/** Types of statfs(2) on Linux: network and virtual file systems, where locks, renames and fsync are not reliable. */
+const UNRELIABLE: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB',
+  16914839: '9p',
+  1702057286: 'FUSE',
+};
+
+/** The name of the unreliable file system that a folder is on; null for any other. */
+export function unreliableFileSystem(folder: string): string | null {
+  try {
+    return process.platform === 'linux' ? (UNRELIABLE[fs.statfsSync(folder).type >>> 0] ?? null) : null;
+  } catch {
+    return null;
   }
 }

@@ -4,33 +4,24 @@ import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error
 import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
 import { escapeControls, lineAt, oneLine } from './text.js';
 
-/** A kind of state file: its schema, its version, and how older versions become this one. */
+/** A kind of state file. */
 export interface Format<T> {
-  /** As `forge schema NAME` calls it. */
+  /** Its name in `forge schema NAME`. */
   name: string;
   /** The version written today, `major.minor`. */
   version: string;
   schema: z.ZodMiniType<T>;
-  /** The value that the schema sees, made of the fields that the file has. */
+  /** Makes the value that the schema checks from the fields of the file. */
   prepare?: (fields: Record<string, unknown>) => Record<string, unknown>;
-  /** From each older major version to the next one. */
-  migrations?: Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
 }
 
-/** A decoded file. `migratedFrom` names the older version that the bytes had. */
-export interface Decoded<T> {
-  value: T;
-  migratedFrom?: string;
-}
-
-/** Text of a state file, or exit 4 with the byte offset of what is not UTF-8. */
+/** The text of a state file; exit 4 with the byte offset of what is not UTF-8. */
 export function decodeUtf8(bytes: Buffer, file: string): string {
   const bad = (message: string, offset: number): ForgeError =>
     corrupted('file.encoding', `${file}: ${message} (byte ${offset}).`, { file, offset });
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-    throw bad('it starts with a byte-order mark', 0);
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
-    throw bad('it is UTF-16, not UTF-8', 0);
+  const start = bytes.subarray(0, 3).toString('hex');
+  if (start === 'efbbbf') throw bad('it starts with a byte-order mark', 0);
+  if (/^(fffe|feff)/.test(start)) throw bad('it is UTF-16, not UTF-8', 0);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -38,42 +29,46 @@ export function decodeUtf8(bytes: Buffer, file: string): string {
   }
 }
 
-/** 0-based offset of the first byte that is not UTF-8; the length if all are. */
+/** 0-based offset of the first byte that is not UTF-8; the length when all bytes are. */
 export function firstInvalidByte(bytes: Buffer): number {
-  const text = bytes.toString('utf8');
   let offset = 0;
-  for (const part of text.split('\ufffd')) {
+  for (const part of bytes.toString('utf8').split('\ufffd')) {
     offset += Buffer.byteLength(part, 'utf8');
-    const genuine = bytes.subarray(offset, offset + 3).equals(Buffer.from('\ufffd', 'utf8'));
-    if (!genuine) return offset;
+    // The replacement character itself may be in the text.
+    if (bytes.subarray(offset, offset + 3).toString('hex') !== 'efbfbd') return offset;
     offset += 3;
   }
   return bytes.length;
 }
 
-/** Decodes and validates a state file. Exit 4 when damaged, 3 when written by a newer forge. */
-export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string): Decoded<T> {
+/** Decodes and checks a state file. Exit 4 when it is damaged, 3 when a newer forge wrote it. */
+export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string): T {
   const text = decodeUtf8(bytes, file);
   const raw = parseState(text, file);
-  const found = versionOf(raw);
-  const [major, current] = [majorOf(found), majorOf(format.version)];
+  // The shapes in RFC-9060 have no version, which means 1. Numbers are read like texts.
+  const { schema_version: given = '1.0' } = raw;
+  const version = typeof given === 'string' ? given : JSON.stringify(given);
+  const major = /^[1-9]\d*(\.\d+)?$/.test(version) ? Number.parseInt(version, 10) : Number.NaN;
   if (Number.isNaN(major))
-    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(found)} is not a version.`, {
+    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(version)} is not a version.`, {
       file,
     });
-  if (major > current) throw newer(file, found, format.version);
-  const value = validate(format, migrate(format, raw, major, current), text, file);
-  return major < current ? { value, migratedFrom: found } : { value };
+  if (major > Number.parseInt(format.version, 10))
+    throw refused(
+      'file.newer',
+      `${file} has format ${version}; this forge knows ${format.version} and leaves it untouched.`,
+      { file, hint: UPDATE_HINT },
+    );
+  return validate(
+    format,
+    typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: version },
+    text,
+    file,
+  );
 }
 
-const newer = (file: string, found: string, known: string): ForgeError =>
-  refused('file.newer', `${file} has format ${found}; this forge knows ${known} and leaves it untouched.`, {
-    file,
-    hint: UPDATE_HINT,
-  });
-
 function parseState(text: string, file: string): Record<string, unknown> {
-  refuseConflict(text, file);
+  refuseConflict(text, file, 'forge doctor --fix   # merges both sides by id, and shows what it chose');
   try {
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -87,37 +82,16 @@ function parseState(text: string, file: string): Record<string, unknown> {
   }
 }
 
-/** Two branches changed the same place. Both sides are in the file: nothing must be restored over them. */
-function refuseConflict(text: string, file: string): void {
+/** Exit 4 `file.conflict` for text with git's conflict markers. */
+export function refuseConflict(text: string, file: string, hint: string): void {
   const lines = conflictLines(text);
   if (lines === null) return;
   const { from, to } = lines;
   throw corrupted('file.conflict', `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`, {
     file,
     line: from,
-    hint: 'forge doctor --fix   # merges both sides by id, and shows what it chose',
+    hint,
   });
-}
-
-/** Absent means 1 (a source shape without the field). Numbers and texts are both read. */
-function versionOf(raw: Record<string, unknown>): string {
-  const { schema_version: version = '1.0' } = raw;
-  return typeof version === 'string' ? version : JSON.stringify(version);
-}
-
-const majorOf = (version: string): number =>
-  /^\d+(\.\d+)?$/.test(version) ? Number.parseInt(version, 10) : Number.NaN;
-
-function migrate<T>(
-  format: Format<T>,
-  raw: Record<string, unknown>,
-  from: number,
-  to: number,
-): Record<string, unknown> {
-  let value = raw;
-  for (let major = from; major < to; major++) value = format.migrations?.[major]?.(value) ?? value;
-  if (from < to) return { ...value, schema_version: format.version };
-  return typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: versionOf(raw) };
 }
 
 function validate<T>(
@@ -128,12 +102,11 @@ function validate<T>(
 ): T {
   const value = prepare ? prepare(fields) : fields;
   const result = schema.safeParse(value);
-  // Formats check and change nothing; the value itself has its fields in the order of the file.
+  // Schemas only check. The value itself has its fields in the order of the file.
   if (result.success) return value as T;
   const issue = result.error.issues[0] as z.core.$ZodIssue;
-  const path = issue.path as (string | number)[];
-  const line = lineAt(text, locateJson(text, path));
-  const field = fieldName(path);
+  const line = lineAt(text, locateJson(text, issue.path as (string | number)[]));
+  const field = fieldName(issue.path);
   throw corrupted('file.schema', `${file}:${line}: ${field}: ${describeIssue(issue, value)}.`, {
     file,
     line,
@@ -149,7 +122,7 @@ export function fieldName(path: readonly PropertyKey[]): string {
     .replace(/^\./, '');
 }
 
-/** What was found and what is allowed, in one clause. */
+/** One clause: what was found and what is allowed. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   if (issue.code === 'custom') return issue.message;
   const found = issue.path.reduce<unknown>(
@@ -184,12 +157,10 @@ function allowed(issue: z.core.$ZodIssue): string {
 const allowedForm = (issue: z.core.$ZodIssue): string =>
   issue.path.length > 0 ? `a list of ${allowed(issue)}` : allowed(issue);
 
-/** The bytes to write: same content, same bytes. */
-export function encodeDocument<T>(value: T): Buffer {
-  return Buffer.from(formatJson(value), 'utf8');
-}
+/** The same value always has the same bytes. */
+export const encodeDocument = (value: unknown): Buffer => Buffer.from(formatJson(value), 'utf8');
 
-/** Validates what a caller gave (flags, library arguments): exit 2 naming the field. */
+/** Checks flags and library arguments; exit 2 names the field. */
 export function checkInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
   const result = schema.safeParse(input ?? {});
   if (result.success) return result.data;
@@ -198,22 +169,18 @@ export function checkInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
   throw usage('input.invalid', `${field}: ${describeIssue(issue, input)}.`, { field });
 }
 
-/** A whole number from a flag. `1e3`, `0x10`, ` 5 ` and signs are no numbers here. */
+/** A whole number from a flag, digits only: not `1e3`, `0x10`, ` 5 ` or `-1`. */
 export function parseWhole(text: string, name: string, min: number, max: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw usage(
-    'number.invalid',
-    `${name}: found ${JSON.stringify(escapeControls(text.slice(0, 40)))}, allowed: a whole number from ${min} to ${max}.`,
-    {
-      field: name,
-    },
-  );
+  const found = JSON.stringify(escapeControls(text.slice(0, 40)));
+  const message = `${name}: found ${found}, allowed: a whole number from ${min} to ${max}.`;
+  throw usage('number.invalid', message, { field: name });
 }
 
-/** Ids are file names on every system: no path, no option, no drive, at most 64 characters. */
+/** Ids are valid file names on every system, and never options. */
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-// Windows opens a device for these, with any extension.
+/** Windows opens devices by these names, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 
 export function isId(id: string): boolean {
@@ -228,7 +195,7 @@ export function checkId(id: string, what = 'id'): string {
   });
 }
 
-/** The record that `id` names, or would collide with on a case-insensitive disk. */
+/** The record with that id, ignoring case as some disks do. */
 export function findTwin<T extends { id: string }>(records: readonly T[], id: string): T | undefined {
   const key = id.toLowerCase();
   return records.find((record) => record.id.toLowerCase() === key);

@@ -138,3 +138,19 @@ export async function mapTexts<T>(value: T, change: (text: string) => Promise<st
   const entries = Object.entries(value).map(async ([key, item]) => [key, await mapTexts(item, change)]);
   return Object.fromEntries(await Promise.all(entries)) as T;
 }
+
+/** Names that begin with the word or that it begins with, else names that share most of its letters, nearest first. */
+export function namesLike(word: string, names: readonly string[]): string[] {
+  const longer = names.filter((name) => word !== '' && name.startsWith(word));
+  if (longer.length > 0) return longer;
+  const shorter = names.filter((name) => name.length > 3 && word.startsWith(`${name}-`));
+  if (shorter.length > 0) return shorter;
+  const share = (name: string): number => {
+    const left = [...name];
+    const shared = [...word].filter(
+      (letter) => left.includes(letter) && left.splice(left.indexOf(letter), 1),
+    );
+    return shared.length / Math.max(word.length, name.length);
+  };
+  return names.filter((name) => share(name) > 0.7).sort((a, b) => share(b) - share(a));
+}

@@ -1,5 +1,6 @@
-import { dirname } from 'node:path';
-import { isWritable, lookThrough, roomIn, unreliableFileSystem } from '../core/file-system.js';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isWritable, unreliableFileSystem } from '../core/files.js';
 import { hookScript, shown } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { headTime } from '../git/read.js';
@@ -210,4 +211,34 @@ async function latestTime(context: Context): Promise<{ at: string; what: string 
   if (head) times.push({ at: new Date(head).toISOString(), what: 'the commit that is checked out' });
   const known = times.filter(({ at }) => Number.isFinite(Date.parse(at)));
   return known.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0] ?? null;
+}
+
+/** What this person may still write where a folder is: bytes, and files where their number is limited; null: unknown. */
+function roomIn(folder: string): { bytes: number; files: number | null } | null {
+  try {
+    const { bavail, bsize, files, ffree } = fs.statfsSync(folder);
+    return { bytes: bavail * bsize, files: files > 0 ? ffree : null };
+  } catch {
+    return null;
+  }
+}
+
+/** The size of a folder, and files that this process may not read: `limit` at most. Does not follow symlinks. */
+function lookThrough(folder: string, limit: number): { bytes: number; unreadable: string[] } {
+  const found = { bytes: 0, unreadable: [] as string[] };
+  const look = (path: string): void => {
+    try {
+      const stat = fs.lstatSync(path);
+      if (stat.isDirectory()) for (const name of fs.readdirSync(path)) look(join(path, name));
+      else if (stat.isFile()) {
+        found.bytes += stat.size;
+        fs.accessSync(path, fs.constants.R_OK);
+      }
+    } catch (error) {
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!isGone && found.unreadable.length < limit) found.unreadable.push(path);
+    }
+  };
+  look(folder);
+  return found;
 }

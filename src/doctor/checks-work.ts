@@ -1,5 +1,5 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { writtenAt } from '../core/file-system.js';
 import { lookAtLock } from '../core/lock.js';
 import {
   configFile,
@@ -79,7 +79,7 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     fix: 'ps -C git',
     look: ({ repository, layout, world }) => {
       const path = repository && join(repository.gitDir, 'index.lock');
-      const at = path && writtenAt(path);
+      const at = path && lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
       if (!path || !at || world.now().getTime() - at <= LONG) return null;
       const lock = shown(layout, path);
       const commands = ['ps -C git', `rm ${lock}   (if no git is at work)`];

@@ -122,7 +122,7 @@ function planMerge(
       // A halt means that memory must not be built on.
       refuseHalted(disk);
       await installGuard(context);
-      if (before) disk.createMoved(copy, before);
+      if (before) disk.replaceMoved(copy, before);
       disk.withLock(() => disk.replace(path, bytes, before));
       if (unmerged !== null && git) await addResolved(git, unmerged);
     },

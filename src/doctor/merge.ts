@@ -174,7 +174,7 @@ export function mergeState(
 ): { bytes: Buffer; choices: Choice[] } {
   const format = FORMATS[name];
   const read = (bytes: Buffer, side: string): Fields =>
-    decodeDocument(format, bytes, `${file} (${side})`).value as Fields;
+    decodeDocument(format, bytes, `${file} (${side})`) as Fields;
   const decoded = {
     ours: read(sides.ours, 'ours'),
     theirs: read(sides.theirs, 'theirs'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { namesLike } from '../core/nearest.js';
+import { namesLike } from '../core/text.js';
 import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { readHint, writeHint } from '../core/cache.js';
+import { dirname } from 'node:path';
 import type { Disk } from '../core/disk.js';
+import { createFile, readHint, writeHint } from '../core/files.js';
 import { refusalsFile, saltFile } from '../core/paths.js';
 import { type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -17,7 +18,8 @@ export function readSalt(disk: Disk): Buffer {
   const salt = randomBytes(32);
   if (disk.dryRun) return salt;
   // Another process may have created the file first: then its key counts.
-  if (disk.createMoved(path, salt)) return salt;
+  disk.makeFolder(dirname(path));
+  if (createFile(path, salt)) return salt;
   return disk.read(path, 64) ?? salt;
 }
 

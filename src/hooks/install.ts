@@ -138,8 +138,7 @@ function fileOf(hook: GitHook, repository: Repository, hooksPath: HooksPath | nu
   if (!hooksPath) return readProjectFile(repository.commonDir, `hooks/${hook}`, true);
   // What husky runs lies beside the folder that git looks in.
   const folder = isHusky(hooksPath.value) ? hooksPath.folder.replace(/[\\/]_$/, '') : hooksPath.folder;
-  if (!hooksPath.isThere)
-    return { name: hook, path: join(folder, hook), bytes: null, mode: undefined, missing: [] };
+  if (!hooksPath.isThere) return { name: hook, path: join(folder, hook), bytes: null, mode: undefined };
   const top = [repository.root, realCommonDir(repository)].find((one) => isWithin(one, folder)) ?? folder;
   return readProjectFile(top, shownFrom(top, join(folder, hook)), true);
 }

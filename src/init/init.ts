@@ -288,8 +288,12 @@ function bringTree(
   const { disk, layout } = context;
   const missing = templates.filter(({ path }) => !disk.exists(templateTarget(layout, path)));
   disk.replaceAll(
-    missing.map(({ path, bytes, mode }) => ({ path: templateTarget(layout, path), bytes, mode })),
-    null,
+    missing.map(({ path, bytes, mode }) => ({
+      path: templateTarget(layout, path),
+      bytes,
+      mode,
+      expected: null,
+    })),
   );
   for (const template of templates) {
     const names = !missing.includes(template) ? result.kept : fresh ? result.created : result.repaired;

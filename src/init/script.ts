@@ -54,10 +54,9 @@ function textOf(bytes: Buffer): string {
 export function writeScript(context: Context, { text, before, action }: ScriptPlan): void {
   if (action === 'kept') return;
   const isTrusted = action === 'create' || isApproved(context);
-  context.disk.replaceAll(
-    [{ path: initScript(context.layout), bytes: Buffer.from(text), mode: 0o777 }],
-    before,
-  );
+  context.disk.replaceAll([
+    { path: initScript(context.layout), bytes: Buffer.from(text), mode: 0o777, expected: before },
+  ]);
   if (isTrusted) approveInitScript(context);
 }
 

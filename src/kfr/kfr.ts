@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { isReadOnly, type Write } from '../core/files.js';
+import { isWritable, type Write } from '../core/files.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
@@ -125,19 +125,19 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
     const own = ofSession(id, before.value);
     const { kfr, answer } = change(own);
-    if (kfr !== own) disk.replaceAll(writeKfr(context, kfr), before.bytes);
+    if (kfr !== own) disk.replaceAll(writeKfr(context, kfr, before.bytes));
     return answer;
   });
 }
 
 /** Working memory, and a note in the git dir that names open entries if that file is lost. The caller holds the lock. */
-export function writeKfr({ layout }: Context, kfr: Kfr): Write[] {
+export function writeKfr({ layout }: Context, kfr: Kfr, expected?: Buffer | null): Write[] {
   const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
   const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
   return [
-    { path: kfrFile(layout), bytes: encodeDocument(kfr) },
+    { path: kfrFile(layout), bytes: encodeDocument(kfr), expected },
     // An agent's sandbox makes .git read-only.
-    ...(isReadOnly(layout.state) ? [] : [{ path: openFile(layout), bytes: encodeDocument(note) }]),
+    ...(isWritable(layout.state) ? [{ path: openFile(layout), bytes: encodeDocument(note) }] : []),
   ];
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { corrupted, ForgeError, usage } from '../core/error.js';
-import { writtenAt } from '../core/file-system.js';
 import { readTarget } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureDraft, architectureDrafts, architectureFile, shown } from '../core/paths.js';
@@ -187,7 +187,7 @@ function warnOfDrafts({ disk, layout, warnings, world }: Context): void {
     const text = readTarget(path, Number.MAX_SAFE_INTEGER);
     if (text === null || !name.endsWith(`-${markOf(text)}.md`))
       warnings.push(`${path} was not taken over yet: forge architecture edit FILE  takes it.`);
-    else if (world.now().getTime() - (writtenAt(path) ?? 0) > DAY_MS) disk.withLock(() => disk.remove(path));
+    else if (world.now().getTime() - lstatSync(path).mtimeMs > DAY_MS) disk.withLock(() => disk.remove(path));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readHint, writeHint } from '../core/cache.js';
 import { ForgeError, refused, usage } from '../core/error.js';
+import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { openDamage } from '../ledger/graph.js';

@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
-import { makeFolder, readPlain, removeDrafts, replaceFiles } from '../core/files.js';
+import { lstatSync, readFileSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import { makeFolder, readPlain, replaceFiles } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 
@@ -28,8 +28,6 @@ export const worktreeName = ({ repository }: Context): string =>
 /** A cache that cannot be written costs time, not correctness. */
 export function writeCache(path: string, text: string): void {
   try {
-    if (!existsSync(dirname(path))) makeFolder(dirname(path));
-    removeDrafts(path);
     replaceFiles([{ path, bytes: Buffer.from(text) }]);
   } catch {
     // See above.
@@ -39,7 +37,7 @@ export function writeCache(path: string, text: string): void {
 /** Writers hold this lock. `clean -fdx` may remove it, so writers check before they change something. */
 export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: number): T {
   const { state, shared } = context.layout;
-  if (!context.disk.dryRun) for (const folder of [state, shared]) if (!existsSync(folder)) makeFolder(folder);
+  if (!context.disk.dryRun) for (const folder of [state, shared]) makeFolder(folder);
   return context.disk.withLock(work, waitMs);
 }
 

@@ -95,7 +95,7 @@ export function appendToJournal(context: Context, lines: readonly JournalLine[])
   if (lines.length === 0) return;
   const path = ownJournalFile(context);
   try {
-    if (!fs.existsSync(dirname(path))) makeFolder(dirname(path));
+    makeFolder(dirname(path));
     fs.appendFileSync(path, lines.map(formatJournalLine).join(''));
   } catch (error) {
     throw diskError(error, path);
@@ -104,7 +104,6 @@ export function appendToJournal(context: Context, lines: readonly JournalLine[])
 
 /** The caller holds the lock, so that no append is lost. */
 export function rewriteJournal(path: string, lines: readonly JournalLine[]): void {
-  makeFolder(dirname(path));
   replaceFiles([{ path, bytes: Buffer.from(lines.map(formatJournalLine).join(''), 'utf8') }]);
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { listFolder, readPlain } from '../core/files.js';
+import { readPlain } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { MAX_CONTAINERS } from './compare.js';
@@ -40,9 +40,8 @@ export interface Snapshot {
 /** Names and stamps. The caller holds the lock, so that no append is under way. */
 export function listContainers({ layout, disk }: Context): Listed[] {
   const folder = ledgerFolder(layout);
-  disk.requireOwn(folder);
   // One more than allowed, so that the check sees it.
-  const names = listFolder(folder).slice(0, MAX_CONTAINERS + 1);
+  const names = disk.list(folder).slice(0, MAX_CONTAINERS + 1);
   return names.flatMap((name) => {
     const stat = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { refused, usage } from '../core/error.js';
-import { makeFolder, removePath, replaceFiles } from '../core/files.js';
+import { removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
@@ -221,7 +221,6 @@ function restoreFiles({ context, observation, absent, blobs, done }: Repair): Se
     const ids = new Set(linesById(bytes).keys());
     // A file that was cut off has nothing that HEAD does not have.
     if (stands && (stands.problems.length > 0 || !stands.ids.every((id) => ids.has(id)))) continue;
-    makeFolder(ledgerFolder(context.layout));
     replaceFiles([{ path: join(ledgerFolder(context.layout), file), bytes }]);
     restored.add(file);
   }

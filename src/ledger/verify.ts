@@ -1,4 +1,4 @@
-import { removeDrafts, replaceFiles } from '../core/files.js';
+import { replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
 import { append, keepLedgerId, writeChain } from './append.js';
 import {
@@ -202,7 +202,6 @@ function moveAnchor(context: Context, head: string | null): void {
   const anchors = readAnchors(context);
   if (head === null || branch === '' || anchors[branch] === head) return;
   const bytes = Buffer.from(JSON.stringify({ ...anchors, [branch]: head }));
-  removeDrafts(anchorsFile(context.layout));
   replaceFiles([{ path: anchorsFile(context.layout), bytes }]);
 }
 

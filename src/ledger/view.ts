@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
+import { readPlain, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { readJson, stampOf, withLedgerLock } from './context.js';
@@ -99,8 +99,6 @@ export const describeEdited = (path: string): string =>
 function replaceView({ disk }: Context, path: string, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
   disk.makeFolder(dirname(path));
-  // A writer that was killed may have left the content of a record that is redacted now.
-  removeDrafts(path);
   if (fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)
     if ((readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0)).equals(bytes)) return false;
   replaceFiles([{ path, bytes }]);

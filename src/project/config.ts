@@ -1,9 +1,8 @@
 import type * as z from 'zod/mini';
 import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
-import { namesLike } from '../core/nearest.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { namesLike, oneLine } from '../core/text.js';
 import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
 import {
   type Config,

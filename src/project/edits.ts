@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isRelied, wasWritten } from '../core/disk.js';
 import { ForgeError } from '../core/error.js';
 import {
   architectureFile,
@@ -8,7 +9,6 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import { isRelied, wasWritten } from '../core/written.js';
 import { readUncommitted } from '../git/status.js';
 import type { Context } from './project.js';
 

@@ -1,8 +1,6 @@
-import { readHint, writeHint } from '../core/cache.js';
-import { conflictLines } from '../core/conflict-marks.js';
 import { Disk } from '../core/disk.js';
 import { corrupted, refused, usage } from '../core/error.js';
-import { unreliableFileSystem } from '../core/file-system.js';
+import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
 import type { Activity } from '../core/holder.js';
 import type { LockPolicy } from '../core/lock.js';
 import {
@@ -16,7 +14,7 @@ import {
   shown,
 } from '../core/paths.js';
 import { agentMark, deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
-import { decodeUtf8 } from '../core/schema.js';
+import { decodeUtf8, refuseConflict } from '../core/schema.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { defaultBranch } from '../git/memory.js';
@@ -100,10 +98,6 @@ export function contextAt(
 export const lockPolicy = (world: World): LockPolicy => ({
   me: world.self,
   liveness: world.liveness,
-  bootedAt: () => {
-    const { at, uptime } = world.activity();
-    return at - uptime * 1000;
-  },
 });
 
 /** The settings; problems that do not stop work become warnings. */
@@ -115,17 +109,7 @@ export function readConfig(context: Context): Config {
   const text = decodeUtf8(bytes, file);
   // Nobody leaves it empty on purpose; a crash may.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
-  const lines = conflictLines(text);
-  if (lines)
-    throw corrupted(
-      'file.conflict',
-      `${file}:${lines.from}: it has a merge conflict (lines ${lines.from} to ${lines.to}).`,
-      {
-        file,
-        line: lines.from,
-        hint: `edit ${file}: one of each setting, no marker lines; then: git add ${file}`,
-      },
-    );
+  refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
   const { config, warnings } = decodeConfig(text, file);
   context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
   return config;

@@ -2,7 +2,7 @@ import { lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type Database from 'libsql';
-import { makeFolder, readPlain, removeDrafts, removeQuietly } from '../core/files.js';
+import { listFolder, makeFolder, readPlain, removeQuietly } from '../core/files.js';
 import { recallFile, recallStampFile } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
@@ -109,8 +109,9 @@ async function build(
   const path = recallFile(context.layout);
   makeFolder(dirname(path));
   const draft = join(dirname(path), `.recall.db.${makeToken(12)}.tmp`);
-  // A builder that was killed left its own.
-  removeDrafts(path);
+  // A killed builder leaves its draft.
+  for (const name of listFolder(dirname(path)))
+    if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
   try {
     const index = new SearchIndex(new library(draft));
     index.create();

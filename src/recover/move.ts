@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { listed } from '../checkpoint/place.js';
-import { readHint } from '../core/cache.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
-import { diskError } from '../core/files.js';
+import { diskError, readHint } from '../core/files.js';
 import { ForgeProcess } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';

@@ -124,7 +124,11 @@ export function updateArchive(
   id: string,
   change: (session: ArchivedSession) => ArchivedSession,
 ): void {
-  context.disk.update(ARCHIVED_SESSION, archiveFile(context.layout, id), change);
+  const { disk, layout } = context;
+  disk.withLock(() => {
+    const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));
+    disk.replace(path, encodeDocument(change(value)), bytes);
+  });
   delete context.recent;
 }
 

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHint, writeHint } from '../core/cache.js';
+import { readHint, writeHint } from '../core/files.js';
 import type { ProcessIdentity } from '../core/holder.js';
 import { conversationFile, conversationsFolder, type Layout } from '../core/paths.js';
 

@@ -3,7 +3,7 @@ import { keepGitState, readGitState } from '../commit/git-state.js';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { ForgeError, refused } from '../core/error.js';
-import { isReadOnly, SANDBOX_HINT } from '../core/files.js';
+import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -171,7 +171,7 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
   const name = sessionName(running.id);
   throw refused('session.held', `Session ${name} belongs to another agent: ${verdict.why}.`, {
     // A sandbox hides the agent's process.
-    hint: isReadOnly(context.layout.state)
+    hint: !isWritable(context.layout.state)
       ? SANDBOX_HINT
       : 'forge start --join   # work in it too, then end it',
   });

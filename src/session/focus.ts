@@ -61,7 +61,10 @@ function replaceFocus(context: Context, change: Change): Focus {
   return disk.withLock(() => {
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
     const { after, writes } = change(before.value);
-    disk.replaceAll([{ path: focusFile(layout), bytes: encodeDocument(after) }, ...writes], before.bytes);
+    disk.replaceAll([
+      { path: focusFile(layout), bytes: encodeDocument(after), expected: before.bytes },
+      ...writes,
+    ]);
     return after;
   });
 }

@@ -1,4 +1,4 @@
-import { makeFolder, readPlain, removeDrafts, replaceFiles } from '../core/files.js';
+import { readPlain, replaceFiles } from '../core/files.js';
 import { type LockPolicy, withLock } from '../core/lock.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
@@ -65,8 +65,6 @@ function readGiven(layout: Layout): Given {
 
 /** Durable before the session is written: a crash must not make that a session of another clone. The caller holds the lock. */
 function writeGiven(layout: Layout, given: Given): void {
-  makeFolder(layout.shared);
   const path = sessionIdsFile(layout);
-  removeDrafts(path);
   replaceFiles([{ path, bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);
 }

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
-import { readHint, writeHint } from '../core/cache.js';
+import { readHint, writeHint } from '../core/files.js';
 import { progressFile, recordedFile, shownFrom } from '../core/paths.js';
 import { isBuilder } from '../core/role.js';
 import { oneLine } from '../core/text.js';

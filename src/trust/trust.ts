@@ -285,7 +285,7 @@ function readApprovals(path: string, identity: string): Approvals {
   const bytes = readPlain(path, MAX_STATE_BYTES);
   const none: Approvals = { schema_version: APPROVALS.version, identity, approvals: [] };
   if (!bytes) return none;
-  const approvals = decodeDocument(APPROVALS, bytes, path).value;
+  const approvals = decodeDocument(APPROVALS, bytes, path);
   return approvals.identity === identity ? approvals : none;
 }
 

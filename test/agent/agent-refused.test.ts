@@ -160,8 +160,9 @@ describe('links', () => {
       if (kind === 'git') project.write('.git/hooks/x', '{}');
       symlinkSync(target, project.path(SETTINGS));
     }
+    const code = kind === 'nowhere' ? 'agent.file' : 'agent.link';
     await expectUntouched(project, async () => {
-      expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.link', file: SETTINGS });
+      expect(await refusal(project)).toMatchObject({ exitCode: 3, code, file: SETTINGS });
     });
     expect(outside.read('settings.json')).toBe('{}\n');
   });

@@ -27,7 +27,7 @@ const RFC = `{
   "can_rollback_to": true
 }`;
 
-const decode = (text: string): Manifest => decodeDocument(CHECKPOINT, Buffer.from(text), 'file').value;
+const decode = (text: string): Manifest => decodeDocument(CHECKPOINT, Buffer.from(text), 'file');
 const manifest: Manifest = { ...decode(RFC), commit: 'a'.repeat(40) };
 
 describe('a manifest', () => {

@@ -19,10 +19,10 @@ describe('files and other programs', () => {
     const project = await prepared();
     const half = '{"schema_version":"1.0","features":[{"id":"GHOST","name":"g","status":"passing"}';
     const folder = '.forge/memory/long-term';
-    for (const name of ['features.json.tmp', '.features.json.0123456789ab.tmp'])
+    for (const name of ['.features.json.tmp', 'features.d/.A.json.tmp'])
       project.write(`${folder}/${name}`, half);
     project.write(`${SESSIONS}/.2026-03-01-session-009-abcdef.tmp/session.json`, half);
-    project.write('.forge/memory/short-term/.progress.txt.0123456789ab.tmp', '[10:00] ghost\n');
+    project.write('.forge/memory/short-term/.progress.txt.tmp', '[10:00] ghost\n');
     const before = snapshot(project.dir);
     expect((await runForge(project, ['feature', 'list'])).stdout).not.toContain('GHOST');
     expect((await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list'])).sessions).toEqual([]);

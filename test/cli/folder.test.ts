@@ -101,7 +101,7 @@ describe('what is committed', () => {
       'memory/sessions/x/y',
     ])
       project.write(`.forge/${path}`, 'x\n');
-    project.write('.forge/memory/long-term/.features.json.0123456789ab.tmp', 'half');
+    project.write('.forge/memory/long-term/.features.json.tmp', 'half');
 
     const ignored = (path: string): boolean => {
       try {
@@ -118,7 +118,7 @@ describe('what is committed', () => {
       'memory/short-term/session.json',
       'git/commits.log',
       'git/branches.json',
-      'memory/long-term/.features.json.0123456789ab.tmp',
+      'memory/long-term/.features.json.tmp',
       'memory/long-term/features.json',
       'memory/long-term/knowledge.json',
       'memory/execution.jsonl',

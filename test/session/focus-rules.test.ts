@@ -32,9 +32,9 @@ describe('focus.json', () => {
       blockers: [],
       started_at: '2025-12-24T11:35:00Z',
     };
-    const { value } = decodeDocument(FOCUS, Buffer.from(JSON.stringify(sample)), 'focus.json');
+    const value = decodeDocument(FOCUS, Buffer.from(JSON.stringify(sample)), 'focus.json');
     expect(value).toEqual({ ...sample, schema_version: '1.0' });
-    expect(decodeDocument(FOCUS, encodeDocument(NO_FOCUS), 'focus.json').value).toEqual(NO_FOCUS);
+    expect(decodeDocument(FOCUS, encodeDocument(NO_FOCUS), 'focus.json')).toEqual(NO_FOCUS);
   });
 });
 

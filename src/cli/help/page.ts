@@ -1,6 +1,5 @@
 import { usage } from '../../core/error.js';
-import { namesLike } from '../../core/nearest.js';
-import { oneLine } from '../../core/text.js';
+import { namesLike, oneLine } from '../../core/text.js';
 import { FIRST_PAGE, GROUPS, type GroupEntry, SHORT_WAYS, summaryOf, TOPICS } from '../groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';

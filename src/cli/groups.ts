@@ -74,7 +74,7 @@ export const GROUPS: readonly GroupEntry[] = [
   }),
   ...under('Set-up', {
     agent: ['Wire forge into coding agents', () => import('../agent/command.js')],
-    doctor: ['Find out what is wrong, and what to type', () => import('../doctor/command.js')],
+    doctor: ['Diagnose problems and suggest fixes', () => import('../doctor/command.js')],
     mcp: ['Serve agents by the Model Context Protocol', () => import('../mcp/command.js')],
     hooks: ['Install, remove and show git hooks', () => import('../hooks/command.js')],
     ci: ['Check commits, memory, secrets, features, checkpoints in CI', () => import('../ci/command.js')],

@@ -1,5 +1,6 @@
-import { join } from 'node:path';
-import { AGENT_NAMES, type AgentName, isHookOf, startOf, textsIn } from '../agent/agents.js';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { AGENT_NAMES, type AgentName } from '../agent/agents.js';
 import { readValue } from '../agent/edit-json.js';
 import { seenPlace, userPlace } from '../agent/place.js';
 import { type SeenAgent, statusOf } from '../agent/status.js';
@@ -7,309 +8,181 @@ import { homeFolder } from '../core/environment.js';
 import { LINK_HINT } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import type { World } from '../core/world.js';
-import { parseToml } from '../project/config.js';
-import { advisory, type Symptom } from '../status/symptom.js';
-import { type Check, runChecks } from './check.js';
-import { findOnPath, findProgram, ownPackage, type Program } from './program.js';
+import { advisory, blocking, degraded, type Symptom } from '../status/symptom.js';
 
-/** Where agents are looked at. */
 interface AgentPlace {
   /** The project's top folder. */
   root: string;
   world: World;
-  /** The log of hooks, and how it is shown. */
-  log: string | null;
-  logShown: string;
+  /** The log of failed hooks; null without a `.forge/`. */
+  log: { path: string; shown: string } | null;
 }
 
-/** One agent: its wiring, and what else decides whether forge reaches it. */
-interface Sight {
-  /** As `forge agent status` has it. */
-  status: SeenAgent;
-  /** The hooks that call forge, and what they start; null: a program that is missing. */
-  hooks: { file: string; command: string; program: Program | 'unknown' | null }[];
-  /** Settings by which it calls no hooks, or not forge's server. */
-  off: { setting: string; stops: 'hooks' | 'server'; file: string }[];
-  /** The file that enables forge's plugin. */
-  plugin: string | null;
-  /** The last lines of the hook log. */
-  faults: string[];
-  logShown: string;
-}
-
-/** What keeps forge from the agents that were asked for; from those that are wired here, if none was. */
-export async function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): Promise<Symptom[]> {
-  const all = sightsOf(place, asked.length > 0 ? asked : AGENT_NAMES);
-  const sights = asked.length > 0 ? all : all.filter(isWired);
-  if (sights.length === 0)
+/** What keeps forge from these agents; by default from those that are wired here or for all projects. */
+export function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): Symptom[] {
+  const { root, world } = place;
+  const names = asked.length > 0 ? asked : AGENT_NAMES;
+  const [here = [], home = []] = [seenPlace(root), userPlace(world, { dryRun: true, warn: () => {} })].map(
+    (where) => statusOf(where, names, 'forge').filter(({ folder }) => folder === undefined),
+  );
+  const hasPlugin = ({ name }: SeenAgent): boolean => name === 'claude' && findsPlugin(place);
+  const agents = here
+    .map((status, i) => [status, home[i] as SeenAgent].find(isPresent) ?? status)
+    .filter((status) => asked.length > 0 || isPresent(status) || hasPlugin(status));
+  if (agents.length === 0)
     return advisory(
       'no agent is wired here',
-      'hooks of an agent that call forge',
-      'without them an agent knows of memory only what it asks for',
+      'an agent whose hooks call forge',
+      'without them an agent uses memory only when it asks for it',
       'forge agent install claude',
     );
-  const found = sights.some(startsBare) ? await runChecks(PATH_CHECKS, place) : [];
-  for (const sight of sights) found.push(...(await runChecks(AGENT_CHECKS, sight)));
-  return found;
+  const startsForge = (status: SeenAgent): boolean =>
+    hasPlugin(status) || !status.files.some(({ command }) => command !== undefined);
+  return [
+    ...(agents.some(startsForge) ? pathSymptoms(place) : []),
+    ...agents.flatMap((status) => agentSymptoms(place, status, hasPlugin(status))),
+  ];
 }
 
-const isUnreadable = ({ state }: { state: string }): boolean => state === 'unreadable';
-const isWired = ({ status, hooks, plugin }: Sight): boolean =>
-  hooks.length > 0 || plugin !== null || status.files.some(isUnreadable);
+const isPresent = ({ state, files }: SeenAgent): boolean =>
+  state !== 'absent' || files.some((file) => file.state === 'unreadable');
 
-/** What forge installs starts `forge`, which is whatever the PATH of the agent has. */
-const startsBare = ({ hooks, plugin }: Sight): boolean =>
-  plugin !== null || hooks.length === 0 || hooks.some(({ command }) => startOf(command) === 'forge');
-
-const PATH_CHECKS: readonly Check<AgentPlace>[] = [
-  {
-    id: 'path',
-    severity: 'blocking',
-    expected: `forge ${ownPackage().version} on the PATH`,
-    why: 'hooks start that instead',
-    fix: LINK_HINT,
-    look: ({ world, root }) => {
-      const [first] = findOnPath(world.env, root);
-      if (!first)
-        return { observed: 'there is no forge on the PATH', why: 'no hook and no MCP server starts' };
-      const { path, name, version } = first;
-      const { name: own, version: current } = ownPackage();
-      // A version manager's shim stands in for several programs.
-      if (name === null) {
-        const why = 'it may be another program';
-        const commands = [`${path} --version`];
-        return { observed: `${path} belongs to no known package`, severity: 'degraded', why, commands };
-      }
-      if (name !== own) return `${path} belongs to the package ${name}`;
-      if (version === null || version === current) return null;
-      const why = 'agents use another version than you do';
-      return { observed: `${path} is forge ${version}`, severity: 'advisory', why };
-    },
-  },
-];
-
-const install = ({ name }: SeenAgent): string[] => [`forge agent install ${name}`];
-
-const AGENT_CHECKS: readonly Check<Sight>[] = [
-  {
-    id: 'wired',
-    severity: 'degraded',
-    expected: 'all hooks of forge',
-    why: 'the agent lacks its briefing, and may stop while a question is open',
-    fix: 'forge agent status',
-    look: ({ status, plugin }) => {
-      const { title, lacking, files, state } = status;
-      const commands = install(status);
-      if (state === 'absent' && !files.some(isUnreadable))
-        return plugin === null && { observed: `${title} is not wired`, severity: 'blocking', commands };
-      return (
-        lacking.length > 0 && { observed: `${title} is wired in part: see ${lacking.join(', ')}`, commands }
+/** Claude Code's plugin has forge's hooks and server, from any marketplace. */
+function findsPlugin({ root, world }: AgentPlace): boolean {
+  const files = ['settings.json', 'settings.local.json'].map((name) => join(root, '.claude', name));
+  return [...files, join(homeFolder(world.env), '.claude/settings.json')].some((file) => {
+    try {
+      const { enabledPlugins = {} } = readValue(readText(file)) as { enabledPlugins?: object };
+      return Object.entries(enabledPlugins).some(
+        ([name, on]) => name.startsWith('forge-memory@') && on === true,
       );
-    },
-  },
-  {
-    id: 'server-entry',
-    severity: 'advisory',
-    expected: 'the entry that forge puts there',
-    why: 'it may start another forge, or not know what this one needs',
-    fix: 'forge agent status',
-    // It may be a person's own, and work.
-    look: ({ status }) =>
-      status.files
-        .filter(({ path, state }) => {
-          const isKnown = status.lacking.includes(path) || path === status.serverMissing;
-          return status.state !== 'absent' && state === 'changed' && !isKnown;
-        })
-        .map(({ path }) => ({
-          observed: `the MCP server "forge" in ${path} is not as this forge installs it`,
-          commands: install(status),
-        })),
-  },
-  {
-    id: 'settings-file',
-    severity: 'blocking',
-    expected: 'a file that the agent understands',
-    why: 'the agent takes nothing from it, and forge does not write into it',
-    fix: 'forge agent status',
-    look: ({ status: { files } }) =>
-      files.filter(isUnreadable).map(({ path, problem }) => ({
-        observed: problem?.replace(/\.$/, '') ?? `${path} cannot be read`,
-        commands: [
-          path.endsWith('.json') ? `node -p "JSON.parse(fs.readFileSync(0))" < ${path}` : `cat ${path}`,
-        ],
-      })),
-  },
-  {
-    id: 'hook-program',
-    severity: 'blocking',
-    expected: 'hooks that start this forge',
-    why: 'each of them fails, and the agent goes on without memory',
-    fix: 'forge agent status',
-    // Those that name a program by its path; `forge` alone is judged with the PATH.
-    look: ({ hooks, status }) => {
-      const wrong = hooks.flatMap(({ file, command, program }) => {
-        if (program === 'unknown' || program?.name === ownPackage().name) return [];
-        const what = program ? 'which is not this forge' : 'which is not there';
-        return [`hooks in ${file} start ${startOf(command)}, ${what}`];
-      });
-      return [...new Set(wrong)].map((observed) => ({ observed, commands: install(status) }));
-    },
-  },
-  {
-    id: 'server',
-    severity: 'degraded',
-    expected: 'an entry that starts forge mcp',
-    why: 'the agent has the commands, but not the tools',
-    fix: 'forge agent status',
-    look: ({ status }) =>
-      status.state !== 'absent' &&
-      status.serverMissing !== null && {
-        observed: `no MCP server "forge" in ${status.serverMissing}`,
-        commands: install(status),
-      },
-  },
-  {
-    id: 'switched-off',
-    severity: 'blocking',
-    expected: 'settings that let the agent call forge',
-    why: 'no hook is ever called',
-    fix: 'forge agent status',
-    look: ({ off }) =>
-      off.map(({ setting, stops, file }) => ({
-        observed: `${file} has ${setting}`,
-        commands: [`grep -n ${setting.split(/\W/)[0]} ${file}`],
-        ...(stops === 'hooks'
-          ? {}
-          : { severity: 'degraded', why: 'the agent has the commands, but not the tools' }),
-      })),
-  },
-  {
-    id: 'plugin',
-    severity: 'advisory',
-    expected: 'one of them',
-    why: 'both are called, so that the agent gets everything twice',
-    fix: 'claude plugin uninstall forge-memory@forge',
-    look: ({ plugin, hooks: [hook], status: { title } }) =>
-      plugin !== null && hook && `${title} has forge's plugin (${plugin}) and forge's hooks (${hook.file})`,
-  },
-  {
-    id: 'faults',
-    severity: 'degraded',
-    expected: 'hooks that work',
-    why: 'the agent went on without them',
-    fix: 'forge agent status',
-    look: ({ faults, logShown }) =>
-      faults.length > 0 && {
-        observed: `hooks failed lately: ${faults.join('; ')}`,
-        commands: [`tail ${logShown}`],
-      },
-  },
-];
-
-/** In the project, and for all projects of this person, as `forge agent status` reads them. */
-function sightsOf({ root, world, log, logShown }: AgentPlace, names: readonly AgentName[]): Sight[] {
-  const [project = [], home = []] = [
-    statusOf(seenPlace(root), names, undefined),
-    statusOf(userPlace(world, { dryRun: true, warn: () => {} }), names, undefined),
-  ].map((seen) => seen.filter(({ folder }) => folder === undefined));
-  const hookLog = (log && readText(log)) ?? '';
-  return project.map((here, i) => {
-    const { name } = here;
-    const there = home[i] as SeenAgent;
-    const isNowhere = here.state === 'absent' && !here.files.some(isUnreadable);
-    const status = isNowhere && there.state !== 'absent' ? there : here;
-    const settings = (path: string): unknown => parseSettings(path, readSettings(root, world, path));
-    const files = SWITCHES[name]?.files ?? [];
-    const hooks = status.files.flatMap(({ path: file }) =>
-      textsIn(settings(file))
-        .filter((text) => isHookOf(name, text))
-        .map((command) => ({ file, command, program: programOf(command, root) })),
-    );
-    const off = files.flatMap((file) =>
-      switchedOff(name, settings(file)).map((found) => ({ ...found, file })),
-    );
-    const plugin = files.find((file) => enablesPlugin(settings(file))) ?? null;
-    return { status, hooks, off, plugin, faults: faultsIn(hookLog, name, world.now()), logShown };
+    } catch {
+      // A file that cannot be parsed is reported by its status.
+      return false;
+    }
   });
 }
 
 const MAX_BYTES = 1024 * 1024;
+const readText = (path: string): string => readTarget(path, MAX_BYTES)?.toString('utf8') ?? '{}';
 
-function readSettings(root: string, { env }: World, path: string): string {
-  const whole = path.startsWith('~/') ? join(homeFolder(env), path.slice(2)) : join(root, path);
-  return readText(whole) ?? 'null';
+function agentSymptoms(place: AgentPlace, status: SeenAgent, hasPlugin: boolean): Symptom[] {
+  const { name, title, state, files, lacking, serverMissing } = status;
+  const install = `forge agent install ${name}`;
+  if (state === 'absent' && !hasPlugin && !files.some((file) => file.state === 'unreadable'))
+    return blocking(
+      `${title} is not wired`,
+      "all of forge's hooks",
+      'the agent does not know of memory',
+      install,
+    );
+  const found = files.flatMap((file) => fileSymptoms(place, file, install));
+  if (state !== 'absent' && lacking.length > 0) {
+    const why = 'the agent lacks its briefing, and may stop while a question is open';
+    found.push(
+      ...degraded(
+        `${title} is partly wired: see ${lacking.join(', ')}`,
+        "all of forge's hooks",
+        why,
+        install,
+      ),
+    );
+  }
+  if (state !== 'absent' && serverMissing !== null) {
+    const why = 'the agent has the commands but not the tools';
+    const observed = `no MCP server "forge" in ${serverMissing}`;
+    found.push(...degraded(observed, 'an entry that starts forge mcp', why, install));
+  }
+  const faults = recentFaults(place, name);
+  if (faults.length > 0) {
+    const why = 'the agent continued without them';
+    const observed = `hooks failed within the last day: ${faults.join('; ')}`;
+    found.push(...degraded(observed, 'hooks that work', why, `tail ${place.log?.shown}`));
+  }
+  return found;
 }
 
-function readText(path: string): string | null {
+function fileSymptoms(
+  { root }: AgentPlace,
+  { path, state, problem, command }: SeenAgent['files'][number],
+  install: string,
+): Symptom[] {
+  if (state === 'unreadable')
+    return blocking(
+      problem?.replace(/\.$/, '') ?? `${path} cannot be read`,
+      'a file that the agent understands',
+      'the agent takes nothing from it, and forge does not write to it',
+      path.endsWith('.json') ? `node -p "JSON.parse(fs.readFileSync(0))" < ${path}` : `cat ${path}`,
+    );
+  const program =
+    /(?:"([^"]*)"|'([^']*)'|(\S+))$/
+      .exec(command ?? '')
+      ?.slice(1)
+      .find(Boolean) ?? '';
+  // The PATH or a shell has to find every other program.
+  const isPath = program.includes('/') && !/[$`]/.test(program);
+  if (!isPath || existsSync(resolve(root, program))) return [];
+  const observed = `hooks in ${path} start ${command}, which does not exist`;
+  return blocking(
+    observed,
+    'hooks that start this forge',
+    'each of them fails, and the agent continues without memory',
+    install,
+  );
+}
+
+/** The last errors of one day in the log of hooks (`TIME AGENT EVENT: CODE`), each once. */
+function recentFaults({ log, world }: AgentPlace, agent: AgentName): string[] {
+  if (!log || !existsSync(log.path)) return [];
+  const lines = readFileSync(log.path, 'utf8').split('\n');
+  const faults = lines.flatMap((line) => {
+    const [, at = '', name, fault = ''] = /^(\S+) (\S+) (.+)$/.exec(line) ?? [];
+    return name === agent && world.now().getTime() - Date.parse(at) < 24 * 3_600_000 ? [fault] : [];
+  });
+  return [...new Set(faults)].slice(-3);
+}
+
+/** Hooks start whatever `forge` the agent's PATH has. */
+function pathSymptoms({ root, world }: AgentPlace): Symptom[] {
+  const own = packageOf(join(import.meta.dirname, 'any'));
+  const expected = `forge ${own?.version ?? ''} on the PATH`;
+  const folders = (world.env.PATH ?? '').split(delimiter);
+  const path = folders.map((folder) => resolve(root, folder, 'forge')).find(isRunnable);
+  if (path === undefined)
+    return blocking('there is no forge on the PATH', expected, 'no hook and no MCP server starts', LINK_HINT);
+  // A version manager's or pnpm's script belongs to no package. It is not judged.
+  const found = packageOf(realpathSync(path));
+  if (!found || !own) return [];
+  if (found.name !== own.name)
+    return blocking(
+      `${path} belongs to the package ${found.name}`,
+      expected,
+      'hooks start it instead',
+      LINK_HINT,
+    );
+  if (found.version === own.version) return [];
+  const why = 'agents use another version than you do';
+  return advisory(`${path} is forge ${found.version}`, expected, why, LINK_HINT);
+}
+
+function isRunnable(path: string): boolean {
   try {
-    return readTarget(path, MAX_BYTES)?.toString('utf8') ?? null;
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
   } catch {
-    return null;
+    return false;
   }
 }
 
-/** Null for a file that cannot be parsed. */
-function parseSettings(path: string, text: string): unknown {
-  try {
-    return path.endsWith('.toml') ? parseToml(text, path) : readValue(text);
-  } catch {
-    return null;
+/** The nearest package.json above a file that names a package. */
+function packageOf(file: string): { name: string; version: unknown } | null {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      if (typeof name === 'string') return { name, version };
+    } catch {
+      // Not here.
+    }
+    if (dirname(folder) === folder) return null;
   }
-}
-
-/**
- * The program that a hook names by its path, for `/opt/forge.js hook …` and `node /opt/forge.js hook …`. Unknown for
- * `forge` and `npx --no-install forge`, which a PATH finds, and for what a shell has to complete.
- */
-function programOf(command: string, root: string): Program | 'unknown' | null {
-  const word = /(?:"([^"]*)"|'([^']*)'|(\S+))$/.exec(startOf(command))?.slice(1).find(Boolean) ?? '';
-  return /[\\/]/.test(word) && !/[$`]/.test(word) ? findProgram(word, root) : 'unknown';
-}
-
-type Switch = readonly [setting: string, stops: 'hooks' | 'server', path: readonly string[], value: unknown];
-
-/** Settings as their vendors document them, and the files that may have them. `~/` is the person's home. */
-const SWITCHES: Partial<Record<AgentName, { files: string[]; off: Switch[] }>> = {
-  claude: {
-    files: ['.claude/settings.json', '.claude/settings.local.json', '~/.claude/settings.json'],
-    off: [
-      ['disableAllHooks: true', 'hooks', ['disableAllHooks'], true],
-      ['disabledMcpjsonServers: ["forge"]', 'server', ['disabledMcpjsonServers'], 'forge'],
-    ],
-  },
-  codex: {
-    files: ['.codex/config.toml', '~/.codex/config.toml'],
-    off: [
-      ['hooks = false in [features]', 'hooks', ['features', 'hooks'], false],
-      // The older name of the setting.
-      ['codex_hooks = false in [features]', 'hooks', ['features', 'codex_hooks'], false],
-    ],
-  },
-};
-
-const valueAt = (settings: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
-    settings,
-  );
-
-/** It has the value, or it is a list that includes the value. */
-const switchedOff = (agent: AgentName, settings: unknown) =>
-  (SWITCHES[agent]?.off ?? [])
-    .filter(([, , path, value]) => [valueAt(settings, path)].flat().includes(value))
-    .map(([setting, stops]) => ({ setting, stops }));
-
-/** From any marketplace. */
-const enablesPlugin = (settings: unknown): boolean =>
-  Object.entries(valueAt(settings, ['enabledPlugins']) ?? {}).some(
-    ([name, enabled]) => name.startsWith('forge-memory@') && enabled === true,
-  );
-
-/** The last faults of one day in the log of hooks (`TIME AGENT EVENT: CODE`), each once. */
-function faultsIn(log: string, agent: AgentName, now: Date): string[] {
-  const lines = log.split('\n').map((line) => /^(\S+) (\S+) (.+)$/.exec(line)?.slice(1) ?? []);
-  const recent = lines.filter(
-    ([at = '', name]) => name === agent && now.getTime() - Date.parse(at) < 24 * 3_600_000,
-  );
-  return [...new Set(recent.map(([, , what = '']) => what))].slice(-3);
 }

@@ -1,36 +1,30 @@
 import { ForgeError, systemCode } from '../core/error.js';
 import type { Problem, Severity, Symptom } from '../status/symptom.js';
 
-/** One thing that doctor looks at: what it expects, why that matters, and what to type where it is not so. */
+/** One thing that doctor checks: what is expected, why it matters, and what to type otherwise. */
 export interface Check<Place> {
-  id: string;
   severity: Severity;
   expected: string;
   why: string;
   fix: string | readonly string[];
-  /** What was observed that is wrong. A finding may differ from its check. */
+  /** What is wrong. A finding may override the texts of its check. */
   look(place: Place): Observed | Promise<Observed>;
 }
 
-type Finding = Pick<Symptom, 'observed'> & Partial<Symptom>;
-export type Observed = string | false | null | undefined | Finding | readonly (string | Finding)[];
+type Finding = string | (Pick<Symptom, 'observed'> & Partial<Symptom>);
+export type Observed = Finding | false | null | undefined | readonly Finding[];
 
-/** Runs every check. One that fails observes nothing: what stopped it is reported by another one. */
+/** Runs every check. A check that fails finds nothing: another check reports what stopped it. */
 export async function runChecks<Place>(checks: readonly Check<Place>[], place: Place): Promise<Symptom[]> {
   const found = await Promise.all(
     checks.map(async ({ severity, expected, why, fix, look }) => {
       const observed = await valueOr(null, async () => look(place));
-      const findings = [observed || []].flat() as (string | Finding)[];
-      return findings.map((finding) => {
-        const own = typeof finding === 'string' ? { observed: finding } : finding;
-        return {
-          observed: own.observed,
-          expected: own.expected ?? expected,
-          why: own.why ?? why,
-          commands: own.commands ?? [fix].flat(),
-          severity: own.severity ?? severity,
-        };
-      });
+      const findings = [observed || []].flat() as Finding[];
+      const common: Symptom = { observed: '', expected, why, commands: [fix].flat(), severity };
+      return findings.map((finding) => ({
+        ...common,
+        ...(typeof finding === 'string' ? { observed: finding } : finding),
+      }));
     }),
   );
   return found.flat();
@@ -38,7 +32,7 @@ export async function runChecks<Place>(checks: readonly Check<Place>[], place: P
 
 export type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
 
-/** Doctor looks at what may be damaged: an error of forge or of the system is a result, a bug is thrown. */
+/** The value, or an error of forge or of the system. A bug is thrown. */
 export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await work() };
@@ -47,7 +41,7 @@ export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>
   }
 }
 
-/** The same where the problem is reported elsewhere. */
+/** `other` for a problem that is reported elsewhere. */
 export async function valueOr<T, U>(other: U, work: () => T | Promise<T>): Promise<T | U> {
   const made = await attempt(work);
   return 'problem' in made ? other : made.value;

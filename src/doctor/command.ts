@@ -4,26 +4,23 @@ import { columns, harmless, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import {
-  applyFixes,
   type Diagnosis,
   type DoctorInput,
   type Fix,
   type Fixed,
-  type FixPlan,
   findSymptoms,
-  planFixes,
+  fixConflicts,
 } from '../index.js';
 
-/** What --fix is about to do. */
-export const renderPlan = (fixes: readonly Fix[], style: Style): string =>
-  fixes.map((fix) => fixLines(style.strong('will'), fix, style)).join('\n\n');
+/** `fixes` only with --fix. */
+type Answer = Diagnosis & Partial<Fixed>;
 
-function renderFixed({ findings, fixes }: Diagnosis & Partial<Fixed>, style: Style): string {
+function renderAnswer({ findings, fixes }: Answer, style: Style): string {
   const made = (fixes ?? []).map((fix) => fixBlock(fix, style));
-  if (fixes && fixes.length === 0) made.push('Nothing can be put right without you.');
+  if (fixes?.length === 0 && findings.length > 0) made.push('There is nothing that --fix can merge.');
   const rest = findings.map((finding) => block(finding, style));
-  const isFine = findings.length === 0 && !fixes?.some(({ done }) => !done);
-  if (isFine) return [...(fixes?.length ? made : []), `${style.good('✓')} Nothing is wrong.`].join('\n\n');
+  if (rest.length === 0 && !fixes?.some(({ done }) => !done))
+    rest.push(`${style.good('✓')} Nothing is wrong.`);
   return [...made, ...rest].join('\n\n');
 }
 
@@ -34,7 +31,7 @@ function fixBlock(fix: Fixed['fixes'][number], style: Style): string {
   return `${style.bad('✗')} ${fix.what}\n    ${style.dim('failed')}  ${problem}`;
 }
 
-function fixLines(mark: string, fix: Omit<Fix, 'token'>, style: Style): string {
+function fixLines(mark: string, fix: Fix, style: Style): string {
   const rows = fix.choices.map((choice) => choiceRow(choice, style));
   return [
     `${mark} ${style.strong(fix.what)}`,
@@ -46,7 +43,7 @@ function fixLines(mark: string, fix: Omit<Fix, 'token'>, style: Style): string {
 /** `F-1 status  ours passing  theirs failing  → failing  (why)` */
 function choiceRow({ id, field, ours, theirs, value, why }: Fix['choices'][number], style: Style): string[] {
   const name = [...(id === null ? [] : [oneLine(id, 40)]), ...(field === null ? [] : [field])].join(' ');
-  if (field === null) return [name, value === undefined ? style.warn('taken out') : style.good('stays'), why];
+  if (field === null) return [name, value === undefined ? style.warn('removed') : style.good('kept'), why];
   return [
     name,
     `→ ${brief(value)}`,
@@ -75,28 +72,21 @@ function block(
   return `${MARKS[severity](style)} ${style.strong(observed)}  (${severity})\n${columns(rows, '    ')}`;
 }
 
-/** `fixes` only with --fix. */
-type Answer = Diagnosis & Partial<Fixed>;
-
 async function run(call: Call): Promise<Answer> {
   const { cwd, options, flags, world } = call;
   const input: DoctorInput = { agents: agentsOf(options.agent) };
   if (flags.dryRun) call.say('Dry run: nothing was written.');
-  if (options.fix !== true) return findSymptoms(cwd, input, { world, dryRun: flags.dryRun });
-  if (flags.dryRun) return applyFixes(cwd, input, { world, dryRun: true });
-  const { fixes, findings } = await planFixes(cwd, input, { world });
-  if (fixes.length === 0) return { fixes: [], findings };
-  if (!flags.yes) {
-    call.say(renderPlan(harmless(fixes), call.style));
-    await confirm(call, fixes);
-  }
-  return applyFixes(cwd, { ...input, agreed: fixes.map(({ token }) => token) }, { world });
+  if (options.fix !== true) return findSymptoms(cwd, input, { world });
+  const confirm = (fixes: Fix[]): Promise<void> => confirmFixes(call, fixes);
+  return fixConflicts(cwd, { ...input, ...(flags.yes ? {} : { confirm }) }, { world, dryRun: flags.dryRun });
 }
 
-async function confirm({ interactive }: Call, fixes: FixPlan['fixes']): Promise<void> {
-  if (interactive) {
-    const { confirm: ask } = await import('../cli/prompt.js');
-    if (await ask(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
+async function confirmFixes(call: Call, fixes: Fix[]): Promise<void> {
+  const lines = harmless(fixes).map((fix) => fixLines(call.style.strong('will'), fix, call.style));
+  call.say(lines.join('\n\n'));
+  if (call.interactive) {
+    const { confirm } = await import('../cli/prompt.js');
+    if (await confirm(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
   }
   throw refused('doctor.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
     hint: 'forge doctor --fix --dry-run   # shows it\nforge doctor --fix --yes',
@@ -117,20 +107,20 @@ export const group: Group = {
   commands: [
     command<Answer>({
       name: 'doctor',
-      summary: 'Find out what is wrong, and what to type; --fix puts right what is safe',
+      summary: 'Diagnose problems and suggest fixes; --fix merges conflicts in state files',
       example: 'forge doctor --agent',
       options: [
         {
           flags: '--agent [name]',
-          help: 'whether agents reach forge, too: those wired here, or this one',
+          help: 'also check agents: those wired here, or this one',
           values: { words: AGENT_NAMES },
         },
-        { flags: '--fix', help: 'show what can be put right without losing anything, ask, and do it' },
+        { flags: '--fix', help: 'show how conflicts would be merged, ask, and merge them' },
       ],
       writes: true,
       confirms: true,
       run,
-      render: renderFixed,
+      render: renderAnswer,
       exit: ({ findings, fixes = [] }) =>
         findings.some(({ severity }) => severity === 'blocking') || fixes.some(({ problem }) => problem)
           ? 1

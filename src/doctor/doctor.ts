@@ -3,13 +3,12 @@ import { hookLog, shown } from '../core/paths.js';
 import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
-import { restoreLedgerViews } from '../knowledge/views.js';
 import { openContext } from '../project/project.js';
 import { inOrder, type Symptom } from '../status/symptom.js';
 import { attempt, runChecks, valueOr } from './check.js';
 import { MACHINE_CHECKS, PLACE_CHECKS } from './checks-machine.js';
-import { PROJECT_CHECKS } from './checks-project.js';
-import { WORK_CHECKS } from './checks-work.js';
+import { MEMORY_CHECKS } from './checks-memory.js';
+import { type Fix, findConflicts } from './conflicts.js';
 
 /** What is wrong here, worst first. */
 export interface Diagnosis {
@@ -17,17 +16,12 @@ export interface Diagnosis {
 }
 
 export interface DoctorInput {
-  /** Look at agents, too: at these, or at those that are wired here. */
+  /** Also check agents: these, or those that are wired here. */
   agents?: readonly AgentName[] | 'wired' | undefined;
 }
 
-/** Works without a `.forge/`, without git, and while memory is halted. Writes nothing but views that are missing. */
-export async function findSymptoms(
-  dir: string,
-  world: World,
-  { agents }: DoctorInput,
-  dryRun: boolean,
-): Promise<Diagnosis> {
+/** Works without a `.forge/`, without git, and while memory is halted. Writes nothing. */
+export async function findSymptoms(dir: string, world: World, { agents }: DoctorInput): Promise<Diagnosis> {
   const version = await attempt(() => must(gitIn(dir, world.env), ['--version']));
   const opened = await attempt(() => openContext(dir, world, true));
   const context = 'value' in opened ? opened.value : null;
@@ -38,22 +32,47 @@ export async function findSymptoms(
     needsGit: context !== null && context.repository !== null,
   };
   const found = await runChecks(MACHINE_CHECKS, machine);
-  if (context) {
-    // Without git there is nothing to ask about tracking.
-    const checks = PROJECT_CHECKS.filter(({ id }) => machine.git !== null || id !== 'tracking');
-    for (const list of [checks, WORK_CHECKS, PLACE_CHECKS]) found.push(...(await runChecks(list, context)));
-    if (!dryRun) await valueOr(null, () => restoreLedgerViews(openContext(dir, world, false)));
-  }
+  if (context) found.push(...(await runChecks([...MEMORY_CHECKS, ...PLACE_CHECKS], context)));
   if (agents !== undefined) {
     const { diagnoseAgents } = await import('./agents.js');
     const root = context?.layout.root ?? findRepository(dir)?.root ?? dir;
-    const log = context ? hookLog(context.layout) : null;
-    const place = { root, world, log, logShown: context && log ? shown(context.layout, log) : '' };
-    found.push(...(await diagnoseAgents(place, agents === 'wired' ? [] : agents)));
+    const path = context && hookLog(context.layout);
+    const log = context && path ? { path, shown: shown(context.layout, path) } : null;
+    found.push(...diagnoseAgents({ root, world, log }, agents === 'wired' ? [] : agents));
   }
   return { findings: inOrder(once(found)) };
 }
 
-/** One damage may stop several checks. */
+/** The same damage may stop several checks. */
 const once = (symptoms: readonly Symptom[]): Symptom[] =>
-  [...new Map([...symptoms].reverse().map((symptom) => [symptom.observed, symptom])).values()].reverse();
+  symptoms.filter(({ observed }, i) => symptoms.findIndex((other) => other.observed === observed) === i);
+
+export interface FixInput extends DoctorInput {
+  /** Is shown the fixes before they are made. Throws to refuse them. */
+  confirm?(fixes: Fix[]): Promise<void>;
+}
+
+/** What was done, and what is still wrong. */
+export interface Fixed extends Diagnosis {
+  fixes: (Fix & { done: boolean; problem?: string })[];
+}
+
+/** Merges the conflicts in state files (LAY-09), one after the other. A merge that fails does not stop the others. */
+export async function fixConflicts(
+  dir: string,
+  world: World,
+  { confirm, ...input }: FixInput,
+  dryRun: boolean,
+): Promise<Fixed> {
+  const conflicts = await valueOr([], () => findConflicts(openContext(dir, world, dryRun)));
+  const plans = conflicts.flatMap(({ fix }) => fix ?? []);
+  const shownFixes = plans.map(({ act: _, ...fix }) => fix);
+  if (!dryRun && plans.length > 0) await confirm?.(shownFixes);
+  const fixes: Fixed['fixes'] = [];
+  for (const { act, ...fix } of plans) {
+    const made = dryRun ? null : await attempt(act);
+    if (made && 'problem' in made) fixes.push({ ...fix, done: false, problem: made.problem.message });
+    else fixes.push({ ...fix, done: made !== null });
+  }
+  return { fixes, findings: (await findSymptoms(dir, world, input)).findings };
+}

@@ -1,93 +1,73 @@
 import { ForgeError } from '../core/error.js';
+import { parseJson } from '../core/json.js';
 import {
-  activeIssuesFile,
   configFile,
   featuresFile,
-  featuresFolder,
   focusFile,
   kfrFile,
   knowledgeFile,
-  learnedFolder,
   progressFile,
   sessionFile,
-  sessionsFolder,
   shown,
 } from '../core/paths.js';
-import { decodeDocument, decodeUtf8, type Format } from '../core/schema.js';
-import { FEATURE } from '../feature/store.js';
-import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { decodeUtf8 } from '../core/schema.js';
 import { commitsTouching, readBlob } from '../git/read.js';
-import { LEARNED_LIST } from '../knowledge/rules.js';
 import { decodeConfig } from '../project/config.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION } from '../session/rules.js';
 
-/** How far back a good version is looked for. */
+/** How many commits are searched for a good version. */
 const LOOK_BACK = 50;
 
-/** The error with the newest commit that has the damaged file whole, as the next thing to type (B-12). */
+/** The error, with a hint that restores the damaged file from the newest commit that has a good version (B-12). */
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
   if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
-  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code === 'file.missing'));
+  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
 
-/** Files that git ignores are in no commit: put aside, they are started or written afresh. Null for the rest. */
-export function asideHint({ layout }: Context, file: string): string | null {
+/** Files that git ignores are in no commit. Without them forge starts with empty ones. */
+function asideHint({ layout }: Context, file: string): string | null {
   const aside = `mv ${file} ${file}.damaged`;
-  if (file === shown(layout, sessionFile(layout)))
+  const isOneOf = (...paths: string[]): boolean => paths.some((path) => shown(layout, path) === file);
+  if (isOneOf(sessionFile(layout)))
     return `${aside} && forge start   # its progress is kept as an interrupted session`;
-  if (file === shown(layout, kfrFile(layout)))
-    return `${aside}   # working memory begins anew; what requires resolution stays`;
-  if ([featuresFile, knowledgeFile].some((view) => shown(layout, view(layout)) === file))
-    return `${aside}   # or fix what it says; forge writes the file again`;
-  const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
-  return fresh ? `${aside} && forge init   # puts an empty one there` : null;
+  if (isOneOf(kfrFile(layout)))
+    return `${aside}   # working memory starts empty; what requires resolution stays`;
+  if (isOneOf(featuresFile(layout), knowledgeFile(layout)))
+    return `${aside}   # or fix it; forge writes the file again`;
+  return isOneOf(focusFile(layout), progressFile(layout))
+    ? `${aside} && forge init   # creates an empty one`
+    : null;
 }
 
-async function commitHint(context: Context, file: string, isGone: boolean): Promise<string | null> {
+async function commitHint(context: Context, file: string, code: string): Promise<string | null> {
   const commit = await newestGood(context, file).catch(() => null);
   if (commit === null) return null;
+  const keep = code === 'file.missing' ? '' : `cp ${file} ${file}.damaged && `;
   const restore = `git restore --source=${commit.slice(0, 12)} -- ${file}`;
-  const keep = isGone ? '' : `cp ${file} ${file}.damaged && `;
-  return `${keep}${restore}   # the newest commit that has it whole`;
+  return `${keep}${restore}   # the newest commit with a good version`;
 }
 
-async function newestGood(context: Context, file: string): Promise<string | null> {
-  const { git, layout, repository } = context;
-  const isGood = checkFor(context, file);
-  if (!git || !repository || !isGood) return null;
+async function newestGood({ git, layout, repository }: Context, file: string): Promise<string | null> {
+  if (!git || !repository) return null;
   const path = shown({ ...layout, root: repository.root }, `${layout.root}/${file}`);
+  const isConfig = file === shown(layout, configFile(layout));
   for (const commit of await commitsTouching(git, path, LOOK_BACK)) {
     const bytes = await readBlob(git, commit, path);
-    if (bytes && isGood(bytes)) return commit;
+    if (bytes && isGood(bytes, file, isConfig)) return commit;
   }
   return null;
 }
 
-function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolean) | null {
-  const formats: [string, Format<unknown>][] = [
-    [featuresFolder(layout), FEATURE as Format<unknown>],
-    [learnedFolder(layout), LEARNED_LIST.entry as Format<unknown>],
-    [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
-  ];
-  if (file === shown(layout, configFile(layout)))
-    return works((bytes) => decodeConfig(decodeUtf8(bytes, file), file));
-  const archived = file.startsWith(`${shown(layout, sessionsFolder(layout))}/`);
-  if (archived) return works((bytes) => decodeDocument(ARCHIVED_SESSION, bytes, file));
-  const format = formats.find(([path]) => file.startsWith(shown(layout, path)))?.[1];
-  return format ? works((bytes) => decodeDocument(format, bytes, file)) : null;
+function isGood(bytes: Buffer, file: string, isConfig: boolean): boolean {
+  try {
+    const text = decodeUtf8(bytes, file);
+    if (isConfig) decodeConfig(text, file);
+    else parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
-
-const works =
-  (decode: (bytes: Buffer) => unknown) =>
-  (bytes: Buffer): boolean => {
-    try {
-      decode(bytes);
-      return true;
-    } catch {
-      return false;
-    }
-  };

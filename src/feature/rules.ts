@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { namesLike } from '../core/text.js';
 import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { namesLike, oneLine } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;

@@ -15,17 +15,11 @@ const inFolder =
 /** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
 export const initForge = inFolder(async () => (await import('../init/init.js')).initialise);
 
-/**
- * What is wrong with the set-up, and what to type. Works without a `.forge/`, and while memory is halted. Writes the
- * ledger's views where they are missing.
- */
+/** What is wrong with the setup, and what to type. Works without a `.forge/` and while memory is halted. Writes nothing. */
 export const findSymptoms = inFolder(async () => (await import('../doctor/doctor.js')).findSymptoms);
 
-/** What can be fixed without a human's judgement, and how (LAY-09). Changes nothing. */
-export const planFixes = inFolder(async () => (await import('../doctor/fix.js')).planFixes);
-
-/** Makes the fixes that were confirmed, and returns what is still wrong. One that fails does not stop the others. */
-export const applyFixes = inFolder(async () => (await import('../doctor/fix.js')).applyFixes);
+/** Merges conflicts in state files (LAY-09), and returns what is still wrong. */
+export const fixConflicts = inFolder(async () => (await import('../doctor/doctor.js')).fixConflicts);
 
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {

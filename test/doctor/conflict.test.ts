@@ -21,18 +21,12 @@ describe('the status of a feature that two branches changed', () => {
   const failing = feature({ status: 'failing' });
 
   it.each<[string, Feature, Feature, Feature | null, string]>([
-    [
-      'passes where one side ran its tests, and the other left it',
-      passing(),
-      feature(),
-      feature(),
-      'passing',
-    ],
-    ['the same where it failed before', passing(), failing, failing, 'passing'],
+    ['passes where only one side ran its tests', passing(), feature(), feature(), 'passing'],
+    ['passes where it failed before', passing(), failing, failing, 'passing'],
     ['failed on one side', passing(), failing, feature(), 'failing'],
     ['failed since it passed', passing(), failing, passing(), 'failing'],
-    ['nobody knows what both had', passing(), feature(), null, 'in_progress'],
-    ['failed on one side, nobody knows what both had', passing(), failing, null, 'failing'],
+    ['without a base the side that claims less wins', passing(), feature(), null, 'in_progress'],
+    ['failed on one side, without a base', passing(), failing, null, 'failing'],
     [
       'its tests were changed on the other side',
       passing(),
@@ -41,7 +35,7 @@ describe('the status of a feature that two branches changed', () => {
       'in_progress',
     ],
     ['changed on one side alone', feature({ status: 'blocked' }), feature(), feature(), 'blocked'],
-    ['two that differ', feature({ status: 'blocked' }), failing, feature(), 'failing'],
+    ['changed differently on both sides', feature({ status: 'blocked' }), failing, feature(), 'failing'],
     ['passes on both sides', passing(), passing({ verified_commit: 'def' }), feature(), 'passing'],
     ['passes on both sides, without a base', passing(), passing({ verified_commit: 'def' }), null, 'passing'],
   ])('LAY-09 %s', (_, ours, theirs, base, expected) => {
@@ -52,12 +46,7 @@ describe('the status of a feature that two branches changed', () => {
     }
   });
 
-  it('LAY-09 believes no base that stands in markers alone', () => {
-    expect(one(passing(), feature(), feature(), false).status).toBe('in_progress');
-    expect(one(passing(), failing, failing, false).status).toBe('failing');
-  });
-
-  it('LAY-09 keeps the proof of one run together: the last one', () => {
+  it('LAY-09 keeps the proof of the last run together', () => {
     const older = passing({ verified_at: '2026-01-01T00:00:00.000Z', verified_commit: 'old' });
     expect(one(older, passing())).toEqual(passing());
     expect(one(passing(), older)).toEqual(passing());
@@ -66,10 +55,10 @@ describe('the status of a feature that two branches changed', () => {
 });
 
 describe('fields of a record', () => {
-  it('LAY-09 are merged one by one: what one side changed, then the rule of the field', () => {
+  it('LAY-09 are merged one by one; lists keep the additions of both', () => {
     const base = feature({ priority: 3, name: 'a', linear_issue: null, note: 'x', tests: ['1', '2'] });
     const merged = one(
-      { ...base, name: 'ours', priority: 2, tests: ['1', '2', '3'], extra: { a: 1, b: 1 } },
+      { ...base, name: 'ours', tests: ['1', '2', '3'], extra: { a: 1, b: 1 } },
       {
         ...base,
         priority: 1,
@@ -86,7 +75,7 @@ describe('fields of a record', () => {
     });
   });
 
-  it('LAY-09 take the newer one where that is known, else ours; one blocker and several are a list', () => {
+  it('LAY-09 the newer value wins, else ours; blockers of both sides are a list', () => {
     const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
     const ours = feature({ name: 'ours', updated_at: early, blocked_by: 'X' });
     const theirs = feature({ name: 'theirs', updated_at: late, blocked_by: ['Y'] });
@@ -106,14 +95,14 @@ describe('records of a list', () => {
   ];
   const ids = (list: Issue[]): string[] => list.map(({ linear_id }) => linear_id);
 
-  it('LAY-09 deleted by one side are gone only where the other left them as they were', () => {
+  it('LAY-09 removed by one side are gone only if the other did not change them', () => {
     expect(ids(issues({ ours: [a], theirs: [a, b], base: [a, b] }))).toEqual(['A']);
     const changed = { ...b, title: 'changed' };
     expect(issues({ ours: [a], theirs: [a, changed], base: [a, b] })).toEqual([a, changed]);
     expect(ids(issues({ ours: [a], theirs: [a, b], base: null }))).toEqual(['A', 'B']);
   });
 
-  it('LAY-09 keep the order of ours; what theirs added comes last', () => {
+  it('LAY-09 keep our order; additions of theirs come last', () => {
     expect(ids(issues({ ours: [c, a], theirs: [a, b, c], base: [a, c] }))).toEqual(['C', 'A', 'B']);
     expect(ids(issues({ ours: [a, b], theirs: [a, c], base: [a] }))).toEqual(['A', 'B', 'C']);
     expect(ids(issues({ ours: [a], theirs: [b, a], base: [a] }))).toEqual(['A', 'B']);

@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
-import { cloneOf } from '../support/ci.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { HALT } from '../support/memory.js';
@@ -35,7 +34,7 @@ async function doctor(
   const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
   expect(stderr).toBe('');
   const all = (JSON.parse(stdout) as Diagnosis).findings;
-  // What nearly none of these projects has, and is not about.
+  // Hardly any of these projects has hooks.
   const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
   for (const finding of findings)
     expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
@@ -47,7 +46,7 @@ async function doctor(
 }
 
 describe('forge doctor', () => {
-  it('says in one line that nothing is wrong, and changes nothing', async () => {
+  it('reports in one line that nothing is wrong, and changes nothing', async () => {
     const project = await makeForge();
     await forgeJson(project, ['hooks', 'install']);
     const before = snapshot(project.dir);
@@ -59,7 +58,7 @@ describe('forge doctor', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('shows a block a finding', async () => {
+  it('shows one block per finding', async () => {
     const { stdout, exitCode } = await runForge(makeRepository(), ['doctor']);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
@@ -67,7 +66,7 @@ describe('forge doctor', () => {
     );
   });
 
-  it('LAY-05 works without git, and says what that costs', async () => {
+  it('LAY-05 works without git, and reports the consequences', async () => {
     const plain = await makePlainForge();
     expect(await doctor(plain)).toEqual({
       exitCode: 0,
@@ -75,7 +74,10 @@ describe('forge doctor', () => {
       commands: ['git init'],
     });
     const noGit = { env: { PATH: makeFolder() } };
-    expect((await doctor(plain, [], noGit)).found).toEqual(['degraded: git was not found']);
+    expect((await doctor(plain, [], noGit)).found).toEqual([
+      'degraded: git was not found',
+      'advisory: the project is not in a git repository',
+    ]);
     expect(await doctor(await makeForge(), [], noGit)).toMatchObject({
       exitCode: 1,
       found: ['blocking: git was not found'],
@@ -95,7 +97,7 @@ describe('forge doctor', () => {
     });
   });
 
-  it('works with settings that cannot be read, and names odd ones', async () => {
+  it('works with unreadable settings, and names unknown ones', async () => {
     const project = await makeForge();
     const whole = project.read(CONFIG);
     project.write(CONFIG, `${whole}\n[briefing]\nbudget = "many"\n`);
@@ -110,22 +112,7 @@ describe('forge doctor', () => {
     });
   });
 
-  it('LAY-07 writes views of the ledger where a clone has none, unless it is a dry run', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['note', 'add', 'one']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Note');
-    const notes = '.forge/memory/long-term/notes.jsonl';
-    const view = project.read(notes);
-    const clone = cloneOf(project);
-    expect(clone.has(notes)).toBe(false);
-    await runForge(clone, ['doctor', '--dry-run']);
-    expect(clone.has(notes)).toBe(false);
-    await doctor(clone);
-    expect(clone.read(notes)).toBe(view);
-  });
-
-  it('tells a folder that git ignores from one that waits', async () => {
+  it('distinguishes an ignored folder from one that is not committed yet', async () => {
     const fresh = makeRepository();
     await runForge(fresh, ['init', '--yes']);
     expect(await doctor(fresh)).toMatchObject({
@@ -171,19 +158,19 @@ function writeProgram(file: string, text: string): void {
 }
 
 describe('forge doctor --agent', () => {
-  it('AGT-01 finds nothing where Claude Code reaches this forge', async () => {
+  it('AGT-01 finds nothing when Claude Code reaches this forge', async () => {
     const project = await makeForge();
     wire(project);
     expect(await doctor(project, ['--agent'])).toEqual({ exitCode: 0, found: [], commands: [] });
   });
 
-  it('AGT-01 finds nothing where forge itself wired them all', async () => {
+  it('AGT-01 finds nothing when forge wired them all', async () => {
     const project = await makeForge();
     await forgeJson(project, ['agent', 'install', 'all']);
     expect(await doctor(project, ['--agent'])).toMatchObject({ exitCode: 0, found: [] });
   });
 
-  it('AGT-01 says how to begin; an agent that is asked for has to be wired', async () => {
+  it('AGT-01 explains how to start; a named agent has to be wired', async () => {
     const project = await makeForge();
     expect(await doctor(project, ['--agent'])).toMatchObject({
       exitCode: 0,
@@ -198,7 +185,7 @@ describe('forge doctor --agent', () => {
     expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
   });
 
-  it('AGT-01 knows what forge on the PATH is, without starting it', async () => {
+  it('AGT-01 identifies forge on the PATH without starting it', async () => {
     const project = await makeForge();
     wire(project);
     const found = async (options: RunOptions): Promise<string[]> =>
@@ -209,9 +196,8 @@ describe('forge doctor --agent', () => {
     symlinkSync(project.git('--exec-path').concat('/git'), join(git, 'git'));
     expect(await found({ env: { PATH: git } })).toEqual(['blocking: there is no forge on the PATH']);
     const bad = '#!/bin/sh\ntouch started\n';
-    expect(await found(pathWith((file) => writeProgram(file, bad)))).toEqual([
-      'degraded: FORGE belongs to no known package',
-    ]);
+    // A version manager's script is not judged.
+    expect(await found(pathWith((file) => writeProgram(file, bad)))).toEqual([]);
     expect(project.has('started')).toBe(false);
     expect(
       await found(
@@ -224,16 +210,14 @@ describe('forge doctor --agent', () => {
     expect(
       await found(
         pathWith((file) => {
-          const target = join(dirname(file), 'node_modules/forge-memory');
-          writeProgram(file, '#!/bin/sh\nexec node "$basedir/node_modules/forge-memory/bin/forge.js" "$@"\n');
-          mkdirSync(target, { recursive: true });
-          writeFileSync(join(target, 'package.json'), '{"name":"forge-memory","version":"0.0.1"}');
+          writeProgram(file, bad);
+          writeFileSync(join(dirname(file), 'package.json'), '{"name":"forge-memory","version":"0.0.1"}');
         }),
       ),
     ).toEqual(['advisory: FORGE is forge 0.0.1']);
   });
 
-  it('AGT-01 knows whether the program of a hook is there', async () => {
+  it('AGT-01 checks that the program of a hook exists', async () => {
     const project = await makeForge();
     const start = `node '${BIN}'`;
     wire(project, start);
@@ -241,11 +225,11 @@ describe('forge doctor --agent', () => {
     wire(project, '/gone/forge');
     expect(await doctor(project, ['--agent'])).toMatchObject({
       exitCode: 1,
-      found: ['blocking: hooks in .claude/settings.json start /gone/forge, which is not there'],
+      found: ['blocking: hooks in .claude/settings.json start /gone/forge, which does not exist'],
     });
   });
 
-  it('AGT-01 finds what is missing, damaged or turned off', async () => {
+  it('AGT-01 finds what is missing or damaged', async () => {
     const project = await makeForge();
     const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
     wire(project);
@@ -263,51 +247,22 @@ describe('forge doctor --agent', () => {
       expect.stringMatching(/^blocking: \.claude\/settings\.json:1: /),
       expect.stringMatching(/^blocking: \.mcp\.json:1: /),
     ]);
-    wire(project);
-    project.write('.claude/settings.local.json', '{"disableAllHooks": true}');
-    expect(await found()).toEqual(['blocking: .claude/settings.local.json has disableAllHooks: true']);
   });
 
   it.each<[string, Record<string, string>, string[]]>([
     [
-      'the server refused',
-      { '.claude/settings.local.json': '{"disabledMcpjsonServers": ["forge"]}' },
-      ['degraded: .claude/settings.local.json has disabledMcpjsonServers: ["forge"]'],
-    ],
-    [
-      'other settings',
-      {
-        '.claude/settings.local.json': '{"disableAllHooks": false, "disabledMcpjsonServers": ["other"]}',
-        '.codex/config.toml': 'hooks = false\n',
-      },
-      [],
-    ],
-    ['settings of another form', { '.claude/settings.local.json': '[]' }, []],
-    [
-      'a program of another package',
-      {
-        'opt/package.json': '{"name":"other"}',
-        'opt/forge': '',
-        [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'opt/forge') }),
-      },
-      ['blocking: hooks in .claude/settings.json start opt/forge, which is not this forge'],
-    ],
-    [
       'programs that a PATH or a shell finds',
       {
         [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'npx --no-install forge') }),
-        '.claude/settings.local.json': JSON.stringify({
-          x: '"$CLAUDE_PROJECT_DIR"/bin/forge hook claude stop',
-        }),
       },
       [],
     ],
     [
       'quoted paths that are gone, each once',
       { [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'node "/opt/a b/forge.js"') }) },
-      ['blocking: hooks in .claude/settings.json start node "/opt/a b/forge.js", which is not there'],
+      ['blocking: hooks in .claude/settings.json start node "/opt/a b/forge.js", which does not exist'],
     ],
-  ])('AGT-01 judges %s', async (_, files, expected) => {
+  ])('AGT-01 checks %s', async (_, files, expected) => {
     const project = await makeForge();
     wire(project);
     for (const [path, text] of Object.entries(files)) project.write(path, text);
@@ -315,20 +270,7 @@ describe('forge doctor --agent', () => {
     expect(found).toEqual(expected);
   });
 
-  it.each(['[features]\nhooks = false\n', 'features.codex_hooks = false\n'])(
-    'AGT-01 finds hooks of Codex turned off by %j',
-    async (text) => {
-      const project = await makeForge();
-      await forgeJson(project, ['agent', 'install', 'codex']);
-      const config = '.codex/config.toml';
-      project.write(config, `${text}\n${project.read(config)}`);
-      expect((await doctor(project, ['--agent', 'codex'])).found).toContainEqual(
-        expect.stringMatching(/^blocking: \.codex\/config\.toml has (codex_)?hooks = false/),
-      );
-    },
-  );
-
-  it('AGT-01 looks at home, where the plugin and hooks for all projects are', async () => {
+  it('AGT-01 looks in the home folder for the plugin and for hooks of all projects', async () => {
     const project = await makeForge();
     const home = makeFolder();
     const env = { HOME: home };
@@ -340,13 +282,9 @@ describe('forge doctor --agent', () => {
     expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
     put({ enabledPlugins: { 'forge-memory@forge': true } });
     expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
-    wire(project);
-    expect((await doctor(project, ['--agent'], { env })).found).toEqual([
-      "advisory: Claude Code has forge's plugin (~/.claude/settings.json) and forge's hooks (.claude/settings.json)",
-    ]);
   });
 
-  it('AGT-01 tells of tests that nobody approved, and of hooks that failed', async () => {
+  it('AGT-01 reports tests that nobody approved and hooks that failed', async () => {
     const project = await makeForge();
     wire(project);
     await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
@@ -357,18 +295,18 @@ describe('forge doctor --agent', () => {
     const { found, commands, exitCode } = await doctor(project, ['--agent']);
     expect(found).toEqual([
       expect.stringMatching(/^degraded: not approved: \d of this project's tests and scripts$/),
-      'degraded: hooks failed lately: session-start: lock.busy',
+      'degraded: hooks failed within the last day: session-start: lock.busy',
     ]);
     expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
     expect(exitCode).toBe(0);
   });
 
-  it('AGT-01 looks at agents where there is no .forge/, too', async () => {
+  it('AGT-01 checks agents without a .forge/ too', async () => {
     const project = makePlainProject();
     wire(project, '/gone/forge');
     expect((await doctor(project, ['--agent'])).found).toEqual([
       expect.stringMatching(/^blocking: There is no \.forge/),
-      'blocking: hooks in .claude/settings.json start /gone/forge, which is not there',
+      'blocking: hooks in .claude/settings.json start /gone/forge, which does not exist',
     ]);
   });
 });

@@ -9,7 +9,7 @@ import type { Project } from '../support/project.js';
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
 
-/* `forge doctor --fix`, killed or let down by the disk at each call with which it changes something. */
+/* `forge doctor --fix`, killed or with a disk error at each call that changes something. */
 
 const FIX = ['doctor', '--fix', '--yes'];
 const KEPT = '.git/forge/conflicts';
@@ -20,7 +20,7 @@ const kept = (project: Project): string[] =>
         .map((name) => project.read(`${KEPT}/${name}`))
     : [];
 
-/** Strikes each call of a kind, one a project, until there are no more; gives how many there were. */
+/** Injects the fault at each call of a kind, in a new project each time. Returns the number of calls. */
 async function strikeEach(
   fault: Fault,
   then: (project: Project, before: string, merged: string) => void,
@@ -37,28 +37,28 @@ async function strikeEach(
   }
 }
 
-/** The file is as it was, or merged with what it was beside; and typing what forge says leads to the end. */
+/** The file is unchanged, or merged with a copy of the previous one; running it again completes the merge. */
 function expectWayOut(project: Project, before: string, merged: string): void {
   const now = project.read(FILE);
   expect([before, merged]).toContain(now);
   if (now === merged) expect(kept(project)).toContain(before);
   const { stdout } = runBinary(project.dir, FIX);
-  if (stdout.includes('git waits to be told')) project.git('add', '--', FILE);
+  if (stdout.includes('git considers it unmerged')) project.git('add', '--', FILE);
   expect([project.read(FILE), project.git('ls-files', '-u')]).toEqual([merged, '']);
   expect(kept(project)).toContain(before);
   expect(JSON.parse(runBinary(project.dir, ['feature', 'list', '--json']).stdout).features).toHaveLength(3);
 }
 
-describe.skipIf(!hasShim)('forge doctor --fix, cut off in the middle', () => {
+describe.skipIf(!hasShim)('forge doctor --fix, interrupted', () => {
   it.each(['write', 'rename', 'mkdir'])(
-    'LAY-09 killed at each %s: nothing is lost, and the next one ends it',
+    'LAY-09 killed at each %s: nothing is lost, and the next run completes it',
     async (call) => {
       const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
       expect(count).toBeGreaterThan(0);
     },
   );
 
-  it('LAY-09 on a full disk it says so, and nothing is lost', async () => {
+  it('LAY-09 on a full disk it reports that, and nothing is lost', async () => {
     const fault = { path: 'features.d|conflicts', call: 'write', error: 'ENOSPC' } as const;
     expect(await strikeEach(fault, expectWayOut)).toBeGreaterThan(0);
   });

@@ -2,7 +2,6 @@ import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   BASE,
-  commit,
   diverge,
   feature,
   findings,
@@ -24,33 +23,33 @@ import { run } from '../support/project.js';
 const FILE = featureFile('A');
 
 describe('LAY-09 forge doctor --fix', () => {
-  it('leaves to git what somebody has resolved by hand', async () => {
+  it('leaves a file that somebody resolved by hand to git', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     project.write(FILE, JSON.stringify(feature('A', { name: 'mine' })));
     expect(await findings(project)).toEqual([
       expect.stringMatching(
-        /^degraded: .*no conflict marker.* → git add -- \.forge\/memory\/long-term\/features\.d\/A\.json$/,
+        /^degraded: .*no conflict markers.* → git add -- \.forge\/memory\/long-term\/features\.d\/A\.json$/,
       ),
     ]);
     expect((await fix(project)).fixes).toEqual([]);
     expect(stored(project)).toEqual([feature('A', { name: 'mine' }), feature('C'), feature('D')]);
   });
 
-  it('keeps what was edited between the markers, and leads back to it', async () => {
+  it('keeps edits between the markers, and can restore them', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     const text = project.read(FILE).replace('"name": "ours"', '"name": "MINE"');
     project.write(FILE, text);
     const { stderr } = await runForge(project, ['doctor', '--fix']);
-    expect(stderr).toContain('the file as it is now, edits included, is kept in .git/forge/conflicts');
+    expect(stderr).toContain('the current file, with your edits, is kept in .git/forge/conflicts');
     const { fixes } = await fix(project);
     expect(stored(project)).toEqual(MERGED);
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
     expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
   });
 
-  it('leaves to a person a side that breaks the format', async () => {
+  it('leaves an invalid side to a person', async () => {
     const project = await diverge(BASE, OURS, [{ id: 'A' }, feature('B')]);
     git(project, 'merge', 'other');
     const before = project.read(FILE);
@@ -61,18 +60,18 @@ describe('LAY-09 forge doctor --fix', () => {
     expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
   });
 
-  it('leaves to a person ids that differ only in case', async () => {
+  it('leaves ids that differ only in case to a person', async () => {
     const project = await diverge(BASE, [...BASE, feature('C')], [...BASE, feature('c')]);
     git(project, 'merge', 'other');
     const { fixes, exitCode, findings: found } = await fix(project);
     expect([fixes, exitCode, stored(project).length]).toEqual([[], 1, 4]);
     const told = found.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
     expect(told).toContainEqual(
-      expect.stringMatching(/^C and c differ only in case.* → git rm \S+\/c\.json /),
+      expect.stringMatching(/^Two features have the id c .* → git rm \S+\/c\.json /),
     );
   });
 
-  it('names the settings and ledgers that have markers, and what to type', async () => {
+  it('names settings and ledger files with markers, and what to type', async () => {
     const project = await makeForge();
     project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
     expect(await forgeError(project, ['config', 'list'])).toMatchObject({
@@ -90,7 +89,7 @@ describe('LAY-09 forge doctor --fix', () => {
     expect((await fix(project)).fixes).toEqual([]);
   });
 
-  it('leaves two checkpoints of one name to a person: one of them is to be chosen', async () => {
+  it('leaves two checkpoints of the same name to a person', async () => {
     const project = await makeForge();
     const path = '.forge/git/checkpoints/X-v1.json';
     const add = (commit: string): void => {
@@ -104,22 +103,15 @@ describe('LAY-09 forge doctor --fix', () => {
     add('def');
     git(project, 'merge', 'other');
     const [found = ''] = await findings(project);
-    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path} | git checkout --theirs`);
+    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path}   (or --theirs)`);
     expect((await fix(project)).fixes).toEqual([]);
-    expect(run(project.dir, 'sh', ['-c', found.split(' | ')[1] ?? '']).exitCode).toBe(0);
+    expect(
+      run(project.dir, 'sh', ['-c', `git checkout --theirs -- ${path} && git add -- ${path}`]).exitCode,
+    ).toBe(0);
     expect([project.json(path), await findings(project)]).toEqual([{ commit: 'abc' }, []]);
   });
 
-  it('nested markers are left to a person where git has no sides any more', async () => {
-    const project = await makeForge();
-    commit(project, feature('A'));
-    const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
-    project.write(FILE, hunk(hunk('1\n')));
-    expect((await findings(project))[0]).toMatch(/are incomplete/);
-    expect((await fix(project)).fixes).toEqual([]);
-  });
-
-  it('says when git could not be told, and what to type then', async () => {
+  it('reports that git add failed, and what to type then', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     project.write('.git/index.lock', '');

@@ -17,7 +17,6 @@ import {
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
 import { featureFile, ISSUES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
-import { run } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -43,7 +42,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
       value: 'ours',
       why: 'ours: only it changed',
     });
-    // What was there is kept, and the merge is the person's to finish.
+    // The previous file is kept. Finishing the merge is up to the person.
     expect(readdirSync(project.path(KEPT)).map((name) => project.read(`${KEPT}/${name}`))).toEqual([before]);
     expect([unmerged(project), existsSync(project.path('.git/MERGE_HEAD'))]).toEqual(['', true]);
     expect(project.git('diff', '--cached', '--name-only')).toContain('features.d/A.json');
@@ -51,7 +50,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
   });
 
-  it('a rebase, where ours are the others', async () => {
+  it('a rebase, where ours is the other branch', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     expect(git(project, 'rebase', 'other')).toBe(1);
     expect((await fix(project)).fixes[0]?.what).toMatch(/"ours" is what you rebase onto/);
@@ -64,7 +63,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, '-c', 'core.editor=true', 'rebase', '--continue')).toBe(0);
   });
 
-  it('a cherry-pick, and a stash that is popped', async () => {
+  it('a cherry-pick and a stash pop', async () => {
     const picked = await diverge(BASE, OURS, THEIRS);
     expect(git(picked, 'cherry-pick', 'other')).toBe(1);
     await fix(picked);
@@ -82,7 +81,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(project.git('stash', 'list')).not.toBe('');
   });
 
-  it('both branches added the file', async () => {
+  it('an addition on both branches', async () => {
     const project = await makeForge();
     project.git('switch', '-qc', 'other');
     commit(project, feature('A', { name: 'theirs' }), feature('D'));
@@ -94,7 +93,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(fixes[0]?.choices.map(({ id, field }) => [id, field])).toContainEqual(['A', 'name']);
   });
 
-  it('one branch deleted the file: what the other changed stays', async () => {
+  it('a deletion on one branch: the change of the other stays', async () => {
     const project = await makeForge();
     commit(project, ...BASE);
     project.git('switch', '-qc', 'other');
@@ -107,20 +106,6 @@ describe('LAY-09 forge doctor --fix, after', () => {
     const { fixes } = await fix(project);
     expect(fixes[0]?.choices[0]?.why).toBe('kept: deleted by theirs, changed by ours');
     expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
-  });
-
-  it('markers that were committed, or that no git knows of, with CRLF', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, '-c', 'merge.conflictStyle=diff3', 'merge', 'other');
-    const text = project.read(FILE);
-    project.git('commit', '-qam', 'Both');
-    project.write(FILE, text.replaceAll('\n', '\r\n'));
-    const { fixes } = await fix(project);
-    expect(stored(project)).toEqual(MERGED);
-    expect(fixes[0]?.what).not.toContain('git add');
-    // The way back that it names leads back.
-    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
-    expect(project.read(FILE)).toBe(text.replaceAll('\n', '\r\n'));
   });
 
   it('issues and archived sessions', async () => {

@@ -1,6 +1,5 @@
-import type { Sides } from '../../src/core/conflict-marks.js';
 import { formatJson } from '../../src/core/json.js';
-import { mergeState, type StateName } from '../../src/doctor/merge.js';
+import { mergeState, type Sides, type StateName } from '../../src/doctor/merge.js';
 
 export interface Feature {
   id: string;
@@ -11,21 +10,20 @@ export interface Feature {
 
 const bytes = (value: unknown): Buffer => Buffer.from(formatJson(value));
 
-/** Merged as the file is; `isSure` says that the base is git's. */
-export function merge<T>(name: StateName, sides: Sides<object>, isSure = true) {
+/** Merges values as the files that hold them. */
+export function merge<T>(name: StateName, sides: Sides<object>) {
   const { ours, theirs, base } = sides;
   const merged = mergeState(
     name,
     { ours: bytes(ours), theirs: bytes(theirs), base: base && bytes(base) },
     'file',
-    isSure,
   );
   return { value: JSON.parse(merged.bytes.toString('utf8')) as T, choices: merged.choices };
 }
 
-/** Of one feature that all sides have; `null`: there is no base. */
-export const one = (ours: Feature, theirs: Feature, base: Feature | null = null, isSure = true): Feature => {
-  const { schema_version: _, ...fields } = merge<Feature>('feature', { ours, theirs, base }, isSure).value;
+/** Merges one feature; `null` without a base. */
+export const one = (ours: Feature, theirs: Feature, base: Feature | null = null): Feature => {
+  const { schema_version: _, ...fields } = merge<Feature>('feature', { ours, theirs, base }).value;
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Feature;
 };
 
@@ -34,7 +32,7 @@ export interface Issue {
   title: string;
 }
 
-/** Of lists of issues. */
+/** Merges lists of issues. */
 export const issues = (sides: Sides<Issue[]>): Issue[] => {
   const file = (list: Issue[]): object => ({ schema_version: '1.0', issues: list });
   const { ours, theirs, base } = sides;

@@ -15,7 +15,10 @@ const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
 /** The whole tool on one page. A group's file is loaded when it is used. */
 export const GROUPS: readonly GroupEntry[] = [
   ...under(null, {
-    where: ['Show where you stand (forge without a command)', () => import('../status/command-where.js')],
+    where: [
+      'Show where you stand (forge without a command)',
+      async () => ({ group: (await import('../status/command.js')).whereGroup }),
+    ],
     hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command-hook.js')],
   }),
   ...under('Start', {

@@ -1,5 +1,5 @@
 import { escapeControls } from '../core/text.js';
-import { describeAge } from '../status/age.js';
+import { describeAge } from '../status/rules.js';
 import { displayWidth } from './screen.js';
 
 /** Colours by meaning. Without colour every function returns its text. */

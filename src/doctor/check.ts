@@ -1,5 +1,5 @@
 import { ForgeError, systemCode } from '../core/error.js';
-import type { Problem, Severity, Symptom } from '../status/symptom.js';
+import type { Problem, Severity, Symptom } from './symptom.js';
 
 /** One thing that doctor checks: what is expected, why it matters, and what to type otherwise. */
 export interface Check<Place> {

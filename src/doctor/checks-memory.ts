@@ -33,7 +33,7 @@ import { findTracked } from '../project/tracked.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
-import type { Problem } from '../status/symptom.js';
+import type { Problem } from './symptom.js';
 import { showTrust } from '../trust/trust.js';
 import { attempt, type Check, type Observed } from './check.js';
 import { findConflicts } from './conflicts.js';

@@ -18,7 +18,7 @@ import { operationInProgress } from '../git/state.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, timestamp } from '../project/project.js';
-import { blocking, degraded, type Symptom } from '../status/symptom.js';
+import { blocking, degraded, type Symptom } from './symptom.js';
 import { attempt, valueOr } from './check.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
 

@@ -6,84 +6,67 @@ import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
 import { oneLine, plural } from '../core/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject, type ProjectView } from '../index.js';
+import { AGENT_CHOICES, HOOK_CHOICES } from './choices.js';
 import { STACKS } from './stack.js';
-import { AGENT_CHOICES, HOOK_CHOICES } from './wire.js';
-
-/** `forge init DIR`: a folder that is not there yet is made, as git does. */
-function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
-  if (dir === undefined) return cwd;
-  const folder = resolve(cwd, dir);
-  if (!flags.dryRun) makeFolder(folder);
-  else if (!existsSync(folder))
-    throw usage('folder.missing', `There is not a folder ${folder} yet.`, { hint: `mkdir -p ${dir}` });
-  return realpathSync.native(folder);
-}
 
 async function run(call: Call, dir: string | undefined): Promise<InitResult> {
   const cwd = folderOf(call, dir);
-  const given = (name: string): string | undefined => call.options[name] as string | undefined;
-  const file = given('features');
-  const input: InitInput = {
-    stack: given('stack'),
-    name: given('name'),
-    test: given('test'),
-    idPattern: given('idPattern'),
-    branch: given('branch'),
-    agents: given('agents'),
-    hooks: given('hooks'),
-    features:
-      file === undefined
-        ? undefined
-        : { file: basename(file), text: await call.file(file, { unscanned: true }) },
-  };
+  const { features: file, ...given } = call.options as Record<string, string | undefined>;
+  const { stack, name, test, idPattern, branch, agents, hooks } = given;
+  const input: InitInput = { stack, name, test, idPattern, branch, agents, hooks };
+  if (file !== undefined)
+    input.features = { file: basename(file), text: await call.file(file, { unscanned: true }) };
   if (call.interactive) await ask(call, cwd, input);
   const result = await initForge(cwd, input, { world: call.world, dryRun: call.flags.dryRun });
   if (call.flags.dryRun) call.say('Dry run: nothing was written.');
   return result;
 }
 
+/** `forge init DIR` creates the folder, as git does. */
+function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
+  if (dir === undefined) return cwd;
+  const folder = resolve(cwd, dir);
+  if (!flags.dryRun) makeFolder(folder);
+  else if (!existsSync(folder))
+    throw usage('folder.missing', `The folder ${folder} does not exist yet.`, { hint: `mkdir -p ${dir}` });
+  return realpathSync.native(folder);
+}
+
 const NONE = ' (Backspace: none)';
 
-/** Asks for what forge cannot know and no flag says; nothing where forge is set up. */
+/** Asks for whatever no flag answers; nothing if forge is set up already. Repository text is escaped before it is shown. */
 async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
   const project = await inspectProject(cwd, { world: call.world });
   if (!project.fresh) return;
-  call.say(`forge keeps its memory in .forge/, as files you commit. Press Enter to accept.`);
-  await askProject(project, input);
-  await askFeatures(project, input);
-  await askWiring(project, input);
-}
-
-/** Text from files and commits is made harmless before it is shown. */
-async function askProject({ stacks, found }: ProjectView, input: InitInput): Promise<void> {
-  const { test, idPattern, branch } = harmless(found);
+  call.say('forge keeps its memory in .forge/, as files you commit. Press Enter to accept.');
   const { choose, line } = await import('../cli/prompt.js');
-  // What forge found may change later, so only another answer is stored as a choice.
+  const { stack, test, idPattern, branch } = harmless(project.found);
   if (input.stack === undefined) {
-    const question = 'Which stack should .forge/init.sh install and check?';
-    const answer = await choose(question, stacks, found.stack);
-    if (answer !== found.stack) input.stack = answer;
+    const answer = await choose(
+      'Which stack should .forge/init.sh install and check?',
+      project.stacks,
+      stack,
+    );
+    // An accepted finding is not a choice: it may be found differently later.
+    if (answer !== stack) input.stack = answer;
   }
   input.test ??= await line(`Which command runs the tests?${test ? NONE : ''}`, test?.command ?? '');
   if (idPattern !== null)
     input.idPattern ??= await line(`What do issue ids in commits look like?${NONE}`, idPattern);
   if (branch && !branch.known) input.branch ??= await line('What is the main branch?', branch.name);
+  await askToSetUp(project, input);
 }
 
-async function askFeatures({ found }: ProjectView, input: InitInput): Promise<void> {
-  const { features } = harmless(found);
-  if (!features || input.features) return;
+async function askToSetUp({ agents, isRepository, found }: ProjectView, input: InitInput): Promise<void> {
   const { confirm } = await import('../cli/prompt.js');
-  const some = oneLine(features.names.join('; '), 60);
-  if (await confirm(`Take ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
-    input.features = found.features ?? undefined;
-}
-
-async function askWiring({ agents, isRepository, found }: ProjectView, input: InitInput): Promise<void> {
-  const { confirm } = await import('../cli/prompt.js');
+  const features = harmless(found.features);
+  if (features && !input.features) {
+    const some = oneLine(features.names.join('; '), 60);
+    if (await confirm(`Import ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
+      input.features = found.features ?? undefined;
+  }
   if (input.agents === undefined && agents.length > 0) {
-    const names = agents.join(', ');
-    if (await confirm(`Add forge to ${names}? It gets a briefing and tools.`)) {
+    if (await confirm(`Add forge to ${agents.join(', ')}? It gets a briefing and tools.`)) {
       input.agents = 'found';
       input.allow = await confirm("Let it use forge's everyday tools without asking each time?");
     }
@@ -95,52 +78,56 @@ async function askWiring({ agents, isRepository, found }: ProjectView, input: In
   }
 }
 
+const SCRIPT = 'sh .forge/init.sh';
+
 function render(result: InitResult, style: Style): string {
-  const counts: [readonly string[], string][] = [
-    [result.created, 'created'],
-    [result.repaired, 'put back'],
-    [result.renewed, 'renewed'],
-    [result.kept, 'kept as they were'],
-  ];
+  const { root, created, repaired, renewed, kept, features, agents, hooks, skipped, next } = result;
+  const ids = features.length < 4 ? features.join(', ') : `${features[0]} to ${features.at(-1)}`;
+  const counts = [
+    [created, 'created'],
+    [repaired, 'put back'],
+    [renewed, 'renewed'],
+    [kept, 'kept as they were'],
+  ] as const;
   const summary = counts
     .filter(([names]) => names.length > 0)
     .map(([names, word]) => `${names.length} ${word}`);
   return [
-    ...gather(result.created).map((line) => `${style.good('created ')}  ${line}`),
-    ...result.repaired.map((name) => `${style.warn('put back')}  ${name}`),
-    ...result.renewed.map((name) => `${style.good('renewed ')}  ${name}`),
-    ...gatherFeatures(result.features).map((line) => `${style.good('features')}  ${line}`),
-    ...(result.agents.length > 0 ? [`${style.good('agents  ')}  ${result.agents.join(', ')}`] : []),
-    ...(result.hooks.length > 0 ? [`${style.good('hooks   ')}  ${result.hooks.join(', ')}`] : []),
-    ...result.skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
-    `${style.strong(result.root)}: ${summary.join(', ')}.`,
+    ...byFolder(created).map((line) => `${style.good('created ')}  ${line}`),
+    ...repaired.map((name) => `${style.warn('put back')}  ${name}`),
+    ...renewed.map((name) => `${style.good('renewed ')}  ${name}`),
+    ...(ids === '' ? [] : [`${style.good('features')}  ${ids}`]),
+    ...(agents.length > 0 ? [`${style.good('agents  ')}  ${agents.join(', ')}`] : []),
+    ...(hooks.length > 0 ? [`${style.good('hooks   ')}  ${hooks.join(', ')}`] : []),
+    ...skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
+    `${style.strong(root)}: ${summary.join(', ')}.`,
     ...renderProposals(result, style),
     '',
     'Next:',
-    ...result.next.map(
-      (line) => `  ${style.command(line)}${line === SCRIPT ? style.dim(`   ${SCRIPT_DOES}`) : ''}`,
-    ),
-    ...(result.proposals.length > 0 ? ['', style.dim(describeStay(result))] : []),
+    ...next.map((line) => {
+      const comment = line === SCRIPT ? style.dim('   # install dependencies, run a quick check') : '';
+      return `  ${style.command(line)}${comment}`;
+    }),
+    ...(result.proposals.length > 0 ? ['', style.dim(describeCommit(result))] : []),
   ].join('\n');
 }
 
-const SCRIPT = 'sh .forge/init.sh';
-const SCRIPT_DOES = '# install dependencies, run a quick check';
-
 /** What to commit, and how to remove forge again. */
-function describeStay({ agents, hooks, commit }: InitResult): string {
+function describeCommit({ agents, hooks, commit }: InitResult): string {
   const files = ['.forge', ...commit].join(' ');
-  const undo = [
+  const remove = [
     ...(agents.length > 0 ? [`forge agent uninstall ${agents.length > 1 ? 'all' : agents[0]}`] : []),
     ...(hooks.length > 0 ? ['forge hooks uninstall'] : []),
     'rm -rf .forge .git/forge',
   ];
-  const own = 'The end of a session commits .forge/.';
-  const more = `Commit them together: git add ${files} && forge commit -m "Add forge" --why "agents remember"`;
-  return [commit.length > 0 ? more : own, `To remove forge: ${undo.join(' && ')}`].join('\n');
+  const first =
+    commit.length > 0
+      ? `Commit them together: git add ${files} && forge commit -m "Add forge" --why "agents remember"`
+      : 'The end of a session commits .forge/.';
+  return `${first}\nTo remove forge: ${remove.join(' && ')}`;
 }
 
-const NAMES = {
+const LABELS = {
   stack: 'stack',
   test: 'tests',
   id_pattern: 'issue ids',
@@ -149,28 +136,23 @@ const NAMES = {
   features: 'features',
 } as const;
 
-/** What was found; what is not set up yet has the flag that does it. */
+/** What was found; whatever is not set up has the command that does it. */
 function renderProposals({ proposals }: InitResult, style: Style): string[] {
   if (proposals.length === 0) return [];
-  const rows = proposals.map(({ name, value, from, taken, flag }) => [
-    NAMES[name],
-    taken ? value : style.dim(value),
-    taken ? style.dim(from) : `${style.dim(`${from};`)} ${howToTake(name, value, flag, style)}`,
-  ]);
+  const rows = proposals.map(({ name, value, from, taken, flag }) => {
+    if (taken) return [LABELS[name], value, style.dim(from)];
+    // config.toml exists by now, so its settings have another command.
+    const how =
+      name === 'test'
+        ? `${style.dim('to run it at checkpoints too:')} ${style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`)}`
+        : `${style.dim('to take it:')} ${style.command(`forge init ${flag}`)}`;
+    return [LABELS[name], style.dim(value), `${style.dim(`${from};`)} ${how}`];
+  });
   return ['', 'Found:', columns(rows, '  ')];
 }
 
-/** What works now that config.toml is there, as before. */
-const howToTake = (name: keyof typeof NAMES, value: string, flag: string, style: Style): string =>
-  name === 'test'
-    ? `${style.dim('to run it at checkpoints too:')} ${style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`)}`
-    : `${style.dim('to take it:')} ${style.command(`forge init ${flag}`)}`;
-
-const gatherFeatures = (ids: readonly string[]): string[] =>
-  ids.length === 0 ? [] : [ids.length < 4 ? ids.join(', ') : `${ids[0]} to ${ids.at(-1)}`];
-
-/** One line for each folder of `.forge/`. `--json` has the file names. */
-function gather(names: readonly string[]): string[] {
+/** One line per folder of `.forge/`; `--json` has the file names. */
+function byFolder(names: readonly string[]): string[] {
   const places = new Map<string, number>();
   for (const name of names) {
     const [top = '', first = '', ...rest] = name.split('/');
@@ -192,19 +174,16 @@ export const group: Group = {
       options: [
         {
           flags: '--stack <name>',
-          help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: by the files here)',
+          help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: detected)',
           values: { words: STACKS },
         },
-        {
-          flags: '--name <name>',
-          help: "the project's name (default: as in its manifest, else the folder's)",
-        },
-        { flags: '--test <command>', help: 'what runs the tests; checkpoints run it too' },
-        { flags: '--id-pattern <pattern>', help: 'how ids of issues look (default: as in recent commits)' },
-        { flags: '--branch <name>', help: 'the branch that others are merged into (default: git knows)' },
+        { flags: '--name <name>', help: "the project's name (default: the manifest's, else the folder's)" },
+        { flags: '--test <command>', help: 'the command that runs the tests; checkpoints run it too' },
+        { flags: '--id-pattern <pattern>', help: 'the form of issue ids (default: as in recent commits)' },
+        { flags: '--branch <name>', help: 'the main branch (default: what git says)' },
         {
           flags: '--agents <name>',
-          help: 'wire forge into this coding agent, into all, or into those found here (default: none)',
+          help: 'set up this coding agent, all, or those found here (default: none)',
           values: { words: AGENT_CHOICES },
         },
         {
@@ -212,7 +191,10 @@ export const group: Group = {
           help: 'git hooks that block bad commits, or only warn (default: none)',
           values: { words: HOOK_CHOICES },
         },
-        { flags: '--features <file>', help: 'take its open tasks, "- [ ] …", or a JSON list, as features' },
+        {
+          flags: '--features <file>',
+          help: 'import its open tasks, "- [ ] …", or a JSON list, as features',
+        },
       ],
       writes: true,
       confirms: true,

@@ -1,16 +1,11 @@
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { AGENTS, agentsHere } from '../agent/agents.js';
 import { ForgeError, usage } from '../core/error.js';
-import {
-  configFile,
-  FORGE_FOLDER,
-  featuresFile,
-  initScript,
-  knowledgeFile,
-  shown,
-  templateTarget,
-} from '../core/paths.js';
+import { configFile, featuresFile, initScript, knowledgeFile, shown, templateTarget } from '../core/paths.js';
+import { templatesFolder } from '../core/templates.js';
 import { checkText, makeToken, oneLine } from '../core/text.js';
+import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
 import { importFeatures } from '../feature/feature.js';
 import { rootCommit } from '../git/memory.js';
@@ -24,44 +19,46 @@ import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
 import { type Context, contextAt, refuseHalted } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
-import { checkChoices, chooseSettings, type InitInput, withSettings } from './choice.js';
-import { type Findings, type FoundFeatures, lookAround, readFeatures } from './look.js';
-import { folderName, isBareRepository, manifestName } from './project-folders.js';
-import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './report.js';
+import { checkChoices, type InitInput, settingsFor } from './choices.js';
+import { explainNoGit, ignoredFlags, listProposals, nextSteps, type Proposal } from './report.js';
 import { planScript, type ScriptPlan, writeScript } from './script.js';
 import { type Part, STACKS, type Stack } from './stack.js';
-import { EMPTY_FOLDERS, type Template, treeTemplates } from './templates.js';
-import { wire } from './wire.js';
-
-export type { InitInput } from './choice.js';
+import {
+  type Findings,
+  type FoundFeatures,
+  isBareRepository,
+  projectName,
+  readFeatureList,
+  surveyProject,
+} from './survey.js';
 
 export interface InitResult {
   root: string;
   stack: Stack;
-  /** What init.sh sets up, each in its folder. */
+  /** The projects that init.sh sets up. */
   parts: Part[];
   created: string[];
   kept: string[];
   repaired: string[];
-  /** Files of forge's that nobody had changed, and that are now as this forge writes them. */
+  /** Files of forge that nobody had edited, and that were replaced by newer ones. */
   renewed: string[];
-  /** Ids of the features that were taken from a list. */
+  /** Ids of the imported features. */
   features: string[];
-  /** What the repository says about itself; none where forge is set up already. */
+  /** What the repository says about itself; empty if forge was set up before. */
   proposals: Proposal[];
-  /** Agents that forge was wired into, and git hooks that were installed: only those that were asked for. */
+  /** The agents and git hooks that were set up on request. */
   agents: string[];
   hooks: string[];
-  /** Files outside `.forge/` that belong into the same commit. */
+  /** Files outside `.forge/` that belong in the same commit. */
   commit: string[];
-  /** What was left out, with the reason. */
+  /** What was left out, each with its reason. */
   skipped: string[];
   next: string[];
 }
 
 export interface ProjectView {
   root: string;
-  /** Nothing of forge's settings is there yet, so there is something to ask. */
+  /** There is no config.toml yet, so there is something to ask. */
   fresh: boolean;
   stacks: readonly Stack[];
   found: Findings;
@@ -77,13 +74,13 @@ export async function inspectProject(from: string, world: World): Promise<Projec
   const context = contextAt(root, repository, world, true);
   const fresh = isFresh(context);
   const agents = agentsHere(root, world.env.PATH).map((name) => AGENTS[name].title);
-  const found = await lookAround(context, fresh);
+  const found = await surveyProject(context, fresh);
   return { root, fresh, stacks: STACKS, found, agents, isRepository: repository !== null };
 }
 
 const isFresh = ({ disk, layout }: Context): boolean => !disk.exists(configFile(layout));
 
-/** Where `init` would work: the repository's top, or the folder itself. Exit 2 in `/`, the home folder, a bare repository. */
+/** The top of the repository, else the folder itself. Exit 2 in `/`, the home folder and a bare repository. */
 function initPlace(from: string): { root: string; repository: Repository | null } {
   const repository = projectRepository(from);
   const root = repository?.root ?? from;
@@ -96,7 +93,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
       file: `${root}/.forge`,
       hint: 'mv .forge forge.old, then: forge init',
     });
-  // Refuses a .forge that is a link.
+  // Refuses a .forge that is a symlink.
   findForge(root);
   if (!repository && isBareRepository(root))
     throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
@@ -105,10 +102,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
   return { root, repository };
 }
 
-/** The most that a project's name has. */
-const NAME_BYTES = 200;
-
-/** LAY-01, LAY-02: brings what is missing, touches nothing that somebody changed. Safe to run at any time. */
+/** LAY-01, LAY-02: creates what is missing and overwrites nothing that was edited. Safe to run at any time. */
 export async function initialise(
   from: string,
   world: World,
@@ -120,62 +114,73 @@ export async function initialise(
   const name = checkText(input.name ?? (await projectName(context)), {
     what: 'The project name',
     lines: false,
-    maxBytes: NAME_BYTES,
+    maxBytes: 200,
   });
-  const chosen = checkChoices(context, input);
-  const given = await checkFeatures(context, input);
+  checkChoices(context, input);
+  const list = await checkFeatures(context, input);
   await installGuard(context);
   const [found, ledgerRoot] = await Promise.all([
-    lookAround(context, isFresh(context)),
-    rootOfLedger(context),
+    surveyProject(context, isFresh(context)),
+    // The same in every clone, as soon as there is a commit.
+    context.git ? rootCommit(context.git) : null,
   ]);
-  const result = context.disk.withLock(() =>
-    writeAll(context, { input, found, ledgerRoot, name, script: planScript(context, found, chosen) }),
-  );
-  bringLedgerViews(context, result);
-  result.skipped.push(...whyNoGit(from, repository));
-  const { files: commit, skipped, ...wired } = await wire(context, input);
-  Object.assign(result, wired, { commit });
-  result.skipped.push(...skipped);
-  if (given) result.features = takeFeatures(context, given.list);
-  if (given && result.features.length === 0)
-    result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
+  const result = context.disk.withLock(() => writeAll(context, input, found, { name, ledgerRoot }));
+  orWarn(context, () => void result.repaired.push(...restoreLedgerViews(context)));
+  result.skipped.push(...explainNoGit(from, repository));
+  await setUpAgents(context, input, result);
+  await setUpHooks(context, input, result);
+  if (list) {
+    result.features = importFeatures(context, { text: list.list }).features.map(({ id }) => id);
+    if (result.features.length === 0)
+      result.skipped.push(`--features ${oneLine(list.file, 80)}: every feature in it exists already`);
+  }
   return { ...result, next: nextSteps(context, result, found) };
 }
 
-/** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */
+/** Exit 2 for a list without features, exit 5 for one that may not be stored, exit 4 while memory is halted. */
 async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
   if (!features) return null;
   refuseHalted(context.disk);
   const guard = await loadGuard(context.world.env);
-  const given = readFeatures(features.file, features.text, guard);
+  const given = readFeatureList(features.file, features.text, guard);
   const hits = guard.scanBytes(given.file, Buffer.from(given.list));
   if (hits.length > 0) refuseFound(context, given.file, hits);
   return given;
 }
 
-interface Plan {
-  input: InitInput;
-  found: Findings;
-  ledgerRoot: string;
-  name: string;
-  script: ScriptPlan;
-}
-
-function writeAll(context: Context, { input, found, ledgerRoot, name, script }: Plan): InitResult {
+function writeAll(
+  context: Context,
+  input: InitInput,
+  found: Findings,
+  { name, ledgerRoot }: { name: string; ledgerRoot: string | null },
+): InitResult {
+  const { disk, layout } = context;
   const fresh = isFresh(context);
-  const result = emptyResult(context.layout.root, script);
-  const settings = chooseSettings(input, found);
-  const tree = treeTemplates(name).map((template) => withSettings(template, settings));
-  checkPlaces(context, tree, script);
-  bringLedger(context, ledgerRoot, fresh, result);
-  bringTree(context, tree, fresh, result);
-  for (const folder of EMPTY_FOLDERS) context.disk.makeFolder(join(context.layout.dir, folder));
-  bringViews(context, fresh, result);
-  bringScript(context, script, fresh, result);
+  const script = planScript(context, found, input.stack as Stack | undefined);
+  const files = treeFiles(context, name, settingsFor(input, found));
+  const missing = files.filter(({ path }) => !disk.exists(path));
+  checkPlaces(context, missing, script);
+  const result = emptyResult(layout.root, script);
+  const note = (path: string, isMissing: boolean): void => {
+    const names = !isMissing ? result.kept : fresh ? result.created : result.repaired;
+    names.push(shown(layout, path));
+  };
+  bringLedger(context, ledgerRoot ?? makeToken(32), note);
+  disk.replaceAll(missing.map((file) => ({ ...file, expected: null })));
+  for (const file of files) note(file.path, missing.includes(file));
+  for (const folder of EMPTY_FOLDERS) disk.makeFolder(join(layout.dir, folder));
+  const views = [featuresFile(layout), knowledgeFile(layout)].map(
+    (path) => [path, !disk.exists(path)] as const,
+  );
+  // A damaged file, or one of a newer forge, is left as it is.
+  orWarn(context, () => refreshViews(context));
+  for (const [path, isMissing] of views) note(path, isMissing);
+  writeScript(context, script);
+  if (script.action === 'renew') result.renewed.push(shown(layout, initScript(layout)));
+  else note(initScript(layout), script.action === 'create');
   if (fresh) result.proposals = listProposals(found, script, input);
   if (fresh && input.test) approveTyped(context, [input.test]);
-  result.skipped = whatHadNoEffect(input, fresh, script);
+  result.skipped = ignoredFlags(input, fresh, script);
   return result;
 }
 
@@ -196,107 +201,106 @@ const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => 
   next: [],
 });
 
-function bringScript(context: Context, script: ScriptPlan, fresh: boolean, result: InitResult): void {
-  const name = shown(context.layout, initScript(context.layout));
-  writeScript(context, script);
-  if (script.action === 'kept') result.kept.push(name);
-  else if (script.action === 'renew') result.renewed.push(name);
-  else (fresh ? result.created : result.repaired).push(name);
+interface TreeFile {
+  path: string;
+  bytes: Buffer;
+  mode: number;
 }
 
-/** Their ids. In a dry run there may be no list yet that they could be added to. */
-function takeFeatures(context: Context, text: string): string[] {
-  return importFeatures(context, { text }).features.map(({ id }) => id);
+/** npm renames or leaves out these files when it packs, so the templates have plain names. */
+const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
+
+/** The folders that start empty. git does not keep them, so each writer creates its own. */
+const EMPTY_FOLDERS = [
+  'git/checkpoints',
+  'linear/history',
+  'memory/sessions',
+  'memory/short-term/scratch',
+  ...['code', 'docs', 'reports'].map((type) => `memory/artifacts/${type}`),
+];
+
+/** The files of RFC-9060 §2.1 and §4.2, from `templates/forge`. */
+function treeFiles({ layout }: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
+  const top = join(templatesFolder(), 'forge');
+  const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const names = entries.map((entry) => relative(top, join(entry.parentPath, entry.name)));
+  return names.sort().map((file) => {
+    const bytes = readFileSync(join(top, file));
+    const path = templateTarget(layout, RENAMED[file] ?? file);
+    if (file !== 'config.toml') return { path, bytes, mode: 0o666 };
+    const text = bytes.toString('utf8').replace('"{{project}}"', () => JSON.stringify(name));
+    const filled = settings.reduce(
+      (toml, [section, key, value]) => setTomlValue(toml, section, key, value),
+      text,
+    );
+    return { path, bytes: Buffer.from(filled), mode: 0o666 };
+  });
+}
+/** Checks everything before the first write: exit 4 for a symlink that leads out, exit 5 for text the guard refuses. */
+function checkPlaces({ disk, layout }: Context, missing: readonly TreeFile[], script: ScriptPlan): void {
+  for (const { path, bytes } of missing) {
+    disk.read(path);
+    disk.checkContent(path, bytes);
+  }
+  if (script.action !== 'keep') disk.checkContent(initScript(layout), Buffer.from(script.text));
 }
 
-/** What the ledger's id is made of: the same in every clone, as far as there is a commit. */
-async function rootOfLedger({ git }: Context): Promise<string> {
-  return (git && (await rootCommit(git))) ?? makeToken(32);
-}
-
-/** The first record (docs/format.md). One that git took or somebody removed is not written again. */
-function bringLedger(context: Context, root: string, fresh: boolean, result: InitResult): void {
+/** Writes the first record (docs/format.md), unless the folder, the journal or git's index has a ledger already. */
+function bringLedger(context: Context, root: string, note: (path: string, isMissing: boolean) => void): void {
   const { disk, layout, repository } = context;
-  const id = ledgerId(root);
-  const name = shown(layout, join(ledgerFolder(layout), genesisLine(id).name));
-  const isBegun =
-    disk.list(ledgerFolder(layout)).length > 0 ||
+  const folder = ledgerFolder(layout);
+  const exists =
+    disk.list(folder).length > 0 ||
     readJournal(ownJournalFile(context)).lines.length > 0 ||
-    (repository !== null && indexMayKnow(repository, shown(layout, ledgerFolder(layout))));
-  if (isBegun) {
-    result.kept.push(shown(layout, ledgerFolder(layout)));
-    return;
+    (repository !== null && indexMayKnow(repository, shown(layout, folder)));
+  if (exists) note(folder, false);
+  else {
+    const id = ledgerId(root);
+    initLedger(context, id);
+    note(join(folder, genesisLine(id).name), true);
   }
-  initLedger(context, id);
-  (fresh ? result.created : result.repaired).push(name);
 }
 
-/** The manifest's name, else the folder's: the first that can be shown in a line and that the guard lets in. */
-async function projectName({ layout, world }: Context): Promise<string> {
-  const guard = await loadGuard(world.env);
-  const names = [manifestName(layout.root), folderName(layout.root)].map((name) =>
-    oneLine(name, NAME_BYTES / 4),
-  );
-  return names.find((name) => name !== '' && guard.scanText(name).length === 0) ?? 'project';
-}
-
-/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4, text that may not be stored exit 5. */
-function checkPlaces({ disk, layout }: Context, tree: readonly Template[], script: ScriptPlan): void {
-  for (const { path, bytes } of tree) {
-    const target = templateTarget(layout, path);
-    if (disk.exists(target)) continue;
-    disk.read(target);
-    disk.checkContent(target, bytes);
-  }
-  if (script.action !== 'kept') disk.checkContent(initScript(layout), Buffer.from(script.text));
-}
-
-/** A damaged ledger is left to `forge memory verify`. */
-function bringLedgerViews(context: Context, result: InitResult): void {
+function orWarn(context: Context, work: () => void): void {
   try {
-    result.repaired.push(...restoreLedgerViews(context));
+    work();
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(error.message);
   }
 }
 
-function bringViews(context: Context, fresh: boolean, result: InitResult): void {
-  const { disk, layout } = context;
-  const views = [featuresFile(layout), knowledgeFile(layout)];
-  const missing = views.filter((path) => !disk.exists(path));
-  try {
-    refreshViews(context);
-  } catch (error) {
-    // A file of a newer forge, or a damaged one, is left as it is.
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(error.message);
-  }
-  for (const path of views) {
-    const names = !missing.includes(path) ? result.kept : fresh ? result.created : result.repaired;
-    names.push(shown(layout, path));
-  }
-}
-
-/** All that is missing, in one go: what is there is left as it is. */
-function bringTree(
+async function setUpAgents(
   context: Context,
-  templates: readonly Template[],
-  fresh: boolean,
+  { agents, allow }: InitInput,
   result: InitResult,
-): void {
-  const { disk, layout } = context;
-  const missing = templates.filter(({ path }) => !disk.exists(templateTarget(layout, path)));
-  disk.replaceAll(
-    missing.map(({ path, bytes, mode }) => ({
-      path: templateTarget(layout, path),
-      bytes,
-      mode,
-      expected: null,
-    })),
-  );
-  for (const template of templates) {
-    const names = !missing.includes(template) ? result.kept : fresh ? result.created : result.repaired;
-    names.push(`${FORGE_FOLDER}/${template.path}`);
+): Promise<void> {
+  if (agents === undefined || agents === 'none') return;
+  await orSkip(result, 'agents', async () => {
+    const { installAgents } = await import('../agent/install.js');
+    const change = await installAgents(context, { agent: agents, ...(allow && { allow }) });
+    result.agents = change.agents;
+    result.commit = change.files.map(({ path }) => path);
+  });
+}
+
+async function setUpHooks(context: Context, { hooks }: InitInput, result: InitResult): Promise<void> {
+  if (hooks !== 'warn' && hooks !== 'block') return;
+  await orSkip(result, 'hooks', async () => {
+    const { installHooks } = await import('../hooks/install.js');
+    result.hooks = (await installHooks(context)).hooks.map(({ name }) => name);
+  });
+}
+
+/** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
+async function orSkip(result: InitResult, what: string, install: () => Promise<void>): Promise<void> {
+  try {
+    await install();
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    const { hint } = error.details;
+    result.skipped.push(`${what}: ${error.message}${hint === undefined ? '' : `; ${hint}`}`);
   }
 }

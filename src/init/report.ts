@@ -1,72 +1,59 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { oneLine, plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { findRepository, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
-import type { InitInput } from './choice.js';
-import type { Findings, FoundFeatures } from './look.js';
-import type { Convention } from './proposal.js';
+import type { InitInput } from './choices.js';
 import type { ScriptPlan } from './script.js';
 import type { Part } from './stack.js';
+import type { Findings } from './survey.js';
 
 /** Something that the repository says about itself. */
 export interface Proposal {
   name: 'stack' | 'test' | 'id_pattern' | 'branch' | 'commits' | 'features';
   value: string;
-  /** Where that was seen. */
+  /** Where it was found. */
   from: string;
-  /** Whether it is set up so. What makes something run, or fills memory, is done only when it is asked for. */
+  /** Whether `init` set it up. Commands to run and features are only set up on request. */
   taken: boolean;
-  /** What to add to `forge init` for it. */
+  /** The flag of `forge init` that sets it up. */
   flag: string;
 }
 
-/** What was found, beside what was made of it. */
 export function listProposals(found: Findings, script: ScriptPlan, input: InitInput): Proposal[] {
   const { test, idPattern, branch, convention, features } = found;
-  const one = (
+  const proposals: Proposal[] = [];
+  const add = (
     name: Proposal['name'],
-    flag: string,
+    option: string,
     value: string | undefined | null,
     from: string,
-    taken: string | undefined,
-  ): Proposal[] =>
-    value ? [{ name, value, from, taken: taken === value, flag: formatArgv([flag, value]) }] : [];
-  return [
-    ...one('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack),
-    ...one('test', '--test', test?.command, test?.by ?? '', input.test),
-    ...one('id_pattern', '--id-pattern', idPattern, 'recent commits', input.idPattern ?? idPattern ?? ''),
-    ...one(
-      'branch',
-      '--branch',
-      branch?.name,
-      branch?.known ? 'git' : 'checked out',
-      input.branch ?? branch?.name,
-    ),
-    ...(convention ? [describeConvention(convention)] : []),
-    ...(features ? [listProposal(features, input)] : []),
-  ];
-}
-
-/** Set up in config.toml, to be changed there. */
-const describeConvention = ({ name, from }: Convention): Proposal => ({
-  name: 'commits',
-  value: `${name}: only agents’ commits follow the protocol${name === 'commitlint' ? ', but for the subject' : ''}`,
-  from,
-  taken: true,
-  flag: '',
-});
-
-function listProposal({ file, names, leftOut }: FoundFeatures, input: InitInput): Proposal {
-  return {
-    name: 'features',
-    value: `${plural(names.length, 'feature')} (${oneLine(names.join('; '), 50)})`,
-    from: leftOut > 0 ? `${file}, ${leftOut} of it left out` : file,
-    taken: input.features?.file === file,
-    flag: formatArgv(['--features', file]),
+    taken = value ?? '',
+  ): void => {
+    if (!value) return;
+    proposals.push({ name, value, from, taken: taken === value, flag: formatArgv([option, value]) });
   };
+  add('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack);
+  add('test', '--test', test?.command, test?.by ?? '', input.test ?? '');
+  add('id_pattern', '--id-pattern', idPattern, 'recent commits', input.idPattern);
+  add('branch', '--branch', branch?.name, branch?.known ? 'git' : 'checked out', input.branch);
+  if (convention)
+    proposals.push({
+      name: 'commits',
+      value: `${convention.name}: only agents’ commits follow the protocol${convention.name === 'commitlint' ? ', except for the subject' : ''}`,
+      from: convention.from,
+      taken: true,
+      flag: '',
+    });
+  if (features)
+    proposals.push({
+      name: 'features',
+      value: `${plural(features.names.length, 'feature')} (${oneLine(features.names.join('; '), 50)})`,
+      from: features.leftOut > 0 ? `${features.file}, ${features.leftOut} left out` : features.file,
+      taken: input.features?.file === features.file,
+      flag: formatArgv(['--features', features.file]),
+    });
+  return proposals;
 }
 
 /** `package.json, services/api/pyproject.toml` */
@@ -77,38 +64,41 @@ function placesOf(parts: readonly Part[]): string {
     : places.join(', ');
 }
 
-/** Flags that came too late: what is there stays. */
-export function whatHadNoEffect(input: InitInput, fresh: boolean, script: ScriptPlan): string[] {
-  const reasons: string[] = [];
-  if (input.stack !== undefined && script.edited)
-    reasons.push(
-      `--stack ${input.stack}: init.sh was changed by hand and stays; to have forge's: remove it, then forge init again`,
-    );
-  if (fresh) return reasons;
-  const settings: readonly (readonly [flag: string, given: string | undefined, how: string])[] = [
-    ['--name', input.name, 'forge config set project.name NAME'],
-    ['--test', input.test, 'forge config set checkpoint.verify "COMMAND"'],
-    ['--id-pattern', input.idPattern, 'forge config set commit.id_pattern PATTERN'],
-    ['--branch', input.branch, 'forge config set git.default_branch NAME'],
+/** Why a flag had no effect: existing files are never overwritten. */
+export function ignoredFlags(input: InitInput, fresh: boolean, script: ScriptPlan): string[] {
+  const ignored =
+    input.stack !== undefined && script.isOwn
+      ? [
+          `--stack ${input.stack}: .forge/init.sh stays as it is; to replace it, remove it and run forge init again`,
+        ]
+      : [];
+  if (fresh) return ignored;
+  const settings = [
+    ['--name', input.name, 'project.name NAME'],
+    ['--test', input.test, 'checkpoint.verify "COMMAND"'],
+    ['--id-pattern', input.idPattern, 'commit.id_pattern PATTERN'],
+    ['--branch', input.branch, 'git.default_branch NAME'],
+    ['--hooks warn', input.hooks === 'warn' ? 'warn' : undefined, 'commit.enforce warn'],
+  ] as const;
+  return [
+    ...ignored,
+    ...settings
+      .filter(([, given]) => given !== undefined)
+      .map(([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`),
   ];
-  for (const [flag, given, how] of settings)
-    if (given !== undefined) reasons.push(`${flag}: config.toml is there already; ${how}`);
-  if (input.hooks === 'warn')
-    reasons.push('--hooks warn: config.toml is there already; forge config set commit.enforce warn');
-  return reasons;
 }
 
-export function whyNoGit(from: string, repository: Repository | null): string[] {
+export function explainNoGit(from: string, repository: Repository | null): string[] {
   if (repository) return [];
   const around = findRepository(from);
   return [
     around
-      ? `git: the repository around this folder is all of ${around.root}, your home folder, and is left alone; for commits and recovery: git init`
+      ? `git: the repository around this folder is your home folder (${around.root}) and is left alone; for commits and recovery: git init`
       : 'git: this folder is not a repository; sessions end without a commit',
   ];
 }
 
-/** What to type now: four lines at most, each of which works as it stands. */
+/** At most three commands, each of which works as printed. */
 export function nextSteps(
   context: Context,
   { parts, features }: { parts: readonly Part[]; features: readonly string[] },
@@ -117,7 +107,7 @@ export function nextSteps(
   const test = found.test === null ? '' : ` --test ${JSON.stringify(found.test.command)}`;
   const add = found.features
     ? formatArgv(['forge', 'init', '--features', found.features.file])
-    : `forge feature add "First thing to build"${test}${missingTool(context, found.test?.command)}`;
+    : `forge feature add "First thing to build"${test}`;
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),
@@ -125,21 +115,11 @@ export function nextSteps(
   ];
 }
 
-/** A remark where the tests need a program that is not installed. */
-function missingTool({ world }: Context, command: string | undefined): string {
-  const tool = command?.split(' ')[0] ?? '';
-  if (command === undefined || tool.includes('/')) return '';
-  const files = [tool, `${tool}.exe`, `${tool}.cmd`];
-  const folders = (world.env.PATH ?? '').split(delimiter);
-  const isThere = folders.some((folder) => files.some((file) => existsSync(join(folder, file))));
-  return isThere ? '' : `   # ${tool} is not installed here`;
-}
-
 function hasFeatures(context: Context): boolean {
   try {
     return readFeatures(context).length > 0;
   } catch {
-    // It is for the commands that need the list to say what is wrong with it.
+    // The commands that need the list report the damage.
     return true;
   }
 }

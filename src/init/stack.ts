@@ -2,16 +2,14 @@ import { compareText } from '../core/text.js';
 
 export const STACKS = ['node', 'python', 'rust', 'go', 'mixed', 'none'] as const;
 export type Stack = (typeof STACKS)[number];
+type Toolchain = Exclude<Stack, 'mixed' | 'none'>;
 
-/** What a part of a project is made with. */
-export type Toolchain = Exclude<Stack, 'mixed' | 'none'>;
-
-/** One project of a repository: most have one, at the top. */
+/** One project of a repository. Most repositories have one, at the top. */
 export interface Part {
   stack: Toolchain;
-  /** From the repository's top, with forward slashes; `.` is the top. */
+  /** Relative to the repository's top, with forward slashes; `.` is the top. */
   folder: string;
-  /** The file that told. */
+  /** The file that identified it. */
   by: string;
 }
 
@@ -21,16 +19,8 @@ export interface FolderView {
   files: ReadonlySet<string>;
 }
 
-interface Marks {
-  /** A folder with one of these is a project, unless one around it is the project that it belongs to. */
-  marks: readonly string[];
-  /** One with such a file of its own is not part of the one around it. */
-  own: readonly string[];
-  /** With such a file around it, it is. */
-  around?: string;
-}
-
-const MARKS: Record<Toolchain, Marks> = {
+/** `marks` identify a project. A project inside another one is separate only if it has one of the `own` files. */
+const MARKS: Record<Toolchain, { marks: readonly string[]; own: readonly string[] }> = {
   node: {
     marks: ['package.json'],
     own: ['package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'],
@@ -40,44 +30,42 @@ const MARKS: Record<Toolchain, Marks> = {
     own: ['uv.lock', 'poetry.lock'],
   },
   rust: { marks: ['Cargo.toml'], own: ['Cargo.lock'] },
-  go: { marks: ['go.work', 'go.mod'], own: ['go.mod'], around: 'go.work' },
+  go: { marks: ['go.work', 'go.mod'], own: ['go.mod'] },
 };
 export const TOOLCHAINS = Object.keys(MARKS) as Toolchain[];
 
-/** More would be a page of lines that nobody reads. */
 const MAX_PARTS = 20;
 
-/** The projects in these folders, the top first, then in path order. A folder belongs to a project around it, as in a workspace. */
+/** Finds the projects in these folders: the top first, then by path. Members of a workspace belong to it. */
 export function detectParts(folders: readonly FolderView[]): Part[] {
-  const views = [...folders].sort((a, b) => rank(a.folder, b.folder));
-  const parts = views.flatMap((view) =>
-    TOOLCHAINS.flatMap((stack): Part[] => {
-      const { marks, own, around } = MARKS[stack];
-      const by = marks.find((name) => view.files.has(name));
-      if (by === undefined) return [];
-      const above = views.filter(({ folder }) => folder !== view.folder && isInside(view.folder, folder));
-      const belongs = above.some(({ files }) => marks.some((name) => files.has(name)));
-      const inWorkspace = around !== undefined && above.some(({ files }) => files.has(around));
-      const isOwn = !inWorkspace && own.some((name) => view.files.has(name));
-      return belongs && !isOwn ? [] : [{ stack, folder: view.folder, by }];
-    }),
+  const views = [...folders].sort(
+    (a, b) => Number(b.folder === '.') - Number(a.folder === '.') || compareText(a.folder, b.folder),
   );
+  const parts = views.flatMap(({ folder, files }) => {
+    const above = views.filter((outer) => isInside(folder, outer.folder));
+    return TOOLCHAINS.flatMap((stack): Part[] => {
+      const { marks, own } = MARKS[stack];
+      const by = marks.find((name) => files.has(name));
+      if (by === undefined) return [];
+      const isNested = above.some((outer) => marks.some((name) => outer.files.has(name)));
+      const inGoWorkspace = stack === 'go' && above.some((outer) => outer.files.has('go.work'));
+      const isSeparate = !inGoWorkspace && own.some((name) => files.has(name));
+      return isNested && !isSeparate ? [] : [{ stack, folder, by }];
+    });
+  });
   return parts.slice(0, MAX_PARTS);
 }
 
-const rank = (a: string, b: string): number => Number(b === '.') - Number(a === '.') || compareText(a, b);
+const isInside = (folder: string, outer: string): boolean =>
+  folder !== outer && (outer === '.' || folder.startsWith(`${outer}/`));
 
-const isInside = (folder: string, outer: string): boolean => outer === '.' || folder.startsWith(`${outer}/`);
-
-/** What all parts together are. */
 export function stackOf(parts: readonly Part[]): Stack {
   const stacks = new Set(parts.map(({ stack }) => stack));
-  const [first] = stacks;
-  if (first === undefined) return 'none';
-  return stacks.size === 1 ? first : 'mixed';
+  const [first = 'none'] = stacks;
+  return stacks.size > 1 ? 'mixed' : first;
 }
 
-/** The parts that a stack stands for: those found, or one at the top when it was only named. */
+/** The parts of a stack: the detected ones, or one at the top if none was detected. */
 export function partsFor(stack: Stack, found: readonly Part[]): Part[] {
   if (stack === 'none') return [];
   if (stack === 'mixed') return [...found];

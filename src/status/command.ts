@@ -2,96 +2,183 @@ import { toPlainGlyphs } from '../cli/screen.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError, usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
-import type { Color, Component, Status, StatusReport } from '../index.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
+import type { Color, Component, StatusReport, Where } from '../index.js';
 
 const MARKS: Readonly<Record<Color, string>> = { neutral: '·', green: '●', yellow: '◐', red: '○' };
 
-export function paintColor(color: Color, text: string, style: Style): string {
-  return { neutral: style.dim, green: style.good, yellow: style.warn, red: style.bad }[color](text);
-}
+const paint = (color: Color, text: string, style: Style): string =>
+  ({ neutral: style.dim, green: style.good, yellow: style.warn, red: style.bad })[color](text);
 
-export const markOf = (color: Color, style: Style): string => paintColor(color, MARKS[color], style);
+const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
 
-/** Below this a line of its own for each reason reads better than a column of it. */
+/** Below this width reasons get lines of their own instead of a column. */
 const NARROW = 50;
 
-/** A line a component; what is not green with the command that improves it. Marks only where a person looks. */
-export function renderStatus({ components }: Status, style: Style): string {
+/** Marks appear only at a terminal. */
+function renderStatus({ components }: StatusReport, style: Style): string {
+  const head = ({ name, color }: Component): string[] => [
+    style.width === null ? name : `${markOf(color, style)} ${name}`,
+    paint(color, color, style),
+  ];
+  const lines = ({ reasons, fix }: Component): string[] => [
+    ...reasons,
+    ...fix.map((line) => `→ ${style.command(line)}`),
+  ];
   if (style.width !== null && style.width < NARROW)
-    return components.map((component) => narrow(component, style)).join('\n');
-  const rows = components.flatMap((component) => {
-    const [first = '', ...more] = lines(component, style);
-    return [[...head(component, style), first], ...more.map((line) => [...EMPTY, line])];
-  });
+    return components
+      .flatMap((component) => [head(component).join(' '), ...lines(component).map((line) => `  ${line}`)])
+      .join('\n');
+  const rows = components.flatMap((component) =>
+    lines(component).map((line, i) => [...(i === 0 ? head(component) : ['', '']), line]),
+  );
   return columns(rows);
 }
 
-const EMPTY = ['', ''];
-const head = ({ name, color }: Component, style: Style): string[] => [
-  style.width === null ? name : `${markOf(color, style)} ${name}`,
-  paintColor(color, color, style),
-];
-
-const lines = ({ reasons, fix }: Component, style: Style): string[] => [
-  ...reasons,
-  ...fix.map((command) => `→ ${style.command(command)}`),
-];
-
-const narrow = (component: Component, style: Style): string =>
-  [head(component, style).join(' '), ...lines(component, style).map((line) => `  ${line}`)].join('\n');
-
-/** One line for a prompt: a mark for each component, and what the session works on. */
-function renderShort({ components, task }: Pick<StatusReport, 'components' | 'task'>, style: Style): string {
+/** One line for a shell prompt, which reads it from a pipe: a mark per component, and the task. */
+function renderShort({ components, task }: StatusReport, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
-  // A prompt is put together from what goes into a pipe.
   return ['forge', style.unicode ? marks : toPlainGlyphs(marks), ...(task === null ? [] : [task])].join(' ');
 }
 
-async function run(call: Call): Promise<StatusReport | undefined> {
+async function runStatus(call: Call): Promise<StatusReport | undefined> {
   const { options, flags } = call;
   threshold(options.exitCode);
   const brief = options.short === true;
   try {
     return await call.forge().status({ brief });
   } catch (error) {
-    // A prompt is shown everywhere.
+    // A prompt shows up in every folder.
     if (brief && !flags.json && error instanceof ForgeError && error.code === 'not_a_forge') return undefined;
     throw error;
   }
 }
 
-/** From which colour on `--exit-code` fails. */
+/** The color from which `--exit-code` fails. */
 function threshold(given: unknown): 'red' | 'yellow' | null {
   if (given === undefined) return null;
   if (given === true || given === 'red') return 'red';
   if (given === 'yellow') return 'yellow';
-  const found = JSON.stringify(oneLine(String(given), 40));
-  throw usage('status.exit_code', `--exit-code: found ${found}, allowed: red | yellow.`, {
-    field: 'exit-code',
-  });
+  throw usage(
+    'status.exit_code',
+    `--exit-code: found ${JSON.stringify(oneLine(String(given), 40))}, allowed: red | yellow.`,
+    { field: 'exit-code' },
+  );
 }
 
 function exit(status: StatusReport | undefined, options: Record<string, unknown>): number {
   const from = threshold(options.exitCode);
-  if (!status || from === null) return 0;
-  return status.worst === 'red' || status.worst === from ? 1 : 0;
+  return status && from !== null && (status.worst === 'red' || status.worst === from) ? 1 : 0;
 }
 
 export const group: Group = {
   commands: [
     command<StatusReport | undefined>({
       name: 'status',
-      summary: 'Show how memory is: five parts with their colours, why, and what to type',
+      summary: 'Show memory health: five components with their colors, reasons and fixes',
       example: 'forge status',
       options: [
-        { flags: '--short', help: 'one line for a prompt; nothing where there is no .forge/' },
-        { flags: '--exit-code [colour]', help: 'exit 1 when something is red; with yellow: or yellow' },
+        { flags: '--short', help: 'one line for a shell prompt; nothing outside a project' },
+        { flags: '--exit-code [color]', help: 'exit 1 if a component is red (default) or yellow' },
       ],
-      run,
+      run: runStatus,
       render: (status, style, { short }) =>
         !status ? '' : short === true ? renderShort(status, style) : renderStatus(status, style),
       exit,
+    }),
+  ],
+};
+
+const NOWHERE: Where = {
+  root: null,
+  branch: null,
+  git: false,
+  session: null,
+  features: null,
+  step: null,
+  halted: null,
+  paused: null,
+  recovering: false,
+  health: [],
+  problems: [],
+  next: ['forge init', 'forge --help'],
+};
+
+async function runWhere(call: Call): Promise<Where> {
+  try {
+    return await call.forge().where();
+  } catch (error) {
+    // A newcomer types `forge` first, so this is not a failure.
+    if (!(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
+    const { hint = 'forge init' } = error.details;
+    return {
+      ...NOWHERE,
+      problems: hint === 'forge init' ? [] : [error.message],
+      next: [hint, 'forge --help'],
+    };
+  }
+}
+
+function renderWhere(where: Where, style: Style): string {
+  const { root, problems, next } = where;
+  if (root === null) {
+    const [problem = 'There is no .forge/ here yet.'] = problems;
+    return `forge keeps a memory that coding agents can trust, in a project's .forge/. ${problem}\nBegin with: ${style.command(next[0] ?? '')}   (all commands: forge --help)`;
+  }
+  const rows = factsOf(where, root, style).flatMap(([name, value]) =>
+    value === null ? [] : [[style.strong(name), value]],
+  );
+  return `${columns(rows)}\n\nNext:\n${next.map((line) => `  ${style.command(line)}`).join('\n')}`;
+}
+
+function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
+  const { session, halted, paused, recovering, problems, step, features } = where;
+  const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
+  const since = (at: string): string =>
+    style.width === null ? `since ${at.slice(11, 16)} UTC` : `started ${style.time(at)}`;
+  const open = session?.open_questions ?? 0;
+  return [
+    ['Project', `${root} (${escapeControls(git)})`],
+    ['Session', session ? `${session.id}, ${since(session.started_at)}` : 'none is running'],
+    ['Task', session?.task ? escapeControls(session.task) : null],
+    ['NEXT', step === null ? null : oneLine(step, 200)],
+    [
+      'Open',
+      open > 0 ? `${plural(open, 'open entry', 'open entries')} in working memory: forge kfr list` : null,
+    ],
+    ['Features', features && countFeatures(features)],
+    ['Memory', halted === null ? null : `${style.bad('halted')}: ${oneLine(halted, 200)}`],
+    ['Recovery', recovering ? style.bad('a rollback or an undo was interrupted') : null],
+    ['Paused', paused === null ? null : style.bad(escapeControls(paused))],
+    ...problems.map((text): [string, string] => ['Damaged', style.bad(oneLine(text, 300))]),
+    ['Health', healthOf(where, style)],
+  ];
+}
+
+function countFeatures(counts: NonNullable<Where['features']>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  const total = parts.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return 'none yet';
+  return `${plural(total, 'feature')}: ${parts.map(([status, count]) => `${count} ${status}`).join(', ')}`;
+}
+
+/** At a terminal all components as marks; elsewhere the yellow and red ones in words. */
+function healthOf({ health }: Where, style: Style): string {
+  if (style.width !== null)
+    return health.map(({ name, color }) => `${markOf(color, style)}\u00a0${name}`).join('  ');
+  const bad = health.filter(({ color }) => color === 'yellow' || color === 'red');
+  if (bad.length === 0) return style.good('green');
+  return `${bad.map(({ name, color }) => `${name} ${paint(color, color, style)}`).join(', ')}: forge status`;
+}
+
+export const whereGroup: Group = {
+  commands: [
+    command<Where>({
+      name: 'where',
+      summary: 'Show where you stand and what to do next',
+      example: 'forge',
+      run: runWhere,
+      render: renderWhere,
     }),
   ],
 };

@@ -1,40 +1,108 @@
 import { oneLine, plural } from '../core/text.js';
 import type { FeatureStatus } from '../feature/rules.js';
-import { describeSpan, MINUTE, newestPast, WEEK } from './age.js';
-import { green, neutral, type Remark, red, yellow } from './component.js';
-import type { Problem } from './symptom.js';
 
-/** What could not be read is red, whatever it is: the message says where, the hint what to type. */
-export const damaged = ({ message, hint }: Problem, fix?: string): Remark[] => [
-  red(message.replace(/\.$/, ''), hint ?? fix),
-];
+/** RFC-9060 §8.1: five components, each with a color. Neutral is something that was not started. */
+export const COLORS = ['neutral', 'green', 'yellow', 'red'] as const;
+export type Color = (typeof COLORS)[number];
+
+const COMPONENTS = ['long-term', 'short-term', 'features', 'git', 'linear'] as const;
+type ComponentName = (typeof COMPONENTS)[number];
+
+export interface Component {
+  name: ComponentName;
+  color: Color;
+  /** Worst first; never empty. */
+  reasons: string[];
+  /** Commands that improve it. */
+  fix: string[];
+}
+
+export interface Status {
+  components: Component[];
+  worst: Color;
+}
+
+/** One observation about a component. */
+export interface Remark {
+  color: Color;
+  reason: string;
+  fix?: string | undefined;
+}
+
+const neutral = (reason: string): Remark => ({ color: 'neutral', reason });
+const green = (reason: string): Remark => ({ color: 'green', reason });
+export const yellow = (reason: string, fix?: string): Remark => ({ color: 'yellow', reason, fix });
+export const red = (reason: string, fix?: string): Remark => ({ color: 'red', reason, fix });
+
+export const worstOf = (colors: readonly Color[]): Color =>
+  COLORS[Math.max(0, ...colors.map((color) => COLORS.indexOf(color)))] as Color;
+
+/** A component has the color of its worst remark. Good news is only shown where there is nothing else. */
+export function toComponent(name: ComponentName, remarks: readonly Remark[]): Component {
+  const color = worstOf(remarks.map((remark) => remark.color));
+  const shown = remarks
+    .filter((remark) => remark.color === color || remark.color === 'yellow' || remark.color === 'red')
+    .sort((a, b) => COLORS.indexOf(b.color) - COLORS.indexOf(a.color));
+  const fix = new Set(shown.flatMap((remark) => remark.fix ?? []));
+  return { name, color, reasons: shown.map(({ reason }) => reason), fix: [...fix] };
+}
+
+export function toStatus(remarks: Readonly<Record<ComponentName, readonly Remark[]>>): Status {
+  const components = COMPONENTS.map((name) => toComponent(name, remarks[name]));
+  return { components, worst: worstOf(components.map(({ color }) => color)) };
+}
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const WEEK = 7 * DAY;
+
+/** A duration in its largest unit, rounded down: `12 s`, `3 min`, `2 h`, `5 days`. */
+export function describeSpan(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h`;
+  return plural(Math.floor(ms / DAY), 'day');
+}
+
+/** `3 min ago`. Null for an invalid time, one in the future, or one more than 60 days ago: show the time itself. */
+export function describeAge(at: string, now: Date): string | null {
+  const age = now.getTime() - Date.parse(at);
+  if (Number.isNaN(age) || age < -MINUTE || age > 60 * DAY) return null;
+  return age < MINUTE ? 'just now' : `${describeSpan(age)} ago`;
+}
+
+/** The newest of some times that is not in the future. The clock of another machine may be a little ahead. */
+function newestPast(times: readonly number[], now: Date): number | null {
+  return times
+    .filter((at) => at <= now.getTime() + MINUTE)
+    .reduce<number | null>((newest, at) => Math.max(newest ?? at, at), null);
+}
 
 const LEARN = 'forge learn "TEXT" --as success';
 
-/** Of knowledge.json: when each of its entries was learned. Stale after more than seven days. */
+/** `learnedAt`: one time per entry of knowledge.json. Stale after more than seven days. */
 export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
   if (learnedAt.length === 0) return [green('knowledge.json is valid; nothing was learned yet')];
-  const known = plural(learnedAt.length, 'learning');
-  const times = learnedAt.map((at) => Date.parse(at)).filter((at) => !Number.isNaN(at));
-  const newest = newestPast(times, now);
-  if (newest === null) {
-    const why = times.length > 0 ? 'lies in the future' : 'has no date';
-    return [yellow(`knowledge.json: ${known}, and each ${why}: how old they are cannot be told`, LEARN)];
-  }
+  const count = plural(learnedAt.length, 'learning');
+  const newest = newestPast(
+    learnedAt.map((at) => Date.parse(at)),
+    now,
+  );
+  if (newest === null)
+    return [yellow(`knowledge.json: ${count}, none with a date in the past: their age is unknown`, LEARN)];
   const age = Math.max(0, now.getTime() - newest);
   if (age > WEEK)
-    return [yellow(`knowledge.json is stale: the newest of ${known} is ${describeSpan(age)} old`, LEARN)];
-  return [green(`knowledge.json is valid: ${known}, the newest ${describeSpan(age)} old`)];
+    return [yellow(`knowledge.json is stale: the newest of ${count} is ${describeSpan(age)} old`, LEARN)];
+  return [green(`knowledge.json is valid: ${count}, the newest ${describeSpan(age)} old`)];
 }
 
 interface ShortTermFacts {
   /** Null: no session is running. */
   session: string | null;
-  /** Minutes since 1970 of each entry of progress.txt; null: there is no such file. */
+  /** The minute of each entry of progress.txt since 1970; null: the file is missing. */
   entries: readonly number[] | null;
 }
 
-/** An entry says its minute and no second, so it is an hour old at the earliest when sixty whole minutes lie between. */
+/** Entries have no seconds, so one is stale when more than sixty whole minutes lie between. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
   const fix = 'forge log "what you just did"';
@@ -43,70 +111,65 @@ export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): 
     entries.map((minutes) => minutes * MINUTE),
     now,
   );
-  if (newest === null) {
-    const why = entries.length > 0 ? 'lies in the future' : 'has a time';
-    const which = entries.length > 0 ? 'each entry' : 'no entry';
-    return [yellow(`progress.txt: ${which} ${why}: how current it is cannot be told`, fix)];
-  }
-  const minutes = Math.max(0, Math.floor(now.getTime() / MINUTE) - newest / MINUTE);
-  const age = describeSpan(minutes * MINUTE);
-  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age} ago`, fix)];
-  return [green(`progress.txt is current: last entry ${minutes === 0 ? 'just now' : `${age} ago`}`)];
+  if (newest === null)
+    return [yellow('progress.txt: no entry has a time in the past: its age is unknown', fix)];
+  const minutes = Math.max(0, Math.floor((now.getTime() - newest) / MINUTE));
+  const age = minutes === 0 ? 'just now' : `${describeSpan(minutes * MINUTE)} ago`;
+  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, fix)];
+  return [green(`progress.txt is current: last entry ${age}`)];
 }
 
 interface FeatureFacts {
   counts: Readonly<Record<FeatureStatus, number>>;
-  /** Marked passing without the evidence, and counted as in progress. */
+  /** Ids marked passing without evidence, which count as in progress. */
   claims: readonly string[];
-  /** Their tests pass, and were never seen to fail; counted as in progress. */
+  /** Ids whose tests pass and never failed, which count as in progress. */
   unproven?: readonly string[];
-  /** A person said so, without a run: `LOGIN: passing (by hand: …)`. */
+  /** `LOGIN: passing (by hand: …)` */
   byHand?: readonly string[];
-  /** What to type about the next of them. */
+  /** The next command to type. */
   next: string;
 }
 
-/** Of those that were begun: above 80 % is green, below 50 % red; both of these are yellow. Exact, in whole numbers. */
+/** Of the started features more than 80 % pass: green; less than 50 %: red. Compared in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const { counts, claims, unproven = [], byHand = [], next } = facts;
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return [neutral('there are no features yet')];
   const { passing, not_implemented: waiting } = counts;
-  const begun = total - waiting;
-  if (begun === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
-  if (counts.in_progress === begun && claims.length + unproven.length === 0)
-    return [neutral(`${plural(begun, 'feature')} in progress, none verified yet`)];
-  const percent = Math.floor((passing * 100) / begun);
-  const of = waiting === 0 ? plural(total, 'feature') : `${begun} started`;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const started = total - waiting;
+  if (total === 0) return [neutral('there are no features yet')];
+  if (started === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
+  if (counts.in_progress === started && claims.length + unproven.length === 0)
+    return [neutral(`${plural(started, 'feature')} in progress, none verified yet`)];
+  const percent = Math.floor((passing * 100) / started);
+  const of = waiting === 0 ? plural(total, 'feature') : `${started} started`;
   const rest = waiting === 0 ? '' : `, ${waiting} not started`;
-  const reason = `${passing} of ${of} ${passing === 1 || begun === 1 ? 'passes' : 'pass'} (${percent} %)${rest}`;
-  const remarks =
-    passing * 100 > begun * 80
-      ? [green(reason)]
-      : [passing * 100 >= begun * 50 ? yellow(reason, next) : red(reason, next)];
-  const doubt = (ids: readonly string[], why: string, command: string): Remark[] => {
-    const [first] = ids;
-    const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
-    const id = first?.split(':')[0];
-    return first === undefined ? [] : [yellow(`${named}${why}`, `forge ${command} ${id}`)];
-  };
+  const verb = passing === 1 || started === 1 ? 'passes' : 'pass';
+  const reason = `${passing} of ${of} ${verb} (${percent} %)${rest}`;
+  const isGreen = passing * 100 > started * 80;
+  const isYellow = passing * 100 >= started * 50;
   return [
-    ...remarks,
-    ...doubt(claims, ': marked passing, but not by a run of the tests as they are', 'done'),
+    isGreen ? green(reason) : isYellow ? yellow(reason, next) : red(reason, next),
+    ...doubt(claims, ': marked passing, but not by a run of the current tests', 'done'),
     ...doubt(unproven, ': the tests pass, and were never seen to fail', 'feature confirm'),
     ...doubt(byHand, '', 'done'),
   ];
 }
 
-/** What shows that Linear is used here, and by which a commit is tied to it. */
+function doubt(ids: readonly string[], why: string, command: string): Remark[] {
+  const [first] = ids;
+  if (first === undefined) return [];
+  const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
+  return [yellow(`${named}${why}`, `forge ${command} ${first.split(':')[0]}`)];
+}
+
 interface IssueRules {
-  /** Issues that are here, or were, and features that carry one. */
+  /** Issues that are or were here, or that a feature has. */
   known: ReadonlySet<string>;
-  /** What looks like one. */
   isIssue(id: string): boolean;
 }
 
-/** A commit that names no issue. Git's own and those of a session's end are nobody's work. */
+/** A commit that names no issue. Merges, reverts, fixups and session ends do not need one. */
 export function isOrphan(
   { subject, parents }: { subject: string; parents: number },
   { known, isIssue }: IssueRules,
@@ -118,44 +181,48 @@ export function isOrphan(
 }
 
 interface LinearFacts {
-  /** Whether an issue of Linear ever was here. */
-  isUsed: boolean;
+  /** The number of active issues. */
   active: number;
-  /** Of the last commits those that name no issue, newest first: hash and subject. */
+  /** The last commits without an issue, newest first: hash and subject. */
   orphans: readonly string[];
-  /** How many commits were looked at. */
+  /** How many commits were read. */
   commits: number;
 }
 
-export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): Remark[] {
-  if (!isUsed) return [neutral('not set up')];
+/** Null: no issue was ever used here. */
+export function judgeLinear(facts: LinearFacts | null): Remark[] {
+  if (facts === null) return [neutral('not set up')];
+  const { active, orphans } = facts;
+  const commits = plural(facts.commits, 'commit');
   const [first] = orphans;
   if (first === undefined)
-    return [
-      green(`${plural(active, 'active issue')}; each of the last ${plural(commits, 'commit')} names one`),
-    ];
+    return [green(`${plural(active, 'active issue')}; each of the last ${commits} names one`)];
+  const count = `${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue`;
   const more = orphans.length > 1 ? ` and ${orphans.length - 1} more` : '';
-  const which = `${oneLine(first, 80)}${more}`;
-  const text = `of the last ${plural(commits, 'commit')}, ${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue: ${which}`;
-  return [yellow(text, 'forge focus set --issue ID   # forge commit names it from now on')];
+  return [
+    yellow(
+      `of the last ${commits}, ${count}: ${oneLine(first, 80)}${more}`,
+      'forge focus set --issue ID   # forge commit names it from now on',
+    ),
+  ];
 }
 
-/** What git tells of this worktree; `.forge/` is left out of what changed. */
+/** What git reports about this worktree. `.forge/` does not count as changed. */
 export interface GitFacts {
   /** Null: a detached HEAD. */
   branch: string | null;
-  /** No commit yet. */
+  /** There is no commit yet. */
   isUnborn: boolean;
-  /** A merge, a rebase …; null: none is in progress. */
+  /** A merge, a rebase, … in progress. */
   operation: string | null;
   changed: number;
   untracked: number;
   unmerged: number;
-  /** The default branch's upstream and the distance to it; null without an upstream. */
+  /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
-  /** The newest checkpoint to go back to that HEAD leads to. */
+  /** The newest checkpoint among HEAD's ancestors that can be restored. */
   checkpoint: string | null;
-  /** A rollback, or its undoing, waits to be completed. */
+  /** A rollback or an undo was interrupted. */
   isRecovering: boolean;
 }
 
@@ -164,14 +231,13 @@ export const NO_GIT: Remark[] = [
 ];
 
 const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
-/** `-a` would commit the markers. */
+/** `git commit -a` would commit the conflict markers. */
 const RESOLVE = 'git mergetool   (or edit them; then: git add)';
 
-/** Diverged is red, whatever else; uncommitted changes, or no checkpoint, are yellow. */
 export function judgeGit(facts: GitFacts): Remark[] {
-  const { branch, operation, upstream, checkpoint, isRecovering } = facts;
+  const { branch, isUnborn, operation, changed, untracked, unmerged, upstream, checkpoint } = facts;
   const remarks: Remark[] = [];
-  if (isRecovering) remarks.push(red('a rollback, or its undoing, waits to be completed', 'forge recover'));
+  if (facts.isRecovering) remarks.push(red('a rollback or an undo was interrupted', 'forge recover'));
   if (upstream && upstream.ahead > 0 && upstream.behind > 0)
     remarks.push(
       red(
@@ -180,20 +246,16 @@ export function judgeGit(facts: GitFacts): Remark[] {
       ),
     );
   if (operation) remarks.push(yellow(`${operation} is in progress`, 'git status'));
-  const changes = describeChanges(facts);
-  if (facts.isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
-  else if (changes !== '')
-    remarks.push(yellow(`uncommitted: ${changes}`, facts.unmerged > 0 ? RESOLVE : COMMIT));
-  if (!facts.isUnborn && checkpoint === null)
-    remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
-  if (remarks.length > 0) return remarks;
-  const where = branch === null ? ', on a detached HEAD' : '';
-  return [green(`clean${where}; ${checkpoint} is there to go back to`)];
-}
-
-const describeChanges = ({ changed, untracked, unmerged }: GitFacts): string =>
-  [
-    ...(unmerged > 0 ? [`${plural(unmerged, 'conflict')}`] : []),
+  const changes = [
+    ...(unmerged > 0 ? [plural(unmerged, 'conflict')] : []),
     ...(changed > 0 ? [plural(changed, 'changed file')] : []),
     ...(untracked > 0 ? [plural(untracked, 'new file')] : []),
-  ].join(', ');
+  ];
+  if (isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
+  else if (changes.length > 0)
+    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, unmerged > 0 ? RESOLVE : COMMIT));
+  if (!isUnborn && checkpoint === null)
+    remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
+  if (remarks.length > 0) return remarks;
+  return [green(`clean${branch === null ? ', on a detached HEAD' : ''}; last checkpoint: ${checkpoint}`)];
+}

@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
+import { decodeManifest, readManifests } from '../checkpoint/read.js';
+import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import { activeIssuesFile, doneIssuesFolder, progressFile, shown } from '../core/paths.js';
+import { activeIssuesFile, doneIssuesFolder, progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
@@ -10,75 +12,127 @@ import { claimsIn } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
+import type { Git } from '../git/client.js';
+import { readDistance } from '../git/read.js';
+import { knownRemote } from '../git/remote.js';
+import { operationInProgress, readRemoteDefault } from '../git/state.js';
+import { readTreeStatus } from '../git/status.js';
+import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeSize, readSize } from '../learning/growth.js';
 import { describeFinding } from '../ledger/compare.js';
 import { damageOf, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes } from '../session/progress-rules.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { type Remark, red, type Status, toStatus, yellow } from './component.js';
-import { lookAtGit } from './git.js';
-import { damaged, isOrphan, judgeFeatures, judgeKnowledge, judgeLinear, judgeProgress } from './rules.js';
+import {
+  isOrphan,
+  judgeFeatures,
+  judgeGit,
+  judgeKnowledge,
+  judgeLinear,
+  judgeProgress,
+  NO_GIT,
+  type Remark,
+  red,
+  type Status,
+  toStatus,
+  yellow,
+} from './rules.js';
 
 export interface StatusInput {
-  /** For a prompt: no good version is looked for of what is damaged. */
+  /** For a prompt: no intact version of a damaged file is searched for. */
   brief?: boolean;
 }
 
-/** Reports a file that forge refuses to read instead of failing. */
-async function lookSafely(
+export interface StatusReport extends Status {
+  /** The id of the running session's task. */
+  task: string | null;
+}
+
+/** VIS-01. Reports damage instead of failing. Restores nothing and halts nothing. */
+export async function readStatus(
   context: Context,
-  { brief }: StatusInput,
-  look: () => Remark[] | Promise<Remark[]>,
-): Promise<Remark[]> {
+  { brief = false }: StatusInput = {},
+): Promise<StatusReport> {
+  const safely = async (check: () => Remark[] | Promise<Remark[]>): Promise<Remark[]> => {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      const { message, details } = brief ? error : ((await withRescue(context, error)) as ForgeError);
+      return [red(message.replace(/\.$/, ''), details.hint ?? 'forge doctor')];
+    }
+  };
+  let list: Feature[] | undefined;
+  const features = (): Feature[] => {
+    list ??= readFeatures(context);
+    return list;
+  };
+  // git first: it runs while the files are read.
+  const git = safely(() => checkGit(context));
+  const [knowledge, ledger, shortTerm, featureList, linear] = await Promise.all([
+    safely(() => checkKnowledge(context)),
+    safely(() => checkLedger(context)),
+    safely(() => checkShortTerm(context, brief)),
+    safely(() => checkFeatures(context, features())),
+    safely(() => checkLinear(context, features)),
+  ]);
+  const status = toStatus({
+    'long-term': [...knowledge, ...ledger],
+    'short-term': shortTerm,
+    features: featureList,
+    git: await git,
+    linear,
+  });
+  return { ...status, task: orElse(() => taskOf(context), null) };
+}
+
+/** For a file that another component reports as damaged. */
+function orElse<T>(read: () => T, otherwise: T): T {
   try {
-    return await look();
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    const told = brief ? error : ((await withRescue(context, error)) as ForgeError);
-    return damaged({ message: told.message, hint: told.details.hint }, 'forge doctor');
+    return read();
+  } catch {
+    return otherwise;
   }
 }
 
-function lookAtKnowledge(context: Context): Remark[] {
+function checkKnowledge(context: Context): Remark[] {
   const { learnings } = listKnowledge(context);
   const learned = learnings.flatMap((entry) => (entry.kind === 'invariant' ? [] : [entry.learned_at]));
   return judgeKnowledge(learned, context.world.now());
 }
 
 const VERIFY = 'forge memory verify';
-/** Damage is told in full by verify. */
-const TOLD = 3;
+/** `memory verify` shows every finding. */
+const MAX_FINDINGS = 3;
 
-/** Whether memory is halted, and whether its ledgers are what they were. Nothing where all is well. */
-async function lookAtLedger(context: Context): Promise<Remark[]> {
+/** Empty if memory is intact and not halted. */
+async function checkLedger(context: Context): Promise<Remark[]> {
   const halt = readHalt(context.disk);
-  if (halt)
-    return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
+  if (halt) return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'damage was found', 300)}`, VERIFY)];
   const verdict = await glanceAtMemory(context);
   const damage = damageOf(verdict).map(describeFinding);
+  const others = problemsOf(verdict)
+    .map(describeFinding)
+    .filter((text) => !damage.includes(text));
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const size = describeSize(readSize(context, bytes));
-  const others = problemsOf(verdict).map(describeFinding);
   return [
     ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
-    ...damage.map((text) => red(oneLine(text, 400), VERIFY)).slice(0, TOLD),
-    ...others
-      .filter((text) => !damage.includes(text))
-      .map((text) => yellow(oneLine(text, 400), VERIFY))
-      .slice(0, TOLD),
+    ...damage.slice(0, MAX_FINDINGS).map((text) => red(oneLine(text, 400), VERIFY)),
+    ...others.slice(0, MAX_FINDINGS).map((text) => yellow(oneLine(text, 400), VERIFY)),
     ...(size === null ? [] : [yellow(size, 'forge memory stats')]),
   ];
 }
 
-/** The other files of a session are read, too: one that is damaged keeps a session from going on. */
-async function lookAtShortTerm(context: Context, brief: boolean): Promise<Remark[]> {
+/** Reads every file of the session: a damaged one keeps the session from going on. */
+async function checkShortTerm(context: Context, brief: boolean): Promise<Remark[]> {
   const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
@@ -93,117 +147,88 @@ async function lookAtShortTerm(context: Context, brief: boolean): Promise<Remark
   ];
 }
 
-/** The features as stored. */
-const storedFeatures = (context: Context): Feature[] => readFeatures(context);
-
-export function lookAtFeatures(context: Context, features: readonly Feature[]): Remark[] {
+function checkFeatures(context: Context, features: readonly Feature[]): Remark[] {
   const claims = new Set(claimsIn(context, features));
-  const unproven = features.filter(isUnprovenPass);
-  const believed = features.map((feature) =>
+  const judged = features.map((feature) =>
     claims.has(feature) ? { ...feature, status: 'in_progress' as const } : feature,
   );
+  const { task } = selectNext(judged, []);
+  const tests = judged.find(({ id }) => id === task?.id)?.tests ?? [];
   return judgeFeatures({
-    counts: countStatuses(believed),
+    counts: countStatuses(judged),
     claims: [...claims].map(({ id }) => id),
-    unproven: unproven.map(({ id }) => id),
-    byHand: byHand(believed),
-    next: nextCommand(believed),
+    unproven: features.filter(isUnprovenPass).map(({ id }) => id),
+    byHand: byHand(judged),
+    // Without tests there is nothing to verify yet.
+    next: task && tests.length > 0 ? `forge done ${task.id}` : 'forge next',
   });
 }
 
-/** A feature without tests can be proved by nothing yet. */
-function nextCommand(features: readonly Feature[]): string {
-  const { task } = selectNext(features, []);
-  const tests = features.find(({ id }) => id === task?.id)?.tests ?? [];
-  return task && tests.length > 0 ? `forge done ${task.id}` : 'forge next';
-}
-
-export interface StatusReport extends Status {
-  task: string | null;
-}
-
-/** VIS-01. Whatever is damaged, this says so and does not fail. Nothing is put back, and nothing halts. */
-export async function readStatus(context: Context, input: StatusInput = {}): Promise<StatusReport> {
-  const safely = (look: Parameters<typeof lookSafely>[2]): Promise<Remark[]> =>
-    lookSafely(context, input, look);
-  let list: Feature[] | undefined;
-  const read = (): Feature[] => {
-    list ??= storedFeatures(context);
-    return list;
-  };
-  const branch = branchSetting(context);
-  // Git first: it works while the rest is read.
-  const asked = safely(() => lookAtGit(context, branch));
-  const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
-    safely(() => lookAtKnowledge(context)),
-    safely(() => lookAtLedger(context)),
-    safely(() => lookAtShortTerm(context, input.brief ?? false)),
-    safely(() => lookAtFeatures(context, read())),
-    asked,
-    safely(() => lookAtLinear(context, read)),
+/** Runs one `git status` that leaves out `.forge/`. */
+async function checkGit(context: Context): Promise<Remark[]> {
+  const { repository, git, layout } = context;
+  if (!repository || !git) return NO_GIT;
+  const [tree, checkpoint, remoteName] = await Promise.all([
+    readTreeStatus(git, { repository, folder: shownFrom(repository.root, layout.dir) }),
+    newestCheckpoint(context, git),
+    knownRemote(repository, git),
   ]);
-  const status = toStatus({
-    'long-term': [...knowledge, ...ledgers],
-    'short-term': shortTerm,
-    features,
-    git,
-    linear,
+  const setting = orElse(() => readConfig(context).git.default_branch, '');
+  const remote = remoteName === null ? null : readRemoteDefault(repository, remoteName, setting);
+  const names = remote ? [remote.branch] : setting === '' ? ['main', 'master', 'trunk'] : [setting];
+  let upstream = names.includes(tree.branch ?? '') ? tree.upstream : null;
+  if (!upstream && remote) {
+    const distance = await readDistance(git, remote.ref);
+    upstream = distance && { name: remote.name, ...distance };
+  }
+  const { head, branch, changed, untracked, unmerged } = tree;
+  const operation = operationInProgress(repository);
+  const isRecovering = hasRecovery(context);
+  return judgeGit({
+    ...{ isUnborn: head === null, branch, changed, untracked, unmerged },
+    ...{ operation, upstream, checkpoint, isRecovering },
   });
-  return { ...status, task: taskOf(context) };
 }
 
-/** The default branch as the settings have it; '' where they do not say, or cannot be read, which is told elsewhere. */
-function branchSetting(context: Context): string {
-  try {
-    return readConfig(context).git.default_branch;
-  } catch {
-    return '';
-  }
+/** The newest checkpoint among HEAD's ancestors that is intact and can be restored. */
+async function newestCheckpoint(context: Context, git: Git): Promise<string | null> {
+  const tags = await listTags(git, true);
+  const files = new Map(readManifests(context).map((file) => [file.name, file]));
+  return (
+    tags
+      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true, decodeManifest))
+      .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true)
+      .sort(byTime)[0]?.tag ?? null
+  );
 }
 
-/** The id of what the running session works on; null without one, or where that cannot be read. */
 function taskOf(context: Context): string | null {
-  try {
-    const task = readRunning(context) ? showFocus(context).task : null;
-    const id = task?.split(': ')[0] ?? '';
-    return id !== task && ID_PATTERN.test(id) ? id : null;
-  } catch {
-    return null;
-  }
+  const task = readRunning(context) ? showFocus(context).task : null;
+  const id = task?.split(': ')[0] ?? '';
+  return id !== task && ID_PATTERN.test(id) ? id : null;
 }
 
 const COMMITS = 10;
 
-/** Forge's own investigations are no issues of Linear's. */
-const isOwn = (id: string): boolean => id.startsWith('INVESTIGATE-');
-
-async function lookAtLinear(context: Context, read: () => Feature[]): Promise<Remark[]> {
+async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {
   const { disk, layout } = context;
   const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
-  const active = issues.map(({ linear_id }) => linear_id).filter((id) => !isOwn(id));
+  // forge's own investigations are not issues in Linear.
+  const isIssueOfLinear = (id: string): boolean => !id.startsWith('INVESTIGATE-');
+  const active = issues.map(({ linear_id }) => linear_id).filter(isIssueOfLinear);
   const done = disk.list(doneIssuesFolder(layout)).filter((name) => name.endsWith('.json'));
   const known = new Set([
     ...active,
-    ...done.map((name) => basename(name, '.json')).filter((id) => !isOwn(id)),
-    ...issuesOf(read),
+    ...done.map((name) => basename(name, '.json')).filter(isIssueOfLinear),
+    ...orElse(() => features().flatMap(({ linear_issue }) => linear_issue ?? []), []),
   ]);
-  if (known.size === 0) return judgeLinear({ isUsed: false, active: 0, orphans: [], commits: 0 });
+  if (known.size === 0) return judgeLinear(null);
   const { isIssue } = makeRules(readConfig(context).commit);
   const commits = await recentCommits(context, COMMITS);
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
-    isUsed: true,
     active: active.length,
     orphans: orphans.map(({ short, subject }) => `${short} ${subject}`),
     commits: commits.length,
   });
-}
-
-/** A list that cannot be read is told of with the features. */
-function issuesOf(read: () => Feature[]): string[] {
-  try {
-    return read().flatMap(({ linear_issue }) => linear_issue ?? []);
-  } catch {
-    return [];
-  }
 }

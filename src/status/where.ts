@@ -14,61 +14,72 @@ import { readProgressText } from '../session/progress.js';
 import { parseProgress } from '../session/progress-rules.js';
 import { resumable, sessionName } from '../session/rules.js';
 import { ownSessions, readRunning } from '../session/running.js';
-import type { Component } from './component.js';
+import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 
-/** `forge` alone: where you stand, and the three most useful next commands. */
+/** Where the work stands, and the three most useful next commands. */
 export interface Where {
   root: string | null;
-  /** Null: no git. */
+  /** Null: no git, or a detached HEAD. */
   branch: string | null;
   git: boolean;
   session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
   features: Record<FeatureStatus, number> | null;
-  /** The NEXT line of the running session, or of the last one. */
+  /** The NEXT line of the running session, else of the last one. */
   step: string | null;
-  /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
+  /** Why nothing may be written until a human acts. */
   halted: string | null;
   /** Since when and why work waits for a human. */
   paused: string | null;
-  /** A rollback, or its undoing, waits to be completed. */
+  /** A rollback or an undo was interrupted. */
   recovering: boolean;
-  /** As `forge status` has it. */
   health: Pick<Component, 'name' | 'color'>[];
-  /** What could not be read. */
+  /** Files that could not be read. */
   problems: string[];
   next: string[];
 }
 
-/** What is damaged is named, and hinders nobody from asking. */
+/** Reports damage instead of failing. */
 export async function whereYouStand(context: Context): Promise<Where> {
   const { repository, git, layout } = context;
   const { components } = await readStatus(context, { brief: true });
-  const broken = new Broken();
-  const features = broken.attempt(() => listFeatures(context).features, null);
-  const session = broken.attempt(() => sessionHere(context), null);
+  const problems = new Set<string>();
+  const repairs = new Set<string>();
+  const attempt = <T, F>(work: () => T, otherwise: F): T | F => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      problems.add(error.message);
+      repairs.add(error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status');
+      return otherwise;
+    }
+  };
+  const features = attempt(() => listFeatures(context).features, null);
+  const session = attempt(() => currentSession(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = broken.attempt(() => readWaiting(context), []);
+  const [pause] = attempt(() => readWaiting(context), []);
   const recovering = hasRecovery(context);
-  const suggested = broken.attempt(() => suggest(context, session !== null, features ?? []), []);
+  const suggested = attempt(() => suggest(context, session !== null, features ?? []), []);
+  const step = attempt(() => nextStep(context), null);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
     git: repository !== null,
     session,
     features: features && countStatuses(features),
-    step: broken.attempt(() => nextStep(context), null),
+    step,
     halted,
     paused: pause ? describeWaiting(pause) : null,
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
-    problems: broken.problems,
+    problems: [...problems],
     next: [
       ...(halted === null ? [] : ['forge memory verify']),
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
-      ...broken.next,
-      // A session does not end while something is open.
+      ...repairs,
+      // An open entry keeps the session from ending.
       ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
       ...(halted === null ? suggested : []),
     ].slice(0, 3),
@@ -80,7 +91,7 @@ const nextStep = (context: Context): string | null =>
     ? parseProgress(readProgressText(context)).next
     : recentArchives(context).at(-1)?.next) ?? null;
 
-function sessionHere(context: Context): Where['session'] {
+function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);
   return (
     running && {
@@ -92,29 +103,11 @@ function sessionHere(context: Context): Where['session'] {
   );
 }
 
-/** What forge refuses to read, once each, and what to do about it. */
-class Broken {
-  readonly problems: string[] = [];
-  readonly next: string[] = [];
-
-  attempt<T, F>(work: () => T, otherwise: F): T | F {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      if (!this.problems.includes(error.message)) this.problems.push(error.message);
-      const command = error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status';
-      if (!this.next.includes(command)) this.next.push(command);
-      return otherwise;
-    }
-  }
-}
-
 function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {
   const isOwn = ownSessions(context);
   const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
   const { task } = nextTask(context);
-  const commands = [
+  return [
     ...(features.length === 0 ? ['forge feature add "First thing to build" --test "COMMAND"'] : []),
     ...(running ? ['forge log "what you just did"'] : []),
     ...(!running && interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : []),
@@ -123,12 +116,11 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
     ...(running ? ['forge end --learned "TEXT" --next "TEXT"'] : []),
     'forge briefing',
   ];
-  return commands.slice(0, 3);
 }
 
-/** A feature without tests can be proved by nothing yet. */
+/** Without tests there is nothing to verify yet. */
 function workOn(task: Candidate, features: readonly Feature[]): string {
-  const tested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
-  const command = tested ? `forge done ${task.id}` : `forge feature edit ${task.id} --test "COMMAND"`;
+  const isTested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
+  const command = isTested ? `forge done ${task.id}` : `forge feature edit ${task.id} --test "COMMAND"`;
   return `${command}   # ${taskLine(task)}`;
 }

@@ -7,7 +7,7 @@ import {
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,
-  type TestFacts,
+  type TopFiles,
 } from '../../src/init/proposal.js';
 import type { Part } from '../../src/init/stack.js';
 import { forgeJson, runForge } from '../support/forge.js';
@@ -91,82 +91,60 @@ describe('what a repository says about itself', () => {
     expect(findTasks(long).leftOut).toBe(2);
   });
 
-  const facts = (change: Partial<TestFacts> = {}): TestFacts => ({
-    files: new Set(),
-    packageJson: null,
-    pyproject: '',
-    makefile: '',
-    ...change,
+  /** Files at the top by name, and what is in them. */
+  const top = (texts: Record<string, string>): TopFiles => ({
+    files: new Set(Object.keys(texts)),
+    read: (name) => texts[name] ?? '',
   });
   const part = (stack: Part['stack'], folder = '.'): Part => ({ stack, folder, by: '' });
+  const json = (script: unknown, more: object = {}): string =>
+    JSON.stringify({ scripts: { test: script }, ...more });
 
-  it('LAY-04 the command that runs the tests', () => {
-    const json = (script: unknown, more: object = {}): unknown => ({ scripts: { test: script }, ...more });
-    const cases: [parts: Part[], change: Partial<TestFacts>, command: string | null][] = [
-      [[part('node')], { packageJson: json('vitest run') }, 'npm test'],
-      [[part('node')], { packageJson: json('x'), files: new Set(['pnpm-lock.yaml']) }, 'pnpm test'],
-      [[part('node')], { packageJson: json('x', { packageManager: 'yarn@4.1.0' }) }, 'yarn test'],
-      [[part('node')], { packageJson: json('x'), files: new Set(['bun.lock']) }, 'bun run test'],
-      [[part('node')], { packageJson: json('echo "Error: no test specified" && exit 1') }, null],
-      [[part('node')], { packageJson: json({ evil: 1 }) }, null],
-      [[part('node')], { packageJson: [1] }, null],
-      [[part('node')], { packageJson: json('x', { packageManager: 'npm; rm -rf /' }) }, 'npm test'],
-      [[part('python')], { files: new Set(['pytest.ini']) }, 'python3 -m pytest'],
-      [[part('python')], { pyproject: '[tool.pytest]', files: new Set(['uv.lock']) }, 'uv run pytest'],
-      [[part('python')], {}, null],
-      [[part('rust')], {}, 'cargo test'],
-      [[part('go')], { files: new Set(['go.mod']) }, 'go test ./...'],
-      [[part('go', 'a')], {}, null],
-      [[part('node'), part('go')], { makefile: 'all:\n\ntest: all\n\tgo test\n' }, 'make test'],
-      [
-        [part('node'), part('go')],
-        { packageJson: json('x'), files: new Set(['go.mod']), makefile: 'test := 1\n' },
-        null,
-      ],
-      // A package.json for a formatter is no reason to know nothing of the tests.
-      [
-        [part('node'), part('python')],
-        { packageJson: { devDependencies: {} }, files: new Set(['pytest.ini']) },
-        'python3 -m pytest',
-      ],
-      [[part('node'), part('rust')], { packageJson: json('x') }, null],
-      [[], { makefile: 'test :\n' }, 'make test'],
-    ];
-    for (const [parts, change, command] of cases)
-      expect([change, proposeTest(parts, facts(change))?.command ?? null]).toEqual([change, command]);
+  it.each<[parts: Part[], texts: Record<string, string>, command: string | null]>([
+    [[part('node')], { 'package.json': json('vitest run') }, 'npm test'],
+    [[part('node')], { 'package.json': json('x'), 'pnpm-lock.yaml': '' }, 'pnpm test'],
+    [[part('node')], { 'package.json': json('x', { packageManager: 'yarn@4.1.0' }) }, 'yarn test'],
+    [[part('node')], { 'package.json': json('x'), 'bun.lock': '' }, 'bun run test'],
+    [[part('node')], { 'package.json': json('echo "Error: no test specified" && exit 1') }, null],
+    [[part('node')], { 'package.json': json({ evil: 1 }) }, null],
+    [[part('node')], { 'package.json': '[1]' }, null],
+    [[part('node')], { 'package.json': json('x', { packageManager: 'npm; rm -rf /' }) }, 'npm test'],
+    [[part('python')], {}, null],
+    [[part('rust')], {}, 'cargo test'],
+    [[part('go')], { 'go.mod': '' }, 'go test ./...'],
+    [[part('go', 'a')], {}, null],
+    [[part('node'), part('go')], { Makefile: 'all:\n\ntest: all\n\tgo test\n' }, 'make test'],
+    [[part('node'), part('go')], { 'package.json': json('x'), 'go.mod': '', Makefile: 'test := 1\n' }, null],
+    // A package.json may be there only for a formatter.
+    [[part('node'), part('python')], { 'package.json': '{}', 'pytest.ini': '' }, 'python3 -m pytest'],
+    [[part('node'), part('rust')], { 'package.json': json('x') }, null],
+    [[], { Makefile: 'test :\n' }, 'make test'],
+  ])('LAY-04 the command that runs the tests: %j %j', (parts, texts, command) => {
+    expect(proposeTest(parts, top(texts))?.command ?? null).toBe(command);
   });
 
-  it('LAY-04 a Python project’s tests run with pytest where it is installed or used, else with unittest', () => {
-    const tests = (path: string, text: string, isPackage = true) => ({ tests: [{ path, text, isPackage }] });
-    const plain = 'from shop import slug\nimport unittest\n';
-    const fixture = tests('tests/test_a.py', 'import pytest\n');
-    const cases: [change: Partial<TestFacts>, command: string | null, by?: string][] = [
-      [{ pyproject: '[project.optional-dependencies]\ntest = ["pytest>=8"]' }, '.venv/bin/python -m pytest'],
-      [{ pyproject: '[dependency-groups]\ndev = ["ruff", "pytest"]' }, '.venv/bin/python -m pytest'],
-      [
-        { pyproject: '[tool.poetry.dev-dependencies]\npytest = "^8"', files: new Set(['poetry.lock']) },
-        'poetry run pytest',
-      ],
-      [{ more: { 'requirements-dev.txt': 'ruff\npytest==8\n' } }, '.venv/bin/python -m pytest'],
-      [{ pyproject: '[tool.pytest.ini_options]\n' }, 'python3 -m pytest'],
-      [{ more: { 'tox.ini': '[pytest]\naddopts = -q\n' } }, 'python3 -m pytest', 'tox.ini'],
-      [fixture, 'python3 -m pytest', 'tests/test_a.py'],
-      // A word is no dependency, and a plugin is another one.
-      [
-        { pyproject: '# perhaps "pytest" some day\n', ...tests('test_a.py', plain) },
-        '.venv/bin/python -m unittest',
-      ],
-      [{ pyproject: 'description = "like pytest"', more: { 'requirements.txt': 'pytest-cov\n' } }, null],
-      [tests('tests/test_a.py', plain), '.venv/bin/python -m unittest', 'tests/test_a.py'],
-      [tests('tests/test_a.py', plain, false), '.venv/bin/python -m unittest discover -s tests'],
-      [{ ...tests('test_a.py', plain), files: new Set(['uv.lock']) }, 'uv run python -m unittest'],
-      [tests('test_a.py', 'def test_a(): pass\n'), null],
-    ];
-    for (const [change, command, by] of cases) {
-      const told = proposeTest([part('python')], facts(change));
-      expect([change, told?.command ?? null]).toEqual([change, command]);
-      if (by !== undefined) expect(told?.by).toBe(by);
-    }
+  it.each<[texts: Record<string, string>, command: string | null, by?: string]>([
+    [
+      { 'pyproject.toml': '[project.optional-dependencies]\ntest = ["pytest>=8"]' },
+      '.venv/bin/python -m pytest',
+    ],
+    [{ 'pyproject.toml': '[dependency-groups]\ndev = ["ruff", "pytest"]' }, '.venv/bin/python -m pytest'],
+    [
+      { 'pyproject.toml': '[tool.poetry.dev-dependencies]\npytest = "^8"', 'poetry.lock': '' },
+      'poetry run pytest',
+    ],
+    [{ 'requirements-dev.txt': 'ruff\npytest==8\n' }, '.venv/bin/python -m pytest'],
+    [{ 'pytest.ini': '' }, 'python3 -m pytest', 'pytest.ini'],
+    [{ 'pyproject.toml': '[tool.pytest.ini_options]\n' }, 'python3 -m pytest'],
+    [{ 'pyproject.toml': '[tool.pytest]', 'uv.lock': '' }, 'uv run pytest'],
+    [{ 'tox.ini': '[pytest]\naddopts = -q\n' }, 'python3 -m pytest', 'tox.ini'],
+    // A comment or a description is no dependency, and a plugin is another one.
+    [{ 'pyproject.toml': '# perhaps "pytest" some day\n' }, null],
+    [{ 'pyproject.toml': 'description = "like pytest"', 'requirements.txt': 'pytest-cov\n' }, null],
+  ])('LAY-04 a Python project runs pytest where it is installed or set up: %j', (texts, command, by) => {
+    const proposal = proposeTest([part('python')], top(texts));
+    expect(proposal?.command ?? null).toBe(command);
+    if (by !== undefined) expect(proposal?.by).toBe(by);
   });
 
   it('GIT-08 notices commitlint, and pull requests that are squashed with their number', () => {
@@ -187,7 +165,7 @@ describe('what a repository says about itself', () => {
     project.write('commitlint.config.js', 'export default {};\n');
     const { stdout } = await runForge(project, ['init']);
     expect(stdout).toMatch(
-      /commits +commitlint: only agents’ commits follow the protocol, but for the subject/,
+      /commits +commitlint: only agents’ commits follow the protocol, except for the subject/,
     );
     const config = project.read(CONFIG);
     expect(config).toContain('\nwho = "agents"\n');

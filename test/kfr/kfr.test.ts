@@ -34,7 +34,7 @@ describe('forge kfr list, inject and clear', () => {
       '',
     ]);
     expect((await runForge(project, [])).stdout).toContain(
-      'Open      2 entries of working memory to resolve: forge kfr list',
+      'Open      2 open entries in working memory: forge kfr list',
     );
     expect((await runForge(project, ['session', 'status'])).stdout).toContain('open: 2 entries');
   });

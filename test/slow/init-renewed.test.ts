@@ -25,7 +25,7 @@ describe('init.sh that forge wrote', () => {
     const kept = await init(project, ['--stack', 'go']);
     expect([kept.renewed, kept.kept.includes(SCRIPT)]).toEqual([[], true]);
     expect(kept.skipped).toContainEqual(
-      expect.stringMatching(/^--stack go: init\.sh was changed by hand and stays/),
+      expect.stringMatching(/^--stack go: \.forge\/init\.sh stays as it is/),
     );
     expect(project.read(SCRIPT)).toBe(edited);
     const crlf = edited.replaceAll('\n', '\r\n');

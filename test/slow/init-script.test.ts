@@ -1,9 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { composeScript } from '../../src/init/script-rules.js';
+import { composeScript } from '../../src/init/script.js';
 import { partsFor, STACKS, TOOLCHAINS } from '../../src/init/stack.js';
-import { scriptPieces } from '../../src/init/templates.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { hasTool, whichTool } from '../support/tools.js';
@@ -225,7 +224,7 @@ describe('init.sh', () => {
     const found = TOOLCHAINS.map((stack) => ({ stack, folder: `a b/${stack}`, by: '' }));
     for (const stack of STACKS) {
       const project = projectAt(folder);
-      project.write('init.sh', composeScript(scriptPieces(), stack, partsFor(stack, found), 'found'));
+      project.write('init.sh', composeScript(stack, partsFor(stack, found), true));
       chmodSync(project.path('init.sh'), 0o755);
       const { exitCode, stdout } = run(folder, 'shellcheck', ['-s', 'sh', 'init.sh']);
       expect([stack, exitCode, stdout]).toEqual([stack, 0, '']);

@@ -24,7 +24,7 @@ describe('text of the repository in forge init', () => {
     ];
     project.write('README.md', tasks.map((task) => `- [ ] ${task}\n`).join(''));
     const { stdout } = await runForge(project, ['init', '-n']);
-    expect(stdout).toMatch(/3 features \(.*\) +README\.md, 3 of it left out/);
+    expect(stdout).toMatch(/3 features \(.*\) +README\.md, 3 left out/);
     expect(stdout).not.toContain('\u001b');
     const result = await init(project, ['--features', 'README.md']);
     expect(result.features).toEqual(['FORGE-001', 'FORGE-002', 'FORGE-003']);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addEntry, entryTimes, startProgress } from '../../src/session/progress-rules.js';
-import { COLORS, type Remark, toComponent, toStatus, worstOf } from '../../src/status/component.js';
 import {
+  COLORS,
   type GitFacts,
   isOrphan,
   judgeFeatures,
@@ -11,6 +11,10 @@ import {
   judgeLinear,
   judgeProgress,
   NO_GIT,
+  type Remark,
+  toComponent,
+  toStatus,
+  worstOf,
 } from '../../src/status/rules.js';
 
 const NOW = new Date('2026-03-10T12:00:30.000Z');
@@ -139,7 +143,7 @@ describe('VIS-01 features', () => {
     const remarks = judgeFeatures({ counts: counts(96, 4), claims, next: 'forge next' });
     expect(remarks.at(-1)).toEqual({
       color: 'yellow',
-      reason: 'A, B, C and 1 more: marked passing, but not by a run of the tests as they are',
+      reason: 'A, B, C and 1 more: marked passing, but not by a run of the current tests',
       fix: 'forge done A',
     });
   });
@@ -160,7 +164,7 @@ describe('VIS-01 git', () => {
   const away = (ahead: number, behind: number) => ({ upstream: { name: 'origin/main', ahead, behind } });
 
   it.each<[string, Partial<GitFacts>, string, RegExp]>([
-    ['clean, checkpointed', {}, 'green', /^clean; checkpoint\/A-v1/],
+    ['clean, checkpointed', {}, 'green', /^clean; last checkpoint: checkpoint\/A-v1/],
     ['clean without a checkpoint', { checkpoint: null }, 'yellow', /^no checkpoint/],
     ['ahead', away(3, 0), 'green', /^clean/],
     ['behind', away(0, 3), 'green', /^clean/],
@@ -212,10 +216,9 @@ describe('VIS-01 Linear', () => {
   });
 
   it('VIS-01 never used: neutral with the reason; orphan commits: yellow', () => {
-    const facts = { isUsed: false, active: 0, orphans: [], commits: 0 };
-    expect(judgeLinear(facts)).toEqual([{ color: 'neutral', reason: 'not set up' }]);
-    expect(colorOf(judgeLinear({ ...facts, isUsed: true, commits: 10 }))).toBe('green');
-    const remarks = judgeLinear({ isUsed: true, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
+    expect(judgeLinear(null)).toEqual([{ color: 'neutral', reason: 'not set up' }]);
+    expect(colorOf(judgeLinear({ active: 0, orphans: [], commits: 10 }))).toBe('green');
+    const remarks = judgeLinear({ active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
     expect(remarks).toMatchObject([
       { color: 'yellow', reason: 'of the last 10 commits, 2 name no issue: abc Fix and 1 more' },
     ]);

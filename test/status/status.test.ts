@@ -218,7 +218,7 @@ describe('forge status', () => {
     for (const text of ['', 'free text\n', '=== FORGE Session 2999-01-01 ===\n\n[10:00] later\n']) {
       project.write(PROGRESS, text);
       const { color, reasons } = await component(project, 'short-term');
-      expect([text, color, reasons[0]]).toEqual([text, 'yellow', expect.stringMatching(/cannot be told$/)]);
+      expect([text, color, reasons[0]]).toEqual([text, 'yellow', expect.stringMatching(/age is unknown$/)]);
     }
   });
 });

@@ -73,7 +73,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
     const { stdout } = await runForge(project, []);
-    expect(stdout).toMatch(/^Open {6}1 entry of working memory to resolve: forge kfr list$/m);
+    expect(stdout).toMatch(/^Open {6}1 open entry in working memory: forge kfr list$/m);
     expect(stdout).toContain('Next:\n  forge kfr list\n');
   });
 

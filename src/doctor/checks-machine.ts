@@ -5,8 +5,8 @@ import { shown } from '../core/paths.js';
 import { headTime } from '../git/read.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import type { Problem } from './symptom.js';
 import { type Check, valueOr } from './check.js';
+import type { Problem } from './symptom.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {

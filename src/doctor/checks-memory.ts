@@ -33,11 +33,11 @@ import { findTracked } from '../project/tracked.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
-import type { Problem } from './symptom.js';
 import { showTrust } from '../trust/trust.js';
 import { attempt, type Check, type Observed } from './check.js';
 import { findConflicts } from './conflicts.js';
 import { withRescue } from './rescue.js';
+import type { Problem } from './symptom.js';
 
 /** No git command holds the lock of the index for so long. */
 const MAX_INDEX_LOCK_MS = 10 * 60_000;

@@ -18,9 +18,9 @@ import { operationInProgress } from '../git/state.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, timestamp } from '../project/project.js';
-import { blocking, degraded, type Symptom } from './symptom.js';
 import { attempt, valueOr } from './check.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
+import { blocking, degraded, type Symptom } from './symptom.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {

@@ -4,11 +4,11 @@ import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import { openContext } from '../project/project.js';
-import { inOrder, type Symptom } from './symptom.js';
 import { attempt, runChecks, valueOr } from './check.js';
 import { MACHINE_CHECKS, PLACE_CHECKS } from './checks-machine.js';
 import { MEMORY_CHECKS } from './checks-memory.js';
 import { type Fix, findConflicts } from './conflicts.js';
+import { inOrder, type Symptom } from './symptom.js';
 
 /** What is wrong here, worst first. */
 export interface Diagnosis {

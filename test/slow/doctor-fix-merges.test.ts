@@ -17,6 +17,7 @@ import {
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
 import { featureFile, ISSUES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
+import { run } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -106,6 +107,20 @@ describe('LAY-09 forge doctor --fix, after', () => {
     const { fixes } = await fix(project);
     expect(fixes[0]?.choices[0]?.why).toBe('kept: deleted by theirs, changed by ours');
     expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
+  });
+
+  it('committed conflict markers, also with CRLF', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, '-c', 'merge.conflictStyle=diff3', 'merge', 'other');
+    const text = project.read(FILE);
+    project.git('commit', '-qam', 'Both');
+    project.write(FILE, text.replaceAll('\n', '\r\n'));
+    const { fixes } = await fix(project);
+    expect(stored(project)).toEqual(MERGED);
+    expect(fixes[0]?.what).not.toContain('git add');
+    // The undo command restores the file.
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect(project.read(FILE)).toBe(text.replaceAll('\n', '\r\n'));
   });
 
   it('issues and archived sessions', async () => {

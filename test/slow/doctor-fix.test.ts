@@ -124,5 +124,7 @@ describe('LAY-09 git hooks', () => {
     expect(said('commit', '-qanm', 'Both')).toEqual([line]);
     expect(said('checkout', '-q', 'HEAD~1')).toEqual([]);
     expect(said('checkout', '-q', '-')).toEqual([line]);
+    await fix(project);
+    expect(said('commit', '-qanm', 'Merged')).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import type { Context } from '../project/project.js';
 import { lazyRule, type Rule } from './rule.js';
 import { entropyOf } from './value.js';
 
-/** A rule as gitleaks writes it. Paths, commits and tags mean nothing here. */
+/** A rule in the format of gitleaks. Its paths, commits and tags have no effect here. */
 interface GitleaksRule {
   id?: unknown;
   description?: unknown;
@@ -28,17 +28,19 @@ interface Allowlist {
   stopwords?: string[];
 }
 
-/** Characters around a keyword in which a match may lie. */
+/** How far a match may be from a keyword, in characters. */
 const REACH = [120, 1000] as const;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
+type Report = (problem: string) => void;
+
 const tables = new Map<string, readonly Rule[]>();
-/** Patterns are compiled late: then the command that is running is warned. */
+/** Patterns are compiled on use. The warning goes to the command that runs then. */
 let warn: Report = () => {};
 
 /**
- * The rules that a repository adds: `[[guard.rules]]`, and the file that `guard.gitleaks` names. A rule of the settings that
- * cannot be used is exit 4. One of the file, which may hold hundreds, is left out with a warning.
+ * The rules of a repository: `[[guard.rules]]`, and the file that `guard.gitleaks` names. An unusable rule of the settings
+ * is exit 4. One of the file, which may have hundreds, is left out with a warning.
  */
 export function readAddedRules(
   context: Context,
@@ -47,43 +49,33 @@ export function readAddedRules(
 ): readonly Rule[] {
   const { layout, warnings } = context;
   const file = shown(layout, configFile(layout));
-  const isInside = gitleaks !== '' && !relative(layout.root, join(layout.root, gitleaks)).startsWith('..');
-  const bytes = isInside ? readPlain(join(layout.root, gitleaks), MAX_FILE_BYTES) : null;
-  const fail: Fail = (problem) => {
+  const fail = (problem: string): never => {
     throw corrupted('guard.rules', `${file}: ${problem}.`, { file });
   };
+  const isInside = gitleaks !== '' && !relative(layout.root, join(layout.root, gitleaks)).startsWith('..');
+  const bytes = isInside ? readPlain(join(layout.root, gitleaks), MAX_FILE_BYTES) : null;
   if (gitleaks !== '' && !bytes)
     return fail(`guard.gitleaks names ${oneLine(gitleaks, 100)}, which is missing`);
   const text = bytes ? decodeUtf8(bytes, gitleaks) : '';
-  const key = JSON.stringify([own, text]);
   warn = (problem) => {
     if (!warnings.includes(problem)) warnings.push(problem);
   };
+  const key = JSON.stringify([own, text]);
   const rules = tables.get(key) ?? [
     ...own.flatMap((rule, i) => readRule(rule, [], (problem) => fail(`guard.rules[${i}] ${problem}`))),
-    ...readGitleaks(text, gitleaks, (problem) => warn(problem)),
+    ...(text === '' ? [] : readGitleaks(text, gitleaks)),
   ];
   tables.set(key, rules);
-  // The few of the settings are compiled at once, so that a mistake is reported where it was made.
+  // Compiles the rules of the settings now, so that a mistake in them is reported at once.
   for (const rule of rules.slice(0, own.length)) rule.pattern.lastIndex = 0;
   return rules;
 }
 
-type Fail = (problem: string) => never;
-type Report = (problem: string) => void;
-
-function readGitleaks(text: string, file: string, warn: Report): Rule[] {
-  if (text === '') return [];
-  const {
-    rules = [],
-    allowlist,
-    allowlists = [],
-  } = parseToml(text, file) as GitleaksRule & {
-    rules?: GitleaksRule[];
-  };
-  const allowed = [...(allowlist ? [allowlist] : []), ...allowlists];
+function readGitleaks(text: string, file: string): Rule[] {
+  const parsed = parseToml(text, file) as GitleaksRule & { rules?: GitleaksRule[] };
+  const allowed = [parsed.allowlist ?? [], parsed.allowlists ?? []].flat();
   // Rules without a pattern are about paths.
-  return rules
+  return (parsed.rules ?? [])
     .filter(({ regex }) => regex !== undefined)
     .flatMap((rule) =>
       readRule(rule, allowed, (problem) =>
@@ -93,8 +85,11 @@ function readGitleaks(text: string, file: string, warn: Report): Rule[] {
 }
 
 function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Report): Rule[] {
-  const { id, description, regex, keywords, secretGroup = 0, entropy = 0, allowlist, allowlists = [] } = raw;
-  const words = Array.isArray(keywords) ? keywords.filter((word) => String(word).length > 1).map(String) : [];
+  const { id, description, regex, keywords, secretGroup = 0, entropy = 0 } = raw;
+  const words = [keywords ?? []]
+    .flat()
+    .map(String)
+    .filter((word) => word.length > 1);
   if (typeof id !== 'string' || typeof regex !== 'string' || words.length === 0) {
     report('needs an id, a regex, and keywords of two characters or more, near which it is searched');
     return [];
@@ -107,8 +102,8 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
       return /(?!)/g;
     }
   };
-  const lists = [...allowed, ...allowlists, ...(allowlist ? [allowlist] : [])];
-  let passes: Accept | undefined;
+  const lists = [...allowed, raw.allowlists ?? [], raw.allowlist ?? []].flat();
+  let isAllowed: Accept | undefined;
   const rule = lazyRule(
     {
       id: `added-${oneLine(id, 80)}`,
@@ -118,8 +113,8 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
       keywords: [...new Set(words.map((word) => word.toLowerCase()))],
       reach: REACH,
       accept: (secret, match) => {
-        passes ??= passesOf(lists, compile);
-        return entropyOf(secret) > Number(entropy) && !passes(secret, match);
+        isAllowed ??= allowedBy(lists, compile);
+        return entropyOf(secret) > Number(entropy) && !isAllowed(secret, match);
       },
       isLoose: true,
     },
@@ -130,16 +125,15 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
 
 type Accept = NonNullable<Rule['accept']>;
 
-/** Whether the author of the rule lets a match pass. */
-function passesOf(lists: readonly Allowlist[], compile: (source: string) => Search): Accept {
+/** Whether one of the allowlists contains a match. */
+function allowedBy(lists: readonly Allowlist[], compile: (source: string) => Search): Accept {
   const tests = lists.map(({ regexes = [], regexTarget = 'secret', stopwords = [] }): Accept => {
-    const words = stopwords.map((word) => word.toLowerCase());
     const searches = regexes.map((regex) => compile(regex));
     return (secret, match) => {
       const target = { match: match[0], line: lineOf(match) }[regexTarget] ?? secret;
       return (
         searches.some((search) => isFound(search, target)) ||
-        words.some((word) => secret.toLowerCase().includes(word))
+        stopwords.some((word) => secret.toLowerCase().includes(word.toLowerCase()))
       );
     };
   });

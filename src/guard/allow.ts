@@ -1,10 +1,10 @@
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { requireDecision } from '../ledger/audit.js';
-import { type RecordRef, readRecords, requireMemory, storeAudit } from '../ledger/memory.js';
+import { type RecordRef, readRecords, storeAudit } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
+import { endPause, findPause, readKnown } from './fingerprint.js';
 import type { GuardClass } from './rule.js';
-import { endPause, findPause, readKnown } from './salt.js';
 
 const ACTION = 'guard_allow';
 
@@ -29,9 +29,8 @@ export async function allowText(
     throw usage(
       'guard.fingerprint',
       `${named.length} findings in this clone have the fingerprint ${JSON.stringify(oneLine(input.fingerprint, 40))}.`,
-      { hint: 'forge guard scan   # shows fingerprints, known where the text was refused' },
+      { hint: 'forge guard scan   # shows the fingerprints' },
     );
-  requireMemory(context);
   const { fingerprint, mark, rule, class: name } = known;
   const about = { fingerprint, rule, class: name };
   const audit = context.disk.withLock(() =>
@@ -41,10 +40,7 @@ export async function allowText(
   return { audit, ...about };
 }
 
-/**
- * Exit 3 for a session that was refused the same text three times: an agent that goes on trying needs a human. A human's
- * own command ends the pause, since a human has looked then.
- */
+/** Exit 3 for a session that was refused the same text three times. A human's own command ends the pause. */
 export function refusePaused(context: Context): void {
   const pause = findPause(context);
   if (!pause) return;
@@ -52,13 +48,13 @@ export function refusePaused(context: Context): void {
   const message = `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`;
   if (!context.world.terminal)
     throw refused('session.paused', `${message}.`, {
-      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # a person, at a terminal; or any command that writes, to go on without it`,
+      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # for a person, at a terminal; any other writing command continues without the text`,
     });
-  context.warnings.push(`${message}. It goes on now.`);
+  context.warnings.push(`${message}. It continues now.`);
   endPause(context);
 }
 
-/** Lets the guard pass what a human allowed. The audit ledger is read at the first finding. */
+/** Lets the guard pass what a human allowed. The audit tier is read at the first finding. */
 export function knowAllowed(context: Context): void {
   let marks: readonly string[] | undefined;
   context.allowedMarks ??= () => {

@@ -31,12 +31,14 @@ function render({ findings, known, scanned, skipped, duration_ms }: Timed, style
     what,
     style.dim(`${rule} ${fingerprint}`),
   ]);
-  const large = skipped.length > 0 ? `, ${plural(skipped.length, 'file')} too large to be read` : '';
-  const took = style.dim(
-    `${plural(scanned, 'place')} in ${(duration_ms / 1000).toFixed(1)} s${large}${known > 0 ? `, ${known} in the baseline` : ''}`,
-  );
-  if (findings.length === 0) return `${style.good('✓')} nothing found  ${took}`;
-  return [columns(rows), `${plural(findings.length, 'finding')}  ${took}`].join('\n');
+  const counts = [
+    `${plural(scanned, 'place')} in ${(duration_ms / 1000).toFixed(1)} s`,
+    ...(skipped.length > 0 ? [`${plural(skipped.length, 'file')} too large to be read`] : []),
+    ...(known > 0 ? [`${known} in the baseline`] : []),
+  ];
+  const details = style.dim(counts.join(', '));
+  if (findings.length === 0) return `${style.good('✓')} nothing found  ${details}`;
+  return [columns(rows), `${plural(findings.length, 'finding')}  ${details}`].join('\n');
 }
 
 export const group: Group = {
@@ -44,18 +46,15 @@ export const group: Group = {
     command<Timed>({
       name: 'scan',
       args: ['[path]'],
-      summary: 'Look for secrets and personal data in files, in what is staged, or in commits',
+      summary: 'Scan files, staged changes or commits for secrets and personal data',
       example: 'forge guard scan --staged',
       options: [
-        { flags: '--staged', help: 'what is staged: as a pre-commit check' },
-        { flags: '--range <range>', help: 'what the commits of A..B add, their messages too' },
-        {
-          flags: '--all',
-          help: 'all files, and e-mail, phone, IP and copyright lines outside of .forge/ too',
-        },
+        { flags: '--staged', help: 'the staged changes, as a pre-commit check' },
+        { flags: '--range <range>', help: 'what the commits of A..B add, with their messages' },
+        { flags: '--all', help: 'all files, with e-mail, phone, IP and copyright lines outside of .forge/' },
         {
           flags: '--baseline <file>',
-          help: 'the --json of an earlier scan: report only what it does not have',
+          help: 'the --json of an earlier scan: report only new findings',
           values: { paths: 'files' },
         },
       ],
@@ -66,7 +65,7 @@ export const group: Group = {
     command<Allowed>({
       name: 'allow',
       args: ['<fingerprint>'],
-      summary: 'Let one exact text pass the guard from now on, in every clone; a human decides',
+      summary: 'For a person: let one exact text pass the guard from now on, in every clone',
       example: 'forge guard allow 3f9c2a1b7d8e4f60 --reason "a sample from our own docs"',
       options: [REASON],
       writes: true,

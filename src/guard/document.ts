@@ -2,13 +2,13 @@ import { findLongCode, LONG_CODE } from './proprietary.js';
 import type { Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
-/** One text of a document, and where it stands: `features[2].title`. */
+/** One text of a document, with its path: `features[2].title`. */
 export interface Field {
   path: string;
   text: string;
 }
 
-/** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
+/** A hit in a document. `value` is only for a fingerprint: nothing may keep or show it. */
 export interface Found extends Omit<Hit, 'start' | 'end'> {
   /** `features[2].title`, empty in plain text. */
   field: string;
@@ -21,19 +21,16 @@ const toFound = ({ start: _, end: __, ...hit }: Hit, field: string, line: number
   ...{ ...hit, field, line, value },
 });
 
-/** A key that makes its value a secret whatever that looks like. */
+/** Keys that can make any value a secret. */
 const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signature/i;
 
-/** A number that is somebody's if its key says so. */
+/** A number may be personal by its key. */
 const NUMBER = /\d{4}/;
 
-/** Characters. Of a longer text its key says nothing. */
+/** The key of a longer text has no meaning. */
 const MAX_NAMED = 1024;
 
-/**
- * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
- * next, since a secret may be split over two.
- */
+/** Scans the texts of one document: each one alone, with its key if that matters, and with the next one (a split secret). */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const passed = passedBy(rules);
   const found = scanJoined(
@@ -57,7 +54,7 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
 const MAX_REMEMBERED = 65_536;
 const memory = new WeakMap<readonly Rule[], Set<string>>();
 
-/** Texts in which these rules found nothing: what was scanned on the way in is not scanned again when it is written. */
+/** Texts without findings: input is not scanned again when it is written. */
 function passedBy(rules: readonly Rule[]): Set<string> {
   const known = memory.get(rules);
   if (known && known.size < 5000) return known;
@@ -68,18 +65,17 @@ function passedBy(rules: readonly Rule[]): Set<string> {
 
 const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.[1] ?? '';
 
-/** Whoever has more than this in one text need not be told of each. */
 const MAX_FOUND = 1000;
 
 interface Placed {
   hit: Hit;
-  /** Which of the texts, and where in it. */
+  /** The text, and the offset in it. */
   index: number;
   start: number;
   value: string;
 }
 
-/** The hits in texts that are read as one, a line each. */
+/** The hits in texts that are scanned as one, joined by line ends. */
 function scanTogether(
   texts: readonly string[],
   ...rest: [readonly Rule[], ((rule: Rule) => boolean)?]
@@ -105,13 +101,13 @@ const scanJoined = (fields: readonly Field[], rules: readonly Rule[]): Found[] =
     return toFound(hit, path, lineAt(text, start), value);
   });
 
-/** Secrets that are one wherever they stand: others are easily put together by chance. */
+/** Other findings are easily put together by chance. */
 const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
 
-/** As much of a field as one secret split over two could take up. */
+/** The longest part of a split secret, in characters. */
 const REACH = 2048;
 
-/** Each field with the next one, in one text: what stands over the border is the first one's. */
+/** Scans each field together with the next. A hit over the border belongs to the first. */
 function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
   const pairs = heads.map((head, i) => head + (fields[i + 1]?.text.slice(0, REACH) ?? ''));
@@ -131,7 +127,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Somebody else's code comes in long runs. Only in given text: files hold code rightly. */
+/** Copied code comes in long runs. Only for input: files may contain code. */
 export const findForeignCode = (fields: readonly Field[]): Found[] =>
   fields.flatMap(({ path, text }) => {
     const run = findLongCode(text);
@@ -140,7 +136,7 @@ export const findForeignCode = (fields: readonly Field[]): Found[] =>
     return [toFound(hit, path, lineAt(text, run.start), text.slice(run.start, run.end))];
   });
 
-/** The bytes of a file of forge's: JSON by its texts, JSONL line by line, anything else as it stands. */
+/** Scans a file of `.forge/`: JSON by its texts, JSONL line by line, anything else as plain text. */
 export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
   const text = bytes.toString('utf8');
   if (name.endsWith('.jsonl'))
@@ -150,7 +146,7 @@ export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): 
   return scanFields(name.endsWith('.json') ? fieldsOf(text) : [{ path: '', text }], rules);
 }
 
-/** Every text of a JSON value, or the whole text if it is not JSON. Numbers that could be a card's count as texts. */
+/** Every text of a JSON value, or the whole text if it is not JSON. Long numbers count as texts: they may be cards. */
 export function fieldsOf(text: string, path = ''): Field[] {
   if (text === '') return [];
   const fields: Field[] = [];
@@ -168,13 +164,10 @@ const SLUG = /^\d{4}-\d\d-\d\d-session-\d{3,9}-[0-9a-f]{4,16}$/;
 
 const keyed = (keys: string, form: RegExp): [string, RegExp][] => keys.split(' ').map((key) => [key, form]);
 
-/**
- * What forge itself writes, by the place where it does so, and only in the form that it has there: the same value
- * anywhere else is looked at like any text.
- */
+/** What forge itself writes, by key and exact form. The same value under another key is scanned like any text. */
 const OWN: ReadonlyMap<string, RegExp> = new Map([
   ...keyed('id', new RegExp(`${HASH.source}|${SLUG.source}`)),
-  // As Linux names a boot.
+  // A boot id of Linux.
   ...keyed('boot', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   ...keyed('prev seen heads ledger subject execution execution_id records lost voided sha256 digest', HASH),
   ...keyed('tree commit head head_at_start key', HASH),

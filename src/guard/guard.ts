@@ -3,12 +3,13 @@ import { ForgeError, outside, REBUILD_HINT } from '../core/error.js';
 import { configFile, sessionFile, shown } from '../core/paths.js';
 import { gitIn } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
+import type { Config } from '../project/config.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Field, Found } from './document.js';
 import { type GuardClass, type Hit, isGrave, placeholderOf, type Rule } from './rule.js';
-import { countRefusals, fingerprintOf, isMarked, markOf, rememberFindings } from './salt.js';
+import { countRefusals, fingerprintOf, isMarked, markOf, rememberFindings } from './fingerprint.js';
 
-/** What the guard found: the place, never the value. */
+/** The place of a finding, never its value. */
 export interface GuardFinding {
   rule: string;
   class: GuardClass;
@@ -16,24 +17,24 @@ export interface GuardFinding {
   file: string;
   line: number;
   field: string;
-  /** The same value has the same one in this repository, and says nothing of it elsewhere. */
+  /** Equal for equal values in this repository, and meaningless elsewhere. */
   fingerprint: string;
-  /** A credential known by its form, in memory that is stored already. */
+  /** A credential recognized by its form, in stored memory. */
   live?: boolean;
 }
 
 type Env = Record<string, string | undefined>;
 
-/** The rules for one person and one repository. Copyright lines of the person's own are not foreign (`~/.config/forge/owners`). */
+/** The rules for one person and one repository. The person's own copyright lines are allowed (`~/.config/forge/owners`). */
 export interface Guard {
   scanBytes(name: string, bytes: Buffer): Found[];
   scanFields(fields: readonly Field[]): Found[];
-  /** Secrets, cards and ids only: what a repository's own files must not hold, and no message may repeat. */
+  /** Secrets, cards, accounts and ids only: what no file of a repository and no message may contain. */
   scanGrave(text: string): Found[];
   scanText(text: string): Hit[];
 }
 
-/** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
+/** Exit 6 `guard.unavailable` if the rules cannot be loaded: then nothing is written. */
 export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
   try {
     const [{ guardRules }, { scanBytes, scanFields }, { scanText }] = await Promise.all([
@@ -59,30 +60,27 @@ export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
   }
 }
 
-/** Rules of the repository, loaded only where it has some. */
+/** The repository's own rules. Unreadable settings stop only the commands that need them. */
 async function addedRules(context: Context): Promise<readonly Rule[]> {
-  const { disk, layout } = context;
-  if (!disk.exists(configFile(layout))) return [];
-  const added = readAdded(context);
-  if (!added) return [];
-  return (await import('./added-rules.js')).readAddedRules(context, added.rules, added.gitleaks);
+  const settings = guardSettings(context);
+  if (!settings || (settings.rules.length === 0 && settings.gitleaks === '')) return [];
+  return (await import('./added-rules.js')).readAddedRules(context, settings.rules, settings.gitleaks);
 }
 
-/** Settings that cannot be read hold nobody up who does not need them. */
-function readAdded(context: Context): { rules: Record<string, unknown>[]; gitleaks: string } | null {
+/** Null without readable settings, as while `init` runs. */
+function guardSettings(context: Context): Config['guard'] | null {
   try {
-    const { rules, gitleaks } = readConfig(context).guard;
-    return rules.length === 0 && gitleaks === '' ? null : { rules, gitleaks };
+    return context.disk.exists(configFile(context.layout)) ? readConfig(context).guard : null;
   } catch {
     return null;
   }
 }
 
-/** Whether a human allowed exactly this text. The ledger is read where something was found, so hardly ever. */
+/** Whether a human allowed exactly this text. Reads the ledger, so only for findings. */
 const isAllowed = (context: Context | undefined, value: string): boolean =>
   context?.allowedMarks?.().some((mark) => isMarked(mark, value)) ?? false;
 
-/** LTM-13: from here on every write into `.forge/` is scanned. */
+/** LTM-13: scans every write to `.forge/` from now on. What the file already contained is no news. */
 export async function installGuard(context: Context): Promise<void> {
   const guard = await loadGuard(context.world.env, context);
   context.disk.guard = (name, bytes, before) => {
@@ -93,16 +91,13 @@ export async function installGuard(context: Context): Promise<void> {
   };
 }
 
-/**
- * Leaves out where the running session works: a folder may have any name, an address too, and that file is this machine's
- * alone. `name` is as it is shown.
- */
+/** Leaves out the root path in the running session's file, which stays on this machine: a folder may have any name. */
 export const notOwnFolder =
   ({ layout }: Context, name: string) =>
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-/** What the guard finds in text that was given to forge, the gravest first. More is refused of what is to be stored. */
+/** Findings in text that was given to forge, the gravest first. All of them count only for text that is stored. */
 export async function inspectInput(
   fields: readonly Field[],
   { env, dir, writes }: { env: Env; dir: string; writes: boolean },
@@ -114,12 +109,12 @@ export async function inspectInput(
     for (const code of findForeignCode(fields))
       if (!(await isOwnCode(code.value, dir, env))) found.push(code);
   }
-  // Invalid input comes before what only must not be stored, and secrets come before both.
+  // Secrets come first, then invalid input, then what must not be stored.
   const rank = ({ class: name }: Found): number => (isGrave(name) ? 0 : name === 'invisible' ? 1 : 2);
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Whether one file of the repository has the longest lines of the code. */
+/** Whether one file of the repository contains the longest lines of the code. */
 async function isOwnCode(code: string, dir: string, env: Env): Promise<boolean> {
   const repository = findRepository(dir);
   if (!repository) return false;
@@ -129,15 +124,15 @@ async function isOwnCode(code: string, dir: string, env: Env): Promise<boolean> 
   return (await gitIn(repository.root, env)(args)).code === 0;
 }
 
-/** What of it no human has allowed. */
+/** The findings that no human has allowed. */
 export const withoutAllowed = (context: Context, found: readonly Found[]): Found[] =>
   found.filter(({ value }) => !isAllowed(context, value));
 
-/** Exit 5 for what inspectInput found. */
+/** Exit 5 for findings of inspectInput. */
 export const refuseInput = (context: Context, found: readonly Found[]): never =>
   refuseFound(context, '', found);
 
-/** Exit 5 for what was found in a file; `name` is shown. A live credential that is stored already halts. */
+/** Exit 5 for findings in the file `name`. A live credential that is already stored halts memory. */
 export function refuseFound(
   context: Context,
   name: string,
@@ -147,13 +142,13 @@ export function refuseFound(
   throw refusal(context, name, found, isStored);
 }
 
-/** The same text with placeholders for what a program may leave out (`--redact`). */
+/** Replaces addresses and numbers by placeholders (`--redact`). */
 export async function redactText(text: string): Promise<string> {
   const hits = (await loadGuard({})).scanText(text).filter((hit) => placeholderOf(hit.class) !== null);
   return maskHits(text, hits, (hit) => placeholderOf(hit.class) ?? '');
 }
 
-/** Text that is shown, not stored: what may stand in no message is taken out. */
+/** Masks what no message may contain, in text that is only shown. */
 export async function maskText(text: string): Promise<string> {
   const hits = (await loadGuard({})).scanText(text).filter((hit) => isGrave(hit.class));
   return maskHits(text, hits, (hit) => `<${hit.rule}>`);
@@ -170,7 +165,7 @@ function maskHits(text: string, hits: readonly Hit[], mask: (hit: Hit) => string
   return masked + text.slice(at);
 }
 
-/** What stood there before is no news: `forge guard scan` names it. */
+/** Findings that `before` does not contain. `forge guard scan` reports the old ones. */
 export function newHits(found: readonly Found[], before: readonly Found[]): Found[] {
   const counts = new Map<string, number>();
   const key = ({ rule, value }: Found): string => `${rule} ${value}`;
@@ -184,7 +179,8 @@ export function newHits(found: readonly Found[], before: readonly Found[]): Foun
 
 export function toFinding(context: Context, file: string, hit: Found): GuardFinding {
   const { rule, class: name, what, field, line, value } = hit;
-  return { rule, class: name, what, file, line, field, fingerprint: fingerprintOf(context.disk, value) };
+  const fingerprint = fingerprintOf(markOf(context.disk, value));
+  return { rule, class: name, what, file, line, field, fingerprint };
 }
 
 /** Exit 5 `guard.<class>`: names the first finding, carries all. */
@@ -205,18 +201,14 @@ function refusal(context: Context, name: string, found: readonly Found[], isStor
   });
 }
 
-/** So that a human can allow it, and a session that tries again and again is paused. */
+/** A human can allow a remembered finding. A session that keeps trying is paused. */
 function remember(context: Context, findings: readonly GuardFinding[], found: readonly Found[]): void {
   if (context.disk.dryRun) return;
-  rememberFindings(
-    context.disk,
-    findings.map(({ fingerprint, rule, class: name }, i) => ({
-      fingerprint,
-      rule,
-      class: name,
-      mark: markOf(context.disk, found[i]?.value ?? ''),
-    })),
-  );
+  const known = findings.map(({ fingerprint, rule, class: name }, i) => {
+    const mark = markOf(context.disk, found[i]?.value ?? '');
+    return { fingerprint, mark, rule, class: name };
+  });
+  rememberFindings(context.disk, known);
   countRefusals(context, new Set(findings.map(({ fingerprint }) => fingerprint)));
 }
 
@@ -225,32 +217,28 @@ const placeOf = ({ file, line, field }: GuardFinding): string => {
   return place === '' ? 'The text' : place;
 };
 
-/** Only a live credential in stored memory halts, unless the project asks for more. */
+/** Only a live credential in stored memory halts, unless the project wants every finding to. */
 export const halts = (context: Context, { live }: Pick<GuardFinding, 'live'>): boolean =>
-  live === true || haltOn(context) === 'all';
-
-/** While `init` runs there are no settings yet. */
-const haltOn = (context: Context): 'critical' | 'all' =>
-  context.disk.exists(configFile(context.layout)) ? readConfig(context).guard.halt_on : 'critical';
+  live === true || guardSettings(context)?.halt_on === 'all';
 
 function adviceFor({ class: name, what, fingerprint }: GuardFinding, halting: boolean): string {
   if (halting)
-    return 'Leave it out. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "TEXT"';
-  const falseAlarm = `A false alarm: a human runs forge guard allow ${fingerprint} --reason "TEXT"`;
+    return 'Remove it. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "TEXT"';
+  const falseAlarm = `If it is a false alarm, a human can run: forge guard allow ${fingerprint} --reason "TEXT"`;
   const placeholder = placeholderOf(name);
   if (placeholder !== null) return `Write ${placeholder} instead, or add --redact. ${falseAlarm}`;
   return name === 'proprietary'
-    ? `Name the file instead of quoting it. Whose code is yours, one owner a line, is in ~/.config/forge/owners. ${falseAlarm}`
-    : `Leave out ${isGrave(name) ? 'the value; if it is real, revoke it' : what}. ${falseAlarm}`;
+    ? `Name the file instead of quoting it. List the owners of your code in ~/.config/forge/owners, one per line. ${falseAlarm}`
+    : `Remove ${isGrave(name) ? 'the value; if it is real, revoke it' : what}. ${falseAlarm}`;
 }
 
-/** What honest text brings along from a terminal, an editor, GitHub or git, and what is stored instead. */
+/** What honest text contains from a terminal, an editor, GitHub or git, and what is stored instead. */
 const PARTS: readonly [name: string, pattern: RegExp, put: string][] = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
   ['terminal colours', /\u001b\[(?:[\d;:]*m|K)/g, ''],
   ['carriage returns', /\r+\n/g, '\n'],
   ['a byte order mark', /^\ufeff/, ''],
-  // Dependabot writes it, so that nobody is notified.
+  // Dependabot writes it to notify nobody.
   ['zero-width spaces', /(?<=[@#/])\u200b/g, ''],
 ];
 
@@ -259,7 +247,7 @@ const TRAILER =
 const ADDRESS = /[\w.+-]{1,80}(?:\[bot\])?@[\w-]{1,80}(?:\.[\w-]{1,80}){1,8}/g;
 const BRACKETED = new RegExp(`<${ADDRESS.source}>`, 'g');
 
-/** The text as it is stored, and what was left out or masked. People in trailers stay named, without their addresses. */
+/** The text as it is stored, and what was removed or masked. Trailers keep the names of people without their addresses. */
 export function cleanText(text: string): { text: string; left: string[] } {
   let clean = text;
   const left: string[] = [];

@@ -2,7 +2,7 @@ import { BEGIN, bare, END, inTable, keywordsOf, luhn, mentions, mod97, NUMBER } 
 import { lazyRule, type Rule } from './rule.js';
 import { NATIONAL_IDS, type NationalId } from './rules/national-ids.js';
 
-/** Takes the number in upper case without spaces, dots and dashes. */
+/** `id` is in upper case, without spaces, dots and dashes. */
 type Valid = (id: string, match: RegExpExecArray) => boolean;
 
 const digitsOf = (text: string): number[] => [...text].map(Number);
@@ -11,8 +11,8 @@ const sumOf = (values: readonly number[], weights: string): number =>
   weights.split(' ').reduce((sum, weight, i) => sum + Number(weight) * (values[i] as number), 0);
 
 /**
- * Whether the character behind the weighted ones is the check character: the one that the remainder of their sum names.
- * As many as there are of them is what the sum is divided by; `-`: no such number.
+ * Whether the character after the weighted ones is the check character: the weighted sum modulo the number of `checks`
+ * selects it. `-` means that no valid number has this remainder.
  */
 function weighs(id: string, weights: string, checks: string, values = digitsOf(id)): boolean {
   const rest = sumOf(values, weights) % checks.length;
@@ -20,11 +20,11 @@ function weighs(id: string, weights: string, checks: string, values = digitsOf(i
 }
 
 const DIGITS = '0123456789';
-/** Eleven minus the rest, and ten minus the rest. */
+/** Eleven and ten minus the remainder. */
 const ELEVEN = '0-987654321';
 const TEN = '0987654321';
 
-/** Whether two digits of month and two of day can be a date; the year decides nothing here. */
+/** Whether two digits of month and two of day can be a date in any year. */
 function isDay(month: string, day: string | number): boolean {
   const last = { '02': 29, '04': 30, '06': 30, '09': 30, '11': 30 }[month] ?? 31;
   return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= last;
@@ -34,7 +34,7 @@ const isRepeated = (id: string): boolean => /^(\d)\1+$/.test(id);
 
 const CURP = '0123456789ABCDEFGHIJKLMN?OPQRSTUVWXYZ';
 
-/** Of the first ten digits one stands twice or three times; ISO/IEC 7064 MOD 11,10. */
+/** One of the first ten digits occurs two or three times; ISO/IEC 7064 MOD 11,10. */
 function isSteuerId(id: string): boolean {
   const times = [...DIGITS].map((digit) => id.slice(0, 10).split(digit).length - 1);
   let product = 10;
@@ -48,14 +48,14 @@ function isPps(id: string): boolean {
   return 'WABCDEFGHIJKLMNOPQRSTUV'[(sumOf(digitsOf(id), '8 7 6 5 4 3 2') + second) % 23] === id[7];
 }
 
-/** Of a compact timestamp (20240131T…) the T is not a check letter. */
+/** The T of a compact timestamp (20240131T…) is not a check letter. */
 function isDni(id: string): boolean {
   const number = id.replace(/^[XYZ]/, (char) => String('XYZ'.indexOf(char)));
   const letter = 'TRWAGMYFPDXBNJZSQVHLCKE'[Number.parseInt(number, 10) % 23];
   return !/^(?:19|20)\d{6}[TZ]$/.test(id) && letter === id.at(-1);
 }
 
-/** What a character at an odd place counts: a digit as much as the letter with its number. */
+/** The values of characters at odd places. A digit counts like the letter with its number. */
 const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
 function isCodiceFiscale(id: string): boolean {
@@ -67,7 +67,7 @@ function isCodiceFiscale(id: string): boolean {
   return String.fromCharCode(65 + (sum % 26)) === id[15];
 }
 
-/** Sixty is added to the day in a coordination number. */
+/** A coordination number adds 60 to the day. */
 const isPersonnummer = (id: string): boolean => {
   const short = id.slice(-10);
   return isDay(short.slice(2, 4), Number(short.slice(4, 6)) % 60) && luhn(short);
@@ -89,7 +89,7 @@ function isTaiwanese(id: string): boolean {
   return (Math.floor(place / 10) + (place % 10) * 9 + sum) % 10 === 0;
 }
 
-/** A single letter has a blank before it, which counts 36. */
+/** A single letter has a blank before it, with the value 36. */
 const isHkid = (id: string): boolean =>
   sumOf(
     [...id.padStart(9, ' ')].map((char) => (char === ' ' ? 36 : Number.parseInt(char, 36))),
@@ -98,20 +98,20 @@ const isHkid = (id: string): boolean =>
     11 ===
   0;
 
-/** The check letters of each kind, from a sum of zero on. */
+/** The check letters of each kind, from remainder zero. */
 const NRIC: Readonly<Record<string, string>> = {
   ...{ S: 'JZIHGFEDCBA', T: 'GFEDCBAJZIH', F: 'XWUTRQPNMLK', G: 'RQPNMLKXWUT', M: 'TRQPNJLKXWU' },
 };
 
 const PERMUTATION = digitsOf('1576283094');
 
-/** The product in the dihedral group D5, which the Verhoeff scheme is made of. */
+/** The product in the dihedral group D5, the base of the Verhoeff scheme. */
 function dihedral(a: number, b: number): number {
   if (a < 5) return b < 5 ? (a + b) % 5 : ((a + b) % 5) + 5;
   return b < 5 ? ((a - b + 5) % 5) + 5 : (a - b + 5) % 5;
 }
 
-/** Verhoeff (1969), as the Aadhaar number uses it. */
+/** Verhoeff's check (1969), which the Aadhaar number uses. */
 export function verhoeff(text: string): boolean {
   let check = 0;
   for (const [i, digit] of digitsOf(text).reverse().entries()) {
@@ -123,10 +123,10 @@ export function verhoeff(text: string): boolean {
 }
 
 const VALID: Readonly<Record<string, Valid>> = {
-  // The last three are printed on sample cards and declared void, or used in every example.
+  // The last three are void sample numbers or used in every example.
   'us-ssn': (id) =>
     /^(?!000|666|9|078051120|219099999|123456789)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id) && !isRepeated(id),
-  // 987-65-4320 to 4329 are for advertisements.
+  // 987-65-4320 to 987-65-4329 are for advertisements.
   'us-itin': (id) => /^(?!98765432)9\d\d(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/.test(id),
   'ca-sin': (id) => luhn(id) && !/(?:000){2}$/.test(id) && !isRepeated(id),
   'mx-curp': (id) => {
@@ -137,18 +137,18 @@ const VALID: Readonly<Record<string, Valid>> = {
     weighs(id, '10 9 8 7 6 5 4 3 2', '00987654321') &&
     weighs(id, '11 10 9 8 7 6 5 4 3 2', '00987654321') &&
     !isRepeated(id),
-  // From fifty million on they are companies.
+  // From 50 million on, numbers belong to companies.
   'cl-rut': (id) =>
     weighs(id.padStart(9, '0'), '3 2 7 6 5 4 3 2', '0K987654321') && Number(id.slice(0, -1)) < 50_000_000,
   'ar-cuil': (id) => weighs(id, '5 4 3 2 7 6 5 4 3 2', '09987654321'),
   'uk-nino': (id) => !/^(?:BG|GB|KN|NK|NT|TN|ZZ)/.test(id),
   'uk-nhs': (id) => weighs(id, '10 9 8 7 6 5 4 3 2', ELEVEN) && !isRepeated(id),
   'de-steuer-id': isSteuerId,
-  // Corsica's departments count as 19 and 18.
+  // Corsica's departments 2A and 2B count as 19 and 18.
   'fr-nir': (id) =>
     97 - mod97(id.slice(0, 13).replace('2A', '19').replace('2B', '18')) === Number(id.slice(13)),
   'nl-bsn': (id) => weighs(id.padStart(9, '0'), '9 8 7 6 5 4 3 2', `${DIGITS}-`) && Number(id) > 9_999_999,
-  // Those born from 2000 on have a 2 before the number when it is checked.
+  // For births from 2000 on, a 2 precedes the checked number.
   'be-national-number': (id) =>
     [id.slice(0, 9), `2${id.slice(0, 9)}`].some((number) => 97 - mod97(number) === Number(id.slice(9))),
   'ch-ahv': (id) => weighs(id, '1 3 1 3 1 3 1 3 1 3 1 3', TEN),
@@ -169,7 +169,7 @@ const VALID: Readonly<Record<string, Valid>> = {
     weighs(id, '5 4 3 2 7 6 5 4 3 2', ELEVEN),
   'dk-cpr': (id) => isDay(id.slice(2, 4), id.slice(0, 2)),
   'fi-hetu': isHetu,
-  // The century is added to the month: 80, 0, 20, 40, 60.
+  // The month contains the century: 80, 0, 20, 40 or 60 is added.
   'pl-pesel': (id) =>
     weighs(id, '1 3 7 9 1 3 7 9 1 3', TEN) &&
     isDay(String(Number(id.slice(2, 4)) % 20).padStart(2, '0'), id.slice(4, 6)),
@@ -179,7 +179,7 @@ const VALID: Readonly<Record<string, Valid>> = {
     isDay(id.slice(10, 12), id.slice(12, 14)) &&
     weighs(id, '7 9 10 5 8 4 2 1 6 3 7 9 10 5 8 4 2', '10X98765432'),
   'jp-my-number': (id) => weighs(id, '6 5 4 3 2 7 6 5 4 3 2', '00987654321'),
-  // Foreigners (5 to 8 after the dash) have theirs moved by two.
+  // Foreigners (5 to 8 after the dash) use check digits moved by two.
   'kr-rrn': (id) =>
     isDay(id.slice(2, 4), id.slice(4, 6)) &&
     weighs(id, '2 3 4 5 6 7 8 9 2 3 4 5', /^.{6}[5-8]/.test(id) ? '32109876543' : '10987654321'),
@@ -195,11 +195,11 @@ const VALID: Readonly<Record<string, Valid>> = {
 };
 
 /**
- * What each number has that may hold a letter: six digits behind a letter or before one or a sign; or 13 digits. The
- * dates and counts in nearly every text have none of it.
+ * Part of every number with a letter: six digits after a letter, or before a letter or a sign; or 13 digits. Ordinary
+ * dates and counts do not match.
  */
 const LETTERED = /[A-Z][ -]?\d\d([ -]?)\d\d\1\d\d|\d(?:[ .]?\d){5}(?:(?: ?\d){7}|[-+]\d|[ -]?[A-Z])/g;
-/** Letters may stand for the digits of a codice fiscale. */
+/** Letters may replace the digits of a codice fiscale. */
 const CODICE = /[A-Z]{3} ?[A-Z]{3} ?[\dLMNP-V]{2}[A-EHLMPRST]/g;
 const SHORT = /\d(?:\.?\d){6}-?[\dk]/gi;
 
@@ -224,5 +224,5 @@ function nationalIdRule({ id, what, source, shape, words, formatted }: NationalI
   );
 }
 
-/** Numbers that need a word beside them, unless they are grouped as their authority groups them. */
+/** A number needs a word near it, unless it is grouped as its authority groups it. */
 export const nationalIdRules = (): readonly Rule[] => NATIONAL_IDS.map(nationalIdRule);

@@ -1,37 +1,37 @@
-/** How far before a number a word may stand that says what the number is. */
+/** How far before a number a word for it may be, in characters. */
 const REACH = 48;
 
 /**
- * Where a number begins: not within a longer word (Markdown's underscores are none), a decimal, the path of a URL or a
- * uuid. A comma before it is a CSV's, the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
+ * Where a number can begin: not inside a word, a decimal, the path of a URL or a UUID. Markdown's underscores, the dot of
+ * "No." and the n of an escaped `\n` may precede it.
  */
 export const BEGIN = String.raw`(?<!(?<!\\)[A-Za-z0-9$]|\w_|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
 
-/** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
+/** Where it can end: before a full stop, but not before a fraction or the rest of a UUID. */
 export const END = String.raw`(?![A-Za-z0-9$]|_\w|\.\d|-[0-9A-Fa-f]{4})`;
 
-/** So many digits, grouped as numbers of any kind are. */
+/** Digits in any usual grouping. */
 const digits = (count: number): RegExp =>
   new RegExp(`\\d(?:[ .()\\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\\d){${count - 1}}`, 'g');
 
-/** More than a date has. */
+/** More digits than a date has. */
 export const NUMBER = digits(9);
 export const LONG_NUMBER = digits(12);
 
-/** What stands before a match, at most `length` characters. */
+/** The text before a match, at most `length` characters. */
 export function before(match: RegExpExecArray, length = REACH): string {
   return match.input.slice(Math.max(0, match.index - length), match.index);
 }
 
-/** What follows it. */
+/** The text after a match. */
 export function after(match: RegExpExecArray, length = REACH): string {
   const end = match.index + match[0].length;
   return match.input.slice(end, end + length);
 }
 
 /**
- * A test for one of these words shortly before a match, or right behind it. Words stand alone or as part of a snake_case or dashed name
- * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
+ * A test for one of these words shortly before or right after a match. A word may be part of a name (`user_bsn`,
+ * `BSN-Nr`), and a space in it matches a dash or an underscore too.
  */
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
   let pattern: RegExp | undefined;
@@ -47,13 +47,13 @@ function wordsPattern(words: readonly string[]): RegExp {
   return new RegExp(String.raw`(?<!(?<!\\)[a-z])(?:${any})(?:${suffix})?(?![a-z])`, 'i');
 }
 
-/** The engine's prefilter for such words: of each the longest part, so that "tax id", "tax_id" and "taxId" pass. */
+/** Keywords for these words: the longest part of each, which "tax id", "tax_id" and "taxId" share. */
 export function keywordsOf(words: readonly string[]): string[] {
   const longest = words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
   return [...new Set(longest)];
 }
 
-/** Whether groups of four digits are part of a table: more such groups beside them, or code points in hex. */
+/** Whether groups of four digits are part of a table: more groups or hex code points are next to them. */
 export function inTable(match: RegExpExecArray): boolean {
   const [left, right] = [before(match, 16), after(match, 16)];
   const beside = `${/(?<!\d)(?:\d{4} ){1,3}$/.exec(left)?.[0] ?? ''}${/^(?: \d{4}){1,3}(?!\d)/.exec(right)?.[0] ?? ''}`;
@@ -63,10 +63,10 @@ export function inTable(match: RegExpExecArray): boolean {
   );
 }
 
-/** The number itself: upper case, without what groups it. */
+/** The number in upper case, without grouping characters. */
 export const bare = (text: string): string => text.replace(/[\s.()/\u2010-\u2015-]/g, '').toUpperCase();
 
-/** ISO/IEC 7812-1 annex B: cards, and the ids of a dozen countries. */
+/** ISO/IEC 7812-1 annex B, for cards and the ids of a dozen countries. */
 export function luhn(text: string): boolean {
   let sum = 0;
   for (let i = text.length - 1, twice = false; i >= 0; i--, twice = !twice) {
@@ -76,7 +76,7 @@ export function luhn(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The remainder by 97 of a number too long for a double; letters count as 10 to 35 (ISO/IEC 7064). */
+/** The remainder modulo 97 of a number too long for a double. Letters count as 10 to 35 (ISO/IEC 7064). */
 export function mod97(text: string): number {
   let rest = 0;
   for (const char of text) {

@@ -37,13 +37,13 @@ import {
 
 const isCalledCard = mentions(CARD_WORDS);
 
-/** Whether the digits are a card's. In groups they need no word; bare they do: one number in ten passes the check digit. */
+/** Whether digits are a card number. Ungrouped digits also need a word: one number in ten has a valid check digit. */
 function isCard(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
   const issuer = ISSUERS.find(
     ({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length),
   );
-  // Six times the same digit is a test card.
+  // Six equal digits are a test card.
   if (!issuer || !luhn(digits) || /(\d)\1{5}/.test(digits)) return false;
   return /^\d{4,6}\D/.test(text) ? !inTable(match) : isCalledCard(match);
 }
@@ -77,7 +77,7 @@ export const ibanLengths = (): ReadonlyMap<string, number> =>
 
 const IBAN_JOINT = '[ \\-\u00a0\u202f]?';
 
-// Exact groups by country, so that a word in capitals or a number after an IBAN is not drawn into it.
+/** Exact groups by country, so that capitals or digits after an IBAN are not part of it. */
 function shape(length: number, codes: string): string {
   const groups = `(?:${IBAN_JOINT}[A-Z0-9]{4}){${Math.floor((length - 4) / 4)}}`;
   const rest = length % 4 === 0 ? '' : `${IBAN_JOINT}[A-Z0-9]{${length % 4}}`;
@@ -93,9 +93,9 @@ const calledIban = mentions(['iban', 'account', 'konto', 'compte', 'cuenta', 'co
 
 function isIban(text: string, match: RegExpExecArray): boolean {
   const iban = bare(text);
-  // In small letters without a space it may be a hash or a part of a uuid that begins like a country.
+  // In lower case without a space it may be a hash or part of a UUID.
   if (/^[a-z0-9-]+$/.test(text) && !calledIban(match)) return false;
-  // Check digits are 02 to 98; where 00, 01 or 99 fit as well, nobody computed them.
+  // Computed check digits are 02 to 98. 00, 01 and 99 can only fit by chance.
   if (/^..(?:0[01]|99)/.test(iban)) return false;
   return mod97(iban.slice(4) + iban.slice(0, 4)) === 1;
 }
@@ -108,7 +108,7 @@ export const ibanRules = (): readonly Rule[] => [
       what: 'international bank account number',
       source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
       keywords: [],
-      // The shortest has 15 characters. Without flag `i`, which makes it ten times slower.
+      // The shortest IBAN has 15 characters. Flag `i` would make this ten times slower.
       anchor: /(?<!(?<!\\)[0-9A-Za-z])[A-Za-z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Za-z0-9]){11}/g,
       accept: isIban,
     },
@@ -131,7 +131,7 @@ function isPersonal(address: string, match: RegExpExecArray): boolean {
 }
 
 const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
-/** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
+/** Between two groups. A minus or a slash between spaces is arithmetic. */
 const PHONE_JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;
 
 const AMERICAN_GROUPS = /^\+1\D{0,2}\d{3}\D{0,2}\d{3}\D?\d{4}/;
@@ -157,12 +157,12 @@ const CALLED = new RegExp(
   `(?<!(?<!\\\\)[a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
   'i',
 );
-// Words of programs as well: a bare number behind one is an address or a count.
+/** Words that programs use too: an ungrouped number after one may be an address or a count. */
 const CALLED_LOOSELY = /\b(?:call|cell|dial|handy|portable)\W{0,20}$/i;
 const NO_PHONE =
   /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^\d{1,9}\.\d{1,9}$|^1[5-9]\d{8}$|^1234567890?$|^(?:19|20)\d{6}$/;
 
-// Named a phone number: it begins with the trunk zero, or is grouped, or is as long as a mobile number.
+/** Called a phone number, and starts with a zero, is grouped, or is as long as a mobile number. */
 function isNamed(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
   if (NO_PHONE.test(text) || FICTIONAL.test(digits) || /^(\d)\1+$/.test(digits)) return false;
@@ -190,9 +190,9 @@ const asNumber = (ip: string): number => ip.split('.').reduce((sum, octet) => su
 function isPublicV4(ip: string, match: RegExpExecArray): boolean {
   if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/.test(ip) || ip.split('.').some((octet) => Number(octet) > 255))
     return false;
-  // `4.0.0.0` and `12.5.0.0` are versions or networks, no host.
+  // `4.0.0.0` and `12.5.0.0` are versions or networks, not hosts.
   if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 48))) return false;
-  // Sections and versions count low; a machine's address hardly ever does in all four places.
+  // Sections and versions have four low numbers. Addresses of machines hardly ever do.
   if (/^(?:[12]?\d\.?){4}$/.test(ip) && !isHost(match)) return false;
   const number = asNumber(ip);
   return !NOT_GLOBAL.some(([first, last]) => number >= asNumber(first) && number <= asNumber(last));
@@ -213,7 +213,7 @@ function ipv6Groups(text: string): number[] | null {
 
 function isPublicV6(text: string): boolean {
   const [first = 0, second = 0, ...rest] = ipv6Groups(text) ?? [];
-  // 2001:db8::/32 and 3fff::/20 are for documents (RFC 3849, RFC 9637); the rest of 2000::/3 is the public net.
+  // 2000::/3 is public, except 2001:db8::/32 and 3fff::/20 for documentation (RFC 3849, RFC 9637).
   if (first >> 13 !== 1 || (first === 0x2001 && second === 0xdb8) || (first === 0x3fff && second < 0x1000))
     return false;
   // Benchmarks and overlay identifiers (RFC 5180, RFC 7343).

@@ -1,7 +1,7 @@
 import { type Hit, lazyRule, type Rule } from './rule.js';
-import { CODE, HEADERS, NEUTRAL, NO_CODE, OPEN_LICENCE } from './rules/notices.js';
+import { CODE, HEADERS, NEUTRAL, NO_CODE, OPEN_LICENSE } from './rules/notices.js';
 
-/** How far around a header its licence may stand: MIT's and BSD's whole text. */
+/** How far from a header its license may be, in characters: the whole text of MIT or BSD. */
 const NEIGHBOURHOOD = 1500;
 
 function around(match: RegExpExecArray): string {
@@ -12,16 +12,16 @@ function around(match: RegExpExecArray): string {
 type Accept = (text: string, match: RegExpExecArray) => boolean;
 
 /**
- * None is foreign that names one of ours: in its own line, or in a copyright line beside it. An open licence beside it
- * speaks for a copyright line only: what calls itself confidential is not opened by it.
+ * A header is not foreign if it or a copyright line near it names one of the owners. An open license excuses a copyright
+ * line, but not a confidentiality notice.
  */
 function foreign(owners: readonly string[], id: string): Accept {
   const ours = owners.map((owner) => owner.trim().toLowerCase()).filter((owner) => owner !== '');
   const named = (text: string): boolean => ours.some((owner) => text.toLowerCase().includes(owner));
   return (text, match) => {
     const near = around(match);
-    // A copyright line alone is a quotation. It needs code beside it, and no open licence.
-    if (id === 'copyright' && (OPEN_LICENCE.test(near) || countCode(near) < 3)) return false;
+    // A copyright line alone is a quotation. It counts only near code and without an open license.
+    if (id === 'copyright' && (OPEN_LICENSE.test(near) || countCode(near) < 3)) return false;
     if (ours.length === 0) return true;
     const rest = match.input.slice(match.index, match.index + text.length + 200).split('\n', 1);
     return !named(
@@ -30,7 +30,7 @@ function foreign(owners: readonly string[], id: string): Accept {
   };
 }
 
-/** Headers that say a text is someone's own. Not counted: a copyright line of one of the owners, or a header near an open license. */
+/** Headers of proprietary text, other than those of the owners. */
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
   return HEADERS.map(({ id, what, keywords, anchor, pattern, flags, isHeading }) => {
     const isForeign = foreign(owners, id);
@@ -53,7 +53,7 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
 /** A run of code this long in a note is a copy of a file, not a quotation. */
 const MIN_LINES = 20;
 const MIN_CODE = 12;
-/** As many lines of other text in a row end a run. */
+/** This many other lines in a row end a run. */
 const MAX_GAP = 3;
 const MAX_LINE = 400;
 
@@ -72,7 +72,7 @@ function kindOf(line: string): Kind {
   return CODE.some((pattern) => pattern.test(text)) ? 'code' : 'other';
 }
 
-/** Lines of a text that can only be code. */
+/** How many lines of a text can only be code. */
 export const countCode = (text: string): number =>
   text.split('\n').filter((line) => kindOf(line) === 'code').length;
 
@@ -88,13 +88,13 @@ interface Run {
 const isLong = (run: Run): boolean =>
   run.lines >= MIN_LINES && run.code >= MIN_CODE && run.code >= 2 * run.other;
 
-/** Where source code of 20 lines or more stands in a free text, or null. One pass; a gap of other lines ends a run. */
+/** The first run of 20 or more lines of source code in free text, or null. */
 export function findLongCode(text: string): { start: number; end: number } | null {
   let run: Run | null = null;
   let [gap, gapLines, at] = [0, 0, 0];
   for (const line of text.split('\n')) {
     const kind = kindOf(line);
-    // A closing brace belongs to the code it ends, and begins none.
+    // A closing brace continues code but does not start it.
     if (kind === 'code' || (kind === 'neutral' && run && gap === 0 && line.trim() !== '')) {
       run ??= { start: at, end: at, lines: 0, code: 0, other: 0 };
       run.lines += gapLines + 1;

@@ -1,6 +1,6 @@
 import type { Search } from '../core/pattern.js';
 
-/** What kind of thing a rule finds. The class decides what a hit means, not the rule (docs/guard.md). */
+/** What a rule finds. The class, not the rule, decides what a hit means (docs/guard.md). */
 export type GuardClass =
   | 'secret'
   | 'card'
@@ -12,55 +12,53 @@ export type GuardClass =
   | 'proprietary'
   | 'invisible';
 
-/** What a program may write instead (`--redact`). Leaving out any other class is no decision for a program. */
+/** What `--redact` writes instead. A person has to decide about the other classes. */
 const PLACEHOLDERS: Partial<Record<GuardClass, string>> = { email: '<email>', phone: '<phone>', ip: '<ip>' };
 
 export const placeholderOf = (name: GuardClass): string | null => PLACEHOLDERS[name] ?? null;
 
-const GRAVE: readonly GuardClass[] = ['secret', 'card', 'iban', 'national-id'];
-
 /** Refused in any text, stored or not: no message or log may repeat it. */
-export const isGrave = (name: GuardClass): boolean => GRAVE.includes(name);
+export const isGrave = (name: GuardClass): boolean =>
+  name === 'secret' || name === 'card' || name === 'iban' || name === 'national-id';
 
-/** One rule. Its pattern is tried near its anchors only: the keywords, and the matches of `anchor`. */
+/** The pattern is tried only near the rule's anchors: its keywords, and the matches of `anchor`. */
 export interface Rule {
-  /** What a finding and the audit ledger name: `github-pat`. Never changes once released. */
+  /** The name in findings and in the audit tier: `github-pat`. Never changes after a release. */
   id: string;
   class: GuardClass;
   /** For a person: "GitHub personal access token". */
   what: string;
-  /** The page (or RFC) in which the vendor documents the format. */
+  /** The page or RFC that documents the format. */
   source: string;
-  /** Lower case, two characters or more. */
+  /** Lower case, at least two characters. */
   keywords: readonly string[];
-  /** For what has no keyword: a short pattern with flag `g`. Rules that share the object share the search. */
+  /** For values without a keyword: a short pattern with flag `g`. Rules that share the object share the search. */
   anchor?: RegExp;
-  /** How many characters before an anchor a match may begin, and how many behind it the text ends for the pattern. */
-  reach?: readonly [before: number, behind: number];
+  /** How far before an anchor a match may begin, and how far after it the searched text ends. */
+  reach?: readonly [before: number, after: number];
   /**
-   * With flag `y` a match begins where an anchor begins; with `g` it is searched within `reach`, or without one in the
-   * whole text. Every repetition is bounded, so that it takes linear time. A group named `secret` is the part that must
-   * not be kept; without one it is the whole match.
+   * With flag `y` a match begins at an anchor; with `g` it is searched within `reach`, or without one in the whole text.
+   * Every repetition is bounded. The group `secret` is the part to protect, by default the whole match.
    */
   pattern: RegExp | Search;
-  /** A checksum, entropy, a placeholder: false if the match is not a hit. */
+  /** False if the match is not a hit: a wrong checksum, low entropy, a placeholder. */
   accept?: (secret: string, match: RegExpExecArray) => boolean;
-  /** Recognized only by the text beside it: not searched where separate words were joined. */
+  /** Recognized only by its context. Not searched where separate words were joined. */
   isLoose?: boolean;
 }
 
-/** What was found, and where: offsets in UTF-16 units of the given text, `end` exclusive. */
+/** Offsets in UTF-16 units of the given text, `end` exclusive. */
 export interface Hit {
   rule: string;
   class: GuardClass;
   what: string;
   start: number;
   end: number;
-  /** Known by its own form, not only by the text beside it. */
+  /** Recognized by its own form, not only by its context. */
   isCertain: boolean;
 }
 
-/** A rule that compiles its pattern on first use: most texts need few of them, and a start must be quick. */
+/** A rule that compiles its pattern on first use: most texts need few of them. */
 export function lazyRule(rule: Omit<Rule, 'pattern'>, make: () => Rule['pattern']): Rule {
   let pattern: Rule['pattern'] | undefined;
   return {

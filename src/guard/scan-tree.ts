@@ -12,18 +12,18 @@ import { knowAllowed } from './allow.js';
 import type { Found } from './document.js';
 import { type Guard, type GuardFinding, loadGuard, notOwnFolder, toFinding } from './guard.js';
 import { isGrave } from './rule.js';
-import { isMarked, markOf, rememberFindings } from './salt.js';
+import { isMarked, markOf, rememberFindings } from './fingerprint.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
   path?: string;
-  /** What is staged, and nothing else. */
+  /** Only staged changes. */
   staged?: boolean;
-  /** What the commits of `A..B` add; or ids of commits, those left out with `^` in front. */
+  /** What the commits of `A..B` add; or commit ids, excluded ones with `^` in front. */
   range?: string | readonly string[];
-  /** Every class in every file. Default: secrets, cards and ids only, and no lock files, binaries and vendored folders. */
+  /** Every class in every file. Default: only secrets, cards, accounts and ids, without lock files, binaries and vendored folders. */
   all?: boolean;
-  /** A file with the JSON of an earlier scan: its findings are not reported again. */
+  /** A file with the JSON of an earlier scan, whose findings are not reported again. */
   baseline?: string;
   /** Do not create the fingerprint key if it is missing. */
   readOnly?: boolean;
@@ -39,29 +39,29 @@ type ScanFinding = GuardFinding & { mark: string; commit?: string };
 
 export interface Scan {
   findings: ScanFinding[];
-  /** Findings that the baseline has already. */
+  /** How many findings the baseline already has. */
   known: number;
   /** Files, or places of a change. */
   scanned: number;
-  /** Too large to be read. */
+  /** Files that are too large to be read. */
   skipped: string[];
 }
 
-/** LTM-13: what is there already, in a `.forge/` or any other folder. Needs neither; writes nothing into it. */
+/** LTM-13: scans existing files, in a `.forge/` or any other folder. Needs no `.forge/` and no git. */
 export async function scanTree(
   from: string,
   world: World,
   input: ScanInput,
   watch: ScanWatch = {},
 ): Promise<Scan> {
-  if ([input.path, input.staged || undefined, input.range].filter((way) => way !== undefined).length > 1)
+  const { path, staged, range } = input;
+  if ([path !== undefined, staged === true, range !== undefined].filter(Boolean).length > 1)
     throw usage('scan.way', 'PATH, --staged and --range cannot be used together.', {
       hint: 'forge guard scan --help',
     });
   const place = await openPlace(from, world, input);
   const scan: Scan = { findings: [], known: 0, scanned: 0, skipped: [] };
   const keep = keeperOf(scan, place.context, input);
-  const { staged, range } = input;
   if (staged) await scanChange(place, scan, keep, input, (take) => readStaged(place.stream(), take));
   else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
   else
@@ -70,28 +70,15 @@ export async function scanTree(
         throw unknownRange(range, error);
       }),
     );
-  rememberFindings(
-    place.context.disk,
-    scan.findings.map(({ fingerprint, mark, rule, class: name }) => ({
-      fingerprint,
-      mark,
-      rule,
-      class: name,
-    })),
-  );
+  rememberFindings(place.context.disk, scan.findings);
   return scan;
 }
 
-/** Exit 2 as in `forge commit check`; anything else that git reports stays exit 6. */
+/** Exit 2 for an unknown range; other errors of git stay exit 6. */
 function unknownRange(range: string | readonly string[], error: unknown): unknown {
   if (!(error instanceof ForgeError) || !isNoRange(error.message)) return error;
-  return usage(
-    'scan.range',
-    `${JSON.stringify(oneLine([range].flat().join(' '), 80))} matches no commits here.`,
-    {
-      hint: 'git log --oneline A..B',
-    },
-  );
+  const found = JSON.stringify(oneLine([range].flat().join(' '), 80));
+  return usage('scan.range', `${found} matches no commits here.`, { hint: 'git log --oneline A..B' });
 }
 
 interface Place {
@@ -106,7 +93,7 @@ async function openPlace(from: string, world: World, { readOnly = false }: ScanI
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
-  // Where there is neither git nor forge nothing is stored, not even a key for the fingerprints.
+  // Without git and forge nothing is stored, not even the key of the fingerprints.
   const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
   if (found) knowAllowed(context);
   const stream = (): ReturnType<typeof streamGit> => {
@@ -131,7 +118,7 @@ async function scanFiles(
     // Lets Ctrl-C and the progress bar in.
     if (i % 50 === 49) await new Promise((done) => setImmediate(done));
     const name = nameOf(root, path);
-    if (!all && path !== named && isPassedOver(name)) continue;
+    if (!all && path !== named && isSkipped(name)) continue;
     const read = readText(path);
     if ('skipped' in read) {
       if (read.skipped === 'large') scan.skipped.push(name);
@@ -156,7 +143,7 @@ async function scanChange(
   read: (take: (added: Added) => void) => Promise<void>,
 ): Promise<void> {
   await read(({ file, line, text, commit }) => {
-    if (isPassedOver(file)) return;
+    if (isSkipped(file)) return;
     scan.scanned++;
     const found = file.endsWith('.jsonl')
       ? guard.scanBytes(file, Buffer.from(text))
@@ -179,7 +166,7 @@ interface From {
 
 type Keep = (from: From, found: readonly Found[]) => void;
 
-/** A repository's own files rightly name people and addresses. Memory does not. */
+/** A repository's own files may contain people and addresses. Memory may not. */
 function keeperOf(scan: Scan, context: Context, { all, baseline }: ScanInput): Keep {
   const isKnown = baseline === undefined ? () => false : readBaseline(baseline);
   return ({ name, line, commit }, found) => {
@@ -188,50 +175,38 @@ function keeperOf(scan: Scan, context: Context, { all, baseline }: ScanInput): K
       if (isKnown(name, hit)) scan.known++;
       else {
         const finding = toFinding(context, name, { ...hit, line: hit.line + line - 1 });
-        scan.findings.push({
-          ...finding,
-          mark: markOf(context.disk, hit.value),
-          ...(commit ? { commit } : {}),
-        });
+        const mark = markOf(context.disk, hit.value);
+        scan.findings.push({ ...finding, mark, ...(commit ? { commit } : {}) });
       }
     }
   };
 }
 
-/** The findings of an earlier `forge guard scan --json`. Lines may move: the file, the rule and the text count. */
+/** The findings of an earlier `forge guard scan --json`, by file, rule and text, because lines move. */
 function readBaseline(path: string): (file: string, hit: Found) => boolean {
-  const marks = new Map<string, string[]>();
   try {
-    const { findings } = JSON.parse(fs.readFileSync(path, 'utf8')) as { findings: Record<string, string>[] };
-    for (const { file = '', rule = '', mark = '' } of findings) {
-      const key = `${rule} ${file}`;
-      marks.set(key, [...(marks.get(key) ?? []), mark]);
-    }
+    const { findings } = JSON.parse(fs.readFileSync(path, 'utf8')) as { findings: ScanFinding[] };
+    return (file, { rule, value }) =>
+      findings.some((one) => one.file === file && one.rule === rule && isMarked(one.mark, value));
   } catch (error) {
-    throw usage(
-      'scan.baseline',
-      `${path} is not the JSON of a scan: ${oneLine((error as Error).message, 100)}.`,
-      {
-        file: path,
-        hint: 'forge guard scan --json >baseline.json',
-      },
-    );
+    const why = oneLine((error as Error).message, 100);
+    throw usage('scan.baseline', `${path} is not the JSON of a scan: ${why}.`, {
+      file: path,
+      hint: 'forge guard scan --json >baseline.json',
+    });
   }
-  return (file, { rule, value }) =>
-    marks.get(`${rule} ${file}`)?.some((mark) => isMarked(mark, value)) ?? false;
 }
 
-/** Files larger than this are named and not read, in bytes. */
+/** Larger files are reported and not read. */
 const MAX_SCANNED_BYTES = 8 * 1024 * 1024;
 
 /**
- * The plain files at or below a path that somebody named: below the folder that git works in what git tracks or would
- * track; elsewhere, and without git, all but `.git`, `node_modules` and what links lead to. A link that was named itself
- * is followed. Exit 2 for what is neither a file nor a folder.
+ * The plain files of a path: inside the worktree those that git tracks or would track, elsewhere all but `.git` and
+ * `node_modules`. Follows a link only if it is the path itself. Exit 2 for anything but a file or a folder.
  */
-export async function listFiles(root: string, named: string, git: Git | null): Promise<string[]> {
+async function listFiles(root: string, named: string, git: Git | null): Promise<string[]> {
   const stat = fs.statSync(named, { throwIfNoEntry: false });
-  if (!stat) throw usage('path.missing', `${named} is not there.`, { file: named, hint: WHOLE });
+  if (!stat) throw usage('path.missing', `${named} does not exist.`, { file: named, hint: WHOLE });
   const path = fs.realpathSync.native(named);
   if (stat.isFile()) return [path];
   if (!stat.isDirectory())
@@ -243,17 +218,15 @@ export async function listFiles(root: string, named: string, git: Git | null): P
   return [...names].map((name) => join(root, name));
 }
 
-const WHOLE = 'forge guard scan  (all of the project)';
+const WHOLE = 'forge guard scan   # the whole project';
 
 function walk(folder: string): string[] {
   return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : walk(path);
+    if (entry.isDirectory()) return /^(?:\.git|node_modules)$/.test(entry.name) ? [] : walk(path);
     return entry.isFile() ? [path] : [];
   });
 }
-
-const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 const VENDORED =
   /(?:^|\/)(?:node_modules|vendor|third[_-]party|bower_components|site-packages|\.venv|\.yarn)\//;
@@ -262,11 +235,11 @@ const LOCK_FILE =
 const BINARY =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|pdf|zip|gz|tgz|xz|zst|bz2|7z|jar|war|class|o|so|dylib|dll|exe|wasm|woff2?|ttf|otf|eot|mp[34]|mov|webm|ogg|wav|pyc|db|sqlite3?)$/i;
 
-/** What people never write by hand, by its name: lock files, binaries and vendored folders. Memory is never passed over. */
-export const isPassedOver = (name: string): boolean =>
-  !/(?:^|\/)\.forge\//.test(name) && (VENDORED.test(name) || LOCK_FILE.test(name) || BINARY.test(name));
+/** Files that nobody writes by hand. Memory is never skipped. */
+const isSkipped = (name: string): boolean =>
+  !isForges(name) && (VENDORED.test(name) || LOCK_FILE.test(name) || BINARY.test(name));
 
-/** The text of a file; skipped is what is too large; and what is gone, no plain file, or no text. */
+/** The text of a file. Skips files that are too large, missing, not plain, or binary. */
 export function readText(
   path: string,
   max = MAX_SCANNED_BYTES,
@@ -276,7 +249,7 @@ export function readText(
     if (!stat.isFile()) return { skipped: 'other' };
     if (stat.size > max) return { skipped: 'large' };
     const bytes = fs.readFileSync(path);
-    // Git's own test for what is binary.
+    // Git's own test for binary files.
     return bytes.subarray(0, 8000).includes(0) ? { skipped: 'other' } : { text: bytes.toString('utf8') };
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return { skipped: 'other' };
@@ -284,6 +257,5 @@ export function readText(
   }
 }
 
-/** As git names it, wherever we are. */
-export const nameOf = (root: string, path: string): string =>
-  relative(root, path).split(sep).join('/') || path;
+/** The path as git names it. */
+const nameOf = (root: string, path: string): string => relative(root, path).split(sep).join('/') || path;

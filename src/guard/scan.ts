@@ -15,24 +15,25 @@ import {
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { EXAMPLE_IBANS, EXAMPLE_KEYS, TEST_CARDS } from './rules/published.js';
 
-/** Whether a rule is wanted here. */
+/** Selects the rules to run. */
 type Wanted = (rule: Rule) => boolean;
 
 type Range = readonly [from: number, to: number];
 
 interface Keyword {
   text: string;
-  /** The code of its third character: most places of a text are told by it. */
+  /** The code of its third character, which rules out most places. */
   third: number;
+  /** The rules' places in the list. */
   ranks: number[];
 }
 
-/** The rules, and how a text is searched for their anchors. A rule is known by its place in the list. */
+/** The rules, and how to find their anchors. */
 interface Table {
   rules: readonly Rule[];
-  /** By the codes of their first two characters. */
+  /** By the codes of the first two characters. */
   keywords: readonly (Keyword[] | undefined)[];
-  /** The rules of each anchor; those without keyword and anchor are at `null`. */
+  /** The rules of each anchor. Rules without keyword and anchor are under `null`. */
   anchors: ReadonlyMap<RegExp | null, readonly number[]>;
 }
 
@@ -63,16 +64,16 @@ function tableOf(rules: readonly Rule[]): Table {
 const pairAt = (text: string, at: number): number =>
   ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
 
-/** Where the anchors of each rule stand, by the place of the rule; [] for a rule that needs none. */
+/** The anchors of each rule, by its rank; [] for a rule that needs none. */
 function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonly Range[]): number[][] {
   const places: number[][] = [];
-  const add = (rules: readonly number[], at: number): void => {
-    for (const rank of rules) {
+  const add = (ranks: readonly number[], at: number): void => {
+    for (const rank of ranks) {
       places[rank] ??= [];
       if (places[rank].at(-1) !== at) places[rank].push(at);
     }
   };
-  // The same offsets: `İ` is the only character that becomes two.
+  // Keeps the offsets: `İ` is the only character whose lower case has two.
   const lower = text.replaceAll('\u0130', 'I').toLowerCase();
   for (const [from, to] of ranges)
     for (let at = from; at < to; at++) {
@@ -87,7 +88,7 @@ function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonl
     if (anchor === null) for (const rank of ranks) places[rank] = [];
     else
       for (const [from, to] of ranges) {
-        // Without the rest of the text: a search that finds nothing would go on to its end.
+        // Cut at the end of the range: a failing search would run to the end of the text.
         const part = text.slice(0, to);
         anchor.lastIndex = from;
         for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(ranks, match.index);
@@ -95,31 +96,21 @@ function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonl
   return places;
 }
 
-/** The part of a match that must not be kept. A name comes before it, so the last occurrence in the match counts. */
-function spanOf(match: RegExpExecArray): Span {
-  const end = match.index + match[0].length;
-  const secret = match.groups?.['secret'];
-  if (secret === undefined) return { start: match.index, end };
-  const start = match.index + match[0].lastIndexOf(secret);
-  return { start, end: start + secret.length };
-}
-
 const wordsOf = (text: string): Set<string> => new Set(text.replace(/#.*/g, '').split(/\s+/));
-let known: Set<string> | undefined;
+let published: Set<string> | undefined;
 
-/** The sixteen first hex digits of the SHA-256 of a text. */
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** The signature of a JSON web token is what nobody else has. */
+/** Only the signature of a JSON web token is secret. */
 const keyOf = (secret: string): string => /^eyJ[\w-]+\.[\w-]+\.([\w-]{40,})$/.exec(secret)?.[1] ?? secret;
 
-/** Whether a hit is a sample from documentation: it harms nobody, and people quote it. */
+/** Whether a hit is a sample from public documentation, which people quote. */
 function isPublished(name: GuardClass, secret: string): boolean {
   if (name !== 'card' && name !== 'iban' && name !== 'secret') return false;
-  // Stripe's cards of all countries and cases.
+  // Stripe's test cards for all countries and cases.
   if (name === 'card' && bare(secret).startsWith('400000')) return true;
-  known ??= wordsOf(`${TEST_CARDS} ${EXAMPLE_IBANS} ${EXAMPLE_KEYS}`);
-  return known.has(name === 'secret' ? digestOf(keyOf(secret)) : bare(secret));
+  published ??= wordsOf(`${TEST_CARDS} ${EXAMPLE_IBANS} ${EXAMPLE_KEYS}`);
+  return published.has(name === 'secret' ? digestOf(keyOf(secret)) : bare(secret));
 }
 
 const isHit = (rule: Rule, match: RegExpExecArray): boolean => {
@@ -130,10 +121,14 @@ const isHit = (rule: Rule, match: RegExpExecArray): boolean => {
 /** A secret, and the match around it. */
 type Match = Span & { match: Span };
 
-const toMatch = (match: RegExpExecArray): Match => ({
-  ...spanOf(match),
-  match: { start: match.index, end: match.index + match[0].length },
-});
+/** The name precedes the secret in a match, so the last occurrence of the secret counts. */
+function toMatch(match: RegExpExecArray): Match {
+  const whole = { start: match.index, end: match.index + match[0].length };
+  const secret = match.groups?.['secret'];
+  if (secret === undefined) return { ...whole, match: whole };
+  const start = match.index + match[0].lastIndexOf(secret);
+  return { start, end: start + secret.length, match: whole };
+}
 
 /** Matches that begin at an anchor. */
 function* matchAt(text: string, rule: Rule, places: readonly number[]): Generator<Match> {
@@ -156,25 +151,25 @@ function* matchFrom(text: string, rule: Rule, from: number): Generator<Match> {
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const found = toMatch(match);
     if (isHit(rule, match)) yield found;
-    // The text beside a refused value may hide the beginning of another one: `token = secret = "…"`.
+    // A rejected value may hide the beginning of another match: `token = secret = "…"`.
     else if (match.groups?.['secret'] !== undefined)
       pattern.lastIndex = Math.max(found.start, afterChar(text, match.index));
     if (match[0] === '') pattern.lastIndex = afterChar(text, match.index);
   }
 }
 
-/** With flag `u` a pattern that starts inside a surrogate pair goes back to its first half, forever. */
+/** With flag `u`, a pattern that starts inside a surrogate pair goes back to its first half, forever. */
 const afterChar = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
-/** Matches around the anchors. Ranges that overlap are searched once. */
+/** Matches within the rule's reach of its anchors. Overlapping ranges are searched once. */
 function* matchAround(text: string, rule: Rule, places: readonly number[]): Generator<Match> {
-  const [before, behind] = rule.reach as Range;
+  const [before, after] = rule.reach as Range;
   let done = 0;
   for (let i = 0; i < places.length; ) {
     const from = Math.max(done, (places[i] as number) - before);
-    let to = (places[i] as number) + behind;
+    let to = (places[i] as number) + after;
     for (i += 1; i < places.length && (places[i] as number) - before <= to; i += 1)
-      to = (places[i] as number) + behind;
+      to = (places[i] as number) + after;
     yield* matchFrom(text.slice(0, to), rule, from);
     done = to;
   }
@@ -186,13 +181,12 @@ function* matchesOf(text: string, rule: Rule, places: readonly number[], ranges:
   else for (const [from, to] of ranges) yield* matchFrom(text.slice(0, to), rule, from);
 }
 
-/** A hit with the rule that made it; the rank is the rule's place in the table. */
 interface Finding extends Match {
   rule: Rule;
   rank: number;
 }
 
-/** Runs the wanted rules over these ranges of a text. */
+/** Runs the wanted rules on these ranges of a text. */
 function findPlain(
   text: string,
   table: Table,
@@ -211,7 +205,7 @@ function findPlain(
   return findings;
 }
 
-/** What a view brought to light, in the offsets of the text. The rest of it was looked at already. */
+/** Findings at the changes of a view, in the offsets of the text. */
 function findInView(
   view: View | undefined,
   table: Table,
@@ -226,16 +220,16 @@ function findInView(
 
 function findAll(text: string, table: Table, wanted: Wanted): Finding[] {
   const found = findPlain(text, table, wanted);
-  // Invisible characters that only a decoded text has are hidden from nobody.
+  // Invisible characters in decoded text are no disguise.
   const visible: Wanted = (rule) => rule.class !== 'invisible' && wanted(rule);
   const plain = normalizeView(text);
   const source = plain ?? { text };
   for (const view of [plain, tagView(text), ...viewsOf(source)])
     found.push(...findInView(view, table, visible));
-  // Wrapped lines: only what a line end goes through, and only what is recognized by its own form.
+  // Wrapped lines: only matches over a line end, and only of rules that recognize a form.
   const byForm: Wanted = (rule) => !rule.isLoose && visible(rule);
   const wrapped = findInView(unwrapView(source), table, byForm, isJoined).sort(bySpan);
-  // A secret at the end of a line would run on into the next line here: what was found without joining stands.
+  // A secret at the end of a line would extend into the next line here, so the finding without joining wins.
   return [...found, ...without(wrapped, mergeClass(found), (finding, owner) => owner.start < finding.end)];
 }
 
@@ -243,7 +237,7 @@ function findAll(text: string, table: Table, wanted: Wanted): Finding[] {
 const WINDOW = 262_144;
 const OVERLAP = 16_384;
 
-/** All that the rules find in a text, also encoded, split or disguised in it; sorted, none inside another. */
+/** All hits in a text, including encoded, split and disguised ones. Sorted; no hit is inside another. */
 export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = () => true): Hit[] {
   const table = tableOf(rules);
   const findings: Finding[] = [];
@@ -253,12 +247,12 @@ export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = 
   return mergeFindings(findings);
 }
 
-/** Which class names digits and words that several could claim; the others stand beside anything. */
+/** Classes that could claim the same digits and words, the strongest first. The others may overlap any class. */
 const CLAIMS: readonly GuardClass[] = ['secret', 'card', 'iban', 'national-id', 'email', 'phone', 'ip'];
 
 const bySpan = (a: Span, b: Span): number => a.start - b.start || a.end - b.end;
 
-/** Findings of one class that overlap become one that spans them all, named by the best of them. */
+/** Overlapping findings of one class become one, with the rule of the lowest rank. */
 function mergeClass(findings: readonly Finding[]): Finding[] {
   const merged: Finding[] = [];
   for (const finding of [...findings].sort(bySpan)) {
@@ -267,37 +261,38 @@ function mergeClass(findings: readonly Finding[]): Finding[] {
       merged.push({ ...finding });
       continue;
     }
-    // The table has the vendors' rules before the generic ones.
+    // Vendors' rules precede generic ones.
     if (finding.rank < last.rank) Object.assign(last, { rule: finding.rule, rank: finding.rank });
     last.end = Math.max(last.end, finding.end);
   }
   return merged;
 }
 
-/** Findings of which no owner takes the place. Both are sorted, and owners do not overlap. */
+/** Findings that no owner replaces. Both lists are sorted, and owners do not overlap. */
 function without(
   findings: readonly Finding[],
   owners: readonly Span[],
-  takes: (finding: Span, owner: Span) => boolean,
+  replaces: (finding: Span, owner: Span) => boolean,
 ): Finding[] {
   let at = 0;
   return findings.filter((finding) => {
     while (at < owners.length && (owners[at]?.end ?? 0) <= finding.start) at += 1;
     const owner = owners[at];
-    return owner === undefined || !takes(finding, owner);
+    return owner === undefined || !replaces(finding, owner);
   });
 }
 
 function mergeFindings(findings: readonly Finding[]): Hit[] {
   const ofClass = (name: GuardClass): Finding[] =>
     mergeClass(findings.filter(({ rule }) => rule.class === name));
-  let claimed: Finding[] = [];
   const isInside = (finding: Span, owner: Span): boolean =>
     owner.start <= finding.start && finding.end <= owner.end;
+  let claimed: Finding[] = [];
   for (const name of CLAIMS)
     claimed = [...claimed, ...without(ofClass(name), claimed, isInside)].sort(bySpan);
-  return [...claimed, ...ofClass('proprietary'), ...ofClass('invisible')].sort(bySpan).map((finding) => {
-    const { rule, start, end } = finding;
-    return { rule: rule.id, class: rule.class, what: rule.what, isCertain: !rule.isLoose, start, end };
-  });
+  return [...claimed, ...ofClass('proprietary'), ...ofClass('invisible')]
+    .sort(bySpan)
+    .map(({ rule: { id, class: name, what, isLoose }, start, end }) => {
+      return { rule: id, class: name, what, isCertain: !isLoose, start, end };
+    });
 }

@@ -16,7 +16,7 @@ type Accept = NonNullable<Rule['accept']>;
 
 const readBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
 
-/** `user:password` in base64, as RFC 7617 and Docker's settings have it. */
+/** `user:password` in base64 (RFC 7617, Docker's settings). */
 function isPair(secret: string): boolean {
   const [, user, password] =
     /^([^:\p{Cc}]{1,100}):([^\p{Cc}\ufffd]{1,1000})$/u.exec(readBase64(secret)) ?? [];
@@ -25,7 +25,7 @@ function isPair(secret: string): boolean {
 
 const SAMPLE_SUBJECT = /"sub":\s?"1234567890"/;
 
-/** A header with an algorithm, and a payload that is not the one of jwt.io. */
+/** A header with an algorithm, and a payload other than jwt.io's sample. */
 function isJwt(token: string): boolean {
   const [head = '', payload = ''] = token
     .split('.')
@@ -38,10 +38,10 @@ function isJwt(token: string): boolean {
   }
 }
 
-/** What armor may have between its header and its body: "Proc-Type: 4,ENCRYPTED". */
+/** A header inside armor: "Proc-Type: 4,ENCRYPTED". */
 const ARMOR_HEADER = /^[A-Z][A-Za-z-]{2,20}: .*$/gm;
 
-/** A header in prose is followed by words; a key's by a line of base64, whatever quotes and signs stand between. */
+/** In prose, words follow a key's header. In a key, a line of base64 does, after any quotes and signs. */
 function hasKeyBody(block: string): boolean {
   const body = block
     .replace(/^-{4,5}[^-]{1,60}-{4,5}/, '')
@@ -51,23 +51,23 @@ function hasKeyBody(block: string): boolean {
   return line.length >= 24 && entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line);
 }
 
-/** A key to nothing in particular is often the key of a record. */
+/** A key without an owner is often the key of a record. */
 const ofOwner =
   (accept: Accept): Accept =>
   (secret, match) =>
     accept(secret, match) && (isOwned(match) || isRandomKey(secret));
 
-/** The checks that a line of the table can name. All take the secret, or the body behind the prefix of a token. */
+/** The checks that a line of the table can name. They take the secret, or the body after a token's prefix. */
 const CHECKS: Readonly<Record<string, Accept>> = {
   '-': (text) => looksRandom(text),
   any: () => true,
   'after-dash': (body) => looksRandom(body.slice(body.lastIndexOf('-') + 1)),
   'after-colon': (text) => looksRandom(text.slice(text.indexOf(':') + 1)),
-  /** A digest is as long, but has no capitals. */
+  /** A digest has the same length but no capitals. */
   mixed: (text) => mixtureOf(text) >= 0.15 && /[A-Z]/.test(text) && looksRandom(text),
-  /** No word of that length is written so. */
+  /** No word of that length looks like this. */
   name: (text) => mixtureOf(text) >= 0.15 && looksRandom(text),
-  /** A bot token begins with its account's number in base64. */
+  /** A bot token starts with the account's number in base64. */
   discord: (text) =>
     /^\d{15,22}$/.test(Buffer.from(text.split('.')[0] ?? '', 'base64').toString('latin1')) &&
     looksRandom(text),
@@ -79,11 +79,11 @@ const CHECKS: Readonly<Record<string, Accept>> = {
     !isPlaceholder(text) && text !== match.groups?.['user'] && !/^[{$[]|[}\]]$/.test(text),
   pair: isPair,
   docker: (text) => isPair(text) || (text.length >= 40 && looksRandom(text)),
-  /** The value of a header. A program has a variable name there. */
+  /** The value of a header, not a variable name. */
   value: (text) => /\d/.test(text) && isSecretValue(text) && looksRandom(text),
   secret: ofOwner(isSecretValue),
   word: ofOwner(isSecretWord),
-  /** A whole word or a whole option, and on one line: `js-tokens "^4.0.0"` in a lock file is neither. */
+  /** The value of a command-line option. `js-tokens "^4.0.0"` in a lock file is not one. */
   option: ofOwner((secret, match) => !/^[0-9a-f]{40}$/.test(secret) && isSecretWord(secret, match)),
   foreign: (secret) => secret.length >= 6 && isSecretWord(secret),
 };
@@ -94,18 +94,18 @@ const CREDENTIAL =
   /key|token|secret|pass|auth|api|bearer|cred|(?:\b|_)pat(?:\b|_)|license|pw|login|webhook|dsn/i;
 const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|revision|\bid\b/i;
 
-/** Between the name and the value stands a word for a credential, or next to nothing. */
+/** Whether the value belongs to the name: a word for a credential is between them, or almost nothing. */
 function isAssigned(match: RegExpExecArray): boolean {
   const { secret = '', gap = '' } = match.groups ?? {};
   if (DIGEST.test(gap)) return false;
-  // Forty hex digits are a commit, unless they are assigned to the name.
+  // 40 hex digits are a commit id unless they are assigned to the name.
   if (/^[0-9a-f]{40}$/.test(secret) && !/[:=>-]\s{0,4}["'`]?$|\b(?:is|bearer|token)\s{1,4}["'`]?$/i.test(gap))
     return false;
   const before = match[0].slice(0, match[0].lastIndexOf(secret));
   return CREDENTIAL.test(before) || /^["'`)\]]{0,2}\s{0,4}(?:[:=]|=>|is|)\s{0,4}["'`]?$/.test(gap);
 }
 
-/** Characters around a mark: the longest token before it, and the longest behind it. */
+/** The longest token before and after a marker, in characters. */
 const MARK_REACH = [100, 200] as const;
 
 interface Row {
@@ -115,7 +115,7 @@ interface Row {
   body: string;
 }
 
-/** How a rule of each kind reads its line, in the order in which kinds give a hit its name. */
+/** The pattern of each kind of rule (rules/secrets.ts). */
 const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: string, more?: Partial<Rule>]>> =
   {
     token: ({ accept, keywords, body }) => [
@@ -135,10 +135,10 @@ const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: stri
     place: ({ body }) => [body, 'iy', { isLoose: true }],
     command: ({ body }) => [body, 'y', { isLoose: true }],
     assigned: ({ body }) => [`(?<name>${NAME})${body}`, 'iy', { isLoose: true }],
-    // By itself: with flag `i` letters beyond ASCII make every pattern slow to compile.
+    // A rule of its own: with flag `i`, non-ASCII letters make a pattern slow to compile.
     named: ({ body }) => [body, 'iy', { isLoose: true }],
   };
-/** Kinds of one rank keep the order of the table. */
+/** Kinds on the same line keep the order of the table. */
 const RANKS = ['token whole marked form', 'near', 'last', 'place command', 'assigned named'];
 
 function readRule(line: string, source: string): Rule & { rank: number } {
@@ -161,10 +161,7 @@ function readRule(line: string, source: string): Rule & { rank: number } {
   return Object.assign(rule, { rank: RANKS.findIndex((kinds) => kinds.split(' ').includes(kind)) });
 }
 
-/**
- * Secrets. Where several rules match, the first gives the hit its name: known by its form, by the vendor's name beside
- * it, by its place, by any name.
- */
+/** Sorted so that the most specific rule names a hit: by form, by the vendor's name near it, by place, by any name. */
 export function secretRules(): readonly Rule[] {
   let source = '';
   const rules: (Rule & { rank: number })[] = [];

@@ -5,7 +5,6 @@ import type { Rule } from './rule.js';
 import { invisibleRules } from './rules/invisible.js';
 import { secretRules } from './secret-rules.js';
 
-/** Personal data: cards, accounts, ids, addresses and numbers. */
 export const personalRules = (): readonly Rule[] => [
   ...cardRules(),
   ...ibanRules(),
@@ -15,10 +14,7 @@ export const personalRules = (): readonly Rule[] => [
 
 const tables = new Map<string, readonly Rule[]>();
 
-/**
- * All rules (docs/guard.md). Copyright lines that name one of the owners are not foreign. Added rules come last, so they
- * neither replace nor rename a finding of forge's own rules.
- */
+/** All rules (docs/guard.md). Added rules come last, so they never replace or rename a finding of the built-in rules. */
 export function guardRules(owners: readonly string[] = [], added: readonly Rule[] = []): readonly Rule[] {
   const key = owners.join('\n');
   const rules = tables.get(key) ?? [

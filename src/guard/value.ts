@@ -1,6 +1,6 @@
 import { EXAMPLES, OTHER_KINDS } from './rules/values.js';
 
-/** Shannon's entropy of the characters, in bits per character. */
+/** Shannon entropy, in bits per character. */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
@@ -9,7 +9,7 @@ export function entropyOf(text: string): number {
   return bits;
 }
 
-/** How many of lower case, upper case, digits and signs occur. */
+/** How many of the four kinds occur: lower case, upper case, digits, other characters. */
 export function countKinds(text: string): number {
   return [/[a-z]/, /[A-Z]/, /[0-9]/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length;
 }
@@ -21,8 +21,8 @@ const kindOf = (code: number): number => {
 };
 
 /**
- * The part of neighbouring characters that differ in kind: about a half in random base 62, next to none in words and
- * identifiers. A capital before small letters is one word with them; a sign between words divides them, as in paths.
+ * The share of neighboring characters of different kinds: about a half in random base 62, nearly none in words and
+ * identifiers. A capital at the start of a word and signs between words do not count.
  */
 export function mixtureOf(text: string): number {
   let changes = 0;
@@ -35,7 +35,7 @@ export function mixtureOf(text: string): number {
   return changes / Math.max(1, text.length - 1);
 }
 
-/** Longer ones first: "token" is not "to" and a rest. */
+/** Longer words first, so that "token" is not read as "to". */
 const makeWords = (): RegExp =>
   new RegExp(
     EXAMPLES.split(' ')
@@ -47,7 +47,7 @@ let words: RegExp | undefined;
 
 const SEQUENCES = ['0123456789', '1234567890', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', '9876543210'];
 
-/** Seven characters in the order of the alphabet, the digits or the keyboard, or six times the same. */
+/** Seven characters in the order of the alphabet, the digits or the keyboard, or six equal ones. */
 export function hasSequence(text: string): boolean {
   if (/(.)\1{5}/.test(text)) return true;
   const lower = text.toLowerCase();
@@ -59,13 +59,13 @@ export function hasSequence(text: string): boolean {
 }
 
 const SAYS_SO = /example|placeholder|redacted|your[_-]|\*{3}|\.{3}|…|changeme|dummy|foobar/i;
-/** A name in a program: each capital begins a word. */
+/** A name in a program: each capital starts a word. */
 const WORDS = /^[a-z]*(?:[A-Z][a-z]{2,}){2,}\d{0,2}$/;
 const CROSSED_OUT = /x{4,}/gi;
 
 /**
- * Whether a token's body could have come from a random generator: what documentation shows in its place could not.
- * Four x in a row also come by chance, once in some ten thousand tokens: then as much as a token needs stands beside.
+ * Whether a random generator could have made a token's body, unlike the samples in documentation. `xxxx` also occurs by
+ * chance, so a longer body may contain it.
  */
 export function looksRandom(body: string): boolean {
   const rest = body.replace(CROSSED_OUT, '');
@@ -75,11 +75,11 @@ export function looksRandom(body: string): boolean {
   return entropyOf(body) >= Math.min(least, Math.log2(body.length) * 0.7);
 }
 
-/** What stands for a value that comes from elsewhere: `${VAR}`, `<password>`, `%(pw)s`, `{{ token }}`, `$PASSWORD`. */
+/** References to a value: `${VAR}`, `<password>`, `%(pw)s`, `{{ token }}`, `$PASSWORD`. */
 const REFERENCE =
   /^[$%@&][A-Za-z_][\w.-]*[%;]?$|[$#]\{[^{}]{1,100}\}|\$\([^()]{1,100}\)|\{\{[^{}]{1,100}\}\}|%\(\w{1,60}\)|^[<[{(][^\s<>[\](){}]*[>\]})]|^<|^\*+$|<%|^-+$|^_+$/;
 
-/** Whether a value written as a password or token is none: a reference, a name for one, or a word from a lesson. */
+/** Whether a value only represents a password or token: a reference, a name, or words from a lesson. */
 export function isPlaceholder(value: string): boolean {
   if (REFERENCE.test(value) || SAYS_SO.test(value) || /x{4}/i.test(value) || hasSequence(value)) return true;
   words ??= makeWords();
@@ -87,12 +87,12 @@ export function isPlaceholder(value: string): boolean {
   return left.length < 3 && /[A-Za-z]{3}/.test(value) && !isMixed(value);
 }
 
-/** Letters, digits and signs all through each other, as in `s3cr3tP@ss`: chosen by someone, whatever it spells. */
+/** Mixed letters, digits and signs, as in `s3cr3tP@ss`: a chosen password, whatever it spells. */
 const isMixed = (value: string): boolean =>
   (value.match(/[A-Za-z][^A-Za-z]{1,8}(?=[A-Za-z])/g) ?? []).filter((piece) => !/^.[_\-. ]+$/.test(piece))
     .length >= 2;
 
-/** Base64 has slashes too. */
+/** Base64 contains slashes too. */
 const isPath = (value: string): boolean =>
   /^(?:@?[\w.-]{1,80}\/){1,12}[\w.-]{1,80}$/.test(value) && mixtureOf(value) < 0.25;
 
@@ -100,26 +100,26 @@ const isOther = (value: string): boolean => isPath(value) || OTHER_KINDS.some((k
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Names of what is public beside a secret: a key's id, a digest, a place. */
+/** Names of public values: a key's id, a digest, a URL. */
 const PUBLIC_NAME =
   /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|(?:key|auth|credentials?)[_-]?id$/i;
-/** Words that mark a public token or key: a list position, a form, a check against forgery. */
+/** Words before a public token or key: a list position, a CSRF check. */
 const PUBLIC_BEFORE =
   /(?:public|page|next|continuation|cursor|csrf|xsrf|sync|pub)[ _-]?(?:key[ _-]?|page[ _-]?)?$/i;
 
 const isPublic = ({ index, input, groups }: RegExpExecArray): boolean =>
   PUBLIC_NAME.test(groups?.['name'] ?? '') || PUBLIC_BEFORE.test(input.slice(Math.max(0, index - 20), index));
 
-/** What makes a key the key to something. */
+/** Words before `key` that make it a secret. */
 const OWNER =
   /(?:api|access|auth|private|secret|signing|encryption|master|account|storage|shared|session|service|webhook|client|admin|root|license|consumer|crypt|cipher|jwt|hmac|app|deploy|subscription|security|publish|sas)[ _.-]?$/i;
 
-/** Whether the name of an assignment says what it opens. A password always does, a key by the word before it. */
+/** Whether the name of an assignment means a secret. A password always does, a key by the word before it. */
 export const isOwned = ({ index, input, groups }: RegExpExecArray): boolean =>
   !/^(?:keys?|creds?)(?!\w*ential)/i.test(groups?.['name'] ?? '') ||
   OWNER.test(input.slice(Math.max(0, index - 16), index));
 
-/** Enough kinds of characters, through each other, for the length. */
+/** Enough kinds of characters for the length. */
 function looksChosen(value: string): boolean {
   const kinds = countKinds(value);
   const hasLetters = /[A-Za-z]/.test(value);
@@ -129,16 +129,16 @@ function looksChosen(value: string): boolean {
   return kinds >= 3 || (kinds === 2 && /\d/.test(value)) || (value.length >= 20 && entropyOf(value) >= 3.8);
 }
 
-/** Passwords are shorter than what a generator makes. */
+/** Passwords are shorter than generated tokens. */
 const leastOf = (match?: RegExpExecArray): number => (/^p/i.test(match?.groups?.['name'] ?? '') ? 6 : 8);
 
-/** A quoted value: what a person or a generator would have made up. */
+/** Whether a person or a generator could have made up a quoted value. */
 export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
   if (match !== undefined && (isPublic(match) || value.length < leastOf(match))) return false;
   return looksChosen(value) && !isOther(value) && !isPlaceholder(value);
 }
 
-/** Words that a name is made of have few capitals; in base 62 nearly a half are. Nor do words have five consonants. */
+/** Words in a name have few capitals and never five consonants in a row. Random base 62 does. */
 const isRandomName = (value: string): boolean =>
   (value.length >= 12 && mixtureOf(value) >= 0.25) ||
   (value.length >= 10 && mixtureOf(value) >= 0.4) ||
@@ -147,7 +147,7 @@ const isRandomName = (value: string): boolean =>
     mixtureOf(value) >= 0.15 &&
     value.replace(/[^A-Z]/g, '').length >= value.length * 0.3);
 
-/** A value that nobody would take for the key of a record: no digest, no UUID, no words. */
+/** A random value that cannot be the key of a record: not a digest, UUID or words. */
 export const isRandomKey = (value: string): boolean =>
   value.length >= 20 &&
   /\d/.test(value) &&
@@ -155,14 +155,14 @@ export const isRandomKey = (value: string): boolean =>
   looksRandom(value) &&
   isRandomName(value);
 
-/** Without quotes a value could be a name in a program: only what no one would call anything passes. */
+/** An unquoted value may be a name in a program, so it has to be one that nobody would use as a name. */
 export function isSecretWord(found: string, match?: RegExpExecArray): boolean {
   const value = found.replace(/[.!?:]+$/, '');
   if (!isSecretValue(value, match)) return false;
   if (/^[A-Za-z_$][\w$]*$/.test(value)) return isRandomName(value);
   const isExpression = /[=|+*/?][A-Za-z_$.]*[.(=]/.test(value);
   if (isExpression) return false;
-  // A sign inside of a word is what password rules ask for.
+  // Password rules ask for a sign inside a word.
   if (/\w[!@#%^~*$]\w/.test(value) && countKinds(value) >= 3) return true;
   return mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
 }

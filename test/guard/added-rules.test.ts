@@ -16,8 +16,8 @@ description = "Acme token"
 regex = '''acme_[0-9a-f]{12}\\b'''
 keywords = ["acme_"]`;
 
-describe('rules that a repository adds', () => {
-  it('LTM-13 refuse what they describe, in words and files, and take nothing away', async () => {
+describe('added rules', () => {
+  it('LTM-13 refuse what they describe, in words and files, beside the built-in rules', async () => {
     const project = await withRules(RULE);
     expect(await forgeError(project, ['note', 'add', 'use ACME_1 or acme_0a1b2c3d4e5f'])).toMatchObject({
       exitCode: 5,
@@ -47,7 +47,7 @@ describe('rules that a repository adds', () => {
     });
   });
 
-  it('LTM-13 may stand in a TOML file of gitleaks, with groups, entropy and what its author lets pass', async () => {
+  it('LTM-13 may be in a TOML file of gitleaks, with groups, entropy and allowlists', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'guard.gitleaks', '.gitleaks.toml']);
     expect(await forgeError(project, ['note', 'add', 'hello'])).toMatchObject({

@@ -17,12 +17,12 @@ describe('check digits', () => {
     expect(checks(body, holds)).toEqual([digit]);
   });
 
-  it('LTM-13 the remainder by 97 is that of the whole number, letters as two digits', () => {
+  it('LTM-13 the remainder modulo 97 is that of the whole number, with letters as two digits', () => {
     expect(mod97('1'.repeat(30))).toBe(Number(BigInt('1'.repeat(30)) % 97n));
     expect(mod97('A1Z')).toBe(Number(10135n % 97n));
   });
 
-  it('LTM-13 Verhoeff tells any two neighbours that changed places', () => {
+  it('LTM-13 Verhoeff detects any two swapped neighbors', () => {
     const swapped = (text: string, i: number): string =>
       text.slice(0, i) + text.charAt(i + 1) + text.charAt(i) + text.slice(i + 2);
     const body = '50718293645';

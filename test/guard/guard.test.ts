@@ -49,7 +49,7 @@ describe('personal data that does not halt', () => {
     },
   );
 
-  it('LTM-13 halts where the project asks for it; nothing in it can ask for less', async () => {
+  it('LTM-13 halts if the project asks for it; the project cannot ask for less', async () => {
     const project = await started();
     expect(await forgeError(project, ['config', 'set', 'guard.off', 'true'])).toMatchObject({ exitCode: 3 });
     expect(await forgeError(project, ['config', 'set', 'guard.halt_on', 'none'])).toMatchObject({
@@ -63,7 +63,7 @@ describe('personal data that does not halt', () => {
 });
 
 describe('a secret that was refused', () => {
-  it('LTM-13 is recorded by rule, place and a fingerprint, and halts nothing', async () => {
+  it('LTM-13 is recorded by rule, place and fingerprint, and halts nothing', async () => {
     const project = await started();
     const [one, other] = [SAMPLES.secret(), SAMPLES.secret()];
     for (const text of [one, other, one]) {
@@ -89,7 +89,7 @@ describe('a secret that was refused', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
-  it('LTM-13 three times in one session pauses that session until a human looks', async () => {
+  it('LTM-13 refused three times in one session pauses that session until a human looks', async () => {
     const project = await started();
     const secret = SAMPLES.secret();
     for (let times = 0; times < 3; times++)
@@ -102,7 +102,7 @@ describe('a secret that was refused', () => {
     await forgeJson(project, ['progress', 'add', 'x']);
   });
 
-  it('LTM-13 in stored memory halts every clone that its record reaches, until the acknowledgement does', async () => {
+  it('LTM-13 in stored memory halts every clone that its record reaches, until it is acknowledged', async () => {
     const project = await makeForge();
     project.git('switch', '-qc', 'side');
     await forgeJson(project, ['session', 'start']);
@@ -127,7 +127,7 @@ describe('a secret that was refused', () => {
     await forgeJson(project, ['session', 'start']);
   });
 
-  it('LTM-13 in a dry run is refused, and not recorded', async () => {
+  it('LTM-13 in a dry run is refused but not recorded', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);
     expect((await runForge(project, ['note', 'add', SAMPLES.iban(), '-n'])).exitCode).toBe(5);
@@ -135,8 +135,8 @@ describe('a secret that was refused', () => {
   });
 });
 
-describe('what waits to be written', () => {
-  it('LTM-13 LTM-16 a cycle that cannot be recorded is not kept for later with a secret in it', async () => {
+describe('pending writes', () => {
+  it('LTM-13 LTM-16 a cycle with a secret is not queued for later', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
     chmodSync(project.path('.forge/memory/ledger'), 0o555);
@@ -149,7 +149,7 @@ describe('what waits to be written', () => {
     expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
   });
 
-  it('LTM-13 the end of a session leaves nothing half done when what it learned holds a secret', async () => {
+  it('LTM-13 a session end with a secret in a learning leaves nothing half done', async () => {
     const project = await started();
     const secret = SAMPLES.secret();
     const forge = openForge(project.dir, { world: systemWorld(process.env, false) });
@@ -189,13 +189,13 @@ describe('a secret in disguise', () => {
     expect(project.read(PROGRESS)).not.toContain(text);
   });
 
-  it('B-107 a pragma in the text allows no secret', async () => {
+  it('B-107 a pragma in the text does not allow a secret', async () => {
     const project = await started();
     const text = `${secret} // gitleaks:allow secretlint-disable-line nosec NOSONAR`;
     expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({ code: 'guard.secret' });
   });
 
-  it('B-106 split over two fields of one record it is found', async () => {
+  it('B-106 is found when it is split over two fields of a record', async () => {
     const project = await makeForge();
     const flags = [secret.slice(0, half), secret.slice(half)];
     const signals = { one: secret.slice(0, half), two: secret.slice(half) };
@@ -206,7 +206,7 @@ describe('a secret in disguise', () => {
     }
   });
 
-  it('B-105 text made of keywords is answered: stored, or refused', async () => {
+  it('B-105 a text of keywords is stored or refused in time', async () => {
     const project = await started();
     const { guardRules } = await import('../../src/guard/table.js');
     const words = guardRules().flatMap(({ keywords }) => keywords);
@@ -216,7 +216,7 @@ describe('a secret in disguise', () => {
   });
 });
 
-describe('what came by other hands', () => {
+describe('content that others wrote', () => {
   it.each([
     ['the log', PROGRESS],
     ['the focus', FOCUS],
@@ -241,7 +241,7 @@ describe('what came by other hands', () => {
     expect(ended.commit?.hash).toMatch(/^[0-9a-f]{40}/);
   });
 
-  it('LTM-13 what HEAD has stops no session', async () => {
+  it('LTM-13 content of HEAD stops no session', async () => {
     const project = await makeForge();
     project.write('.forge/skills/old.md', `Ask ${SAMPLES.email()}\n`);
     project.git('add', '-A');
@@ -251,7 +251,7 @@ describe('what came by other hands', () => {
     await forgeJson(project, ['session', 'end']);
   });
 
-  it('B-37 a stored record with a secret is found by place, and nothing says its value', async () => {
+  it('B-37 a stored record with a secret is reported by its place, never with its value', async () => {
     const project = await makeForge();
     await record(project);
     const file = containerOf(project);
@@ -273,7 +273,7 @@ describe('what came by other hands', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
-  it('LTM-13 code of others and long code are refused in text; whose code is ours is said outside the repository', async () => {
+  it('LTM-13 foreign code and long code are refused in text; owners are configured outside the repository', async () => {
     const project = await started();
     const home = makeFolder();
     const line = 'Copyright (c) 2024 Example Widgets Ltd. All rights reserved.';

@@ -24,7 +24,7 @@ const refused = (text: string): boolean => {
 };
 
 describe('invisible characters', () => {
-  it('LTM-13 finds every character that texts are refused for', () => {
+  it('LTM-13 finds every character for which texts are refused', () => {
     const all = Array.from({ length: 0x110000 }, (_, code) => code).filter(
       (code) => code < 0xd800 || code > 0xdfff,
     );
@@ -90,7 +90,7 @@ describe('invisible characters', () => {
     expect(found(text)).toEqual([]);
   });
 
-  it('LTM-13 of the naughty strings finds only those with such a character, not those that only look strange', () => {
+  it('LTM-13 finds only the naughty strings with such a character', () => {
     const invisible = /[\p{Cc}\p{Cf}\u2800\u3164\u180e\u115f\u1160\uffa0\p{Variation_Selector}]/u;
     const wrong = NAUGHTY.filter((text) => found(text).length > 0 && !invisible.test(text));
     expect(wrong).toEqual([]);

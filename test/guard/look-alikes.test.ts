@@ -9,7 +9,7 @@ const SECRET_RULES = secretRules();
 const ROUNDS = 40;
 
 describe.each(Object.entries(LOOK_ALIKES))('%s', (_kind, templates) => {
-  it.each(templates.map((template) => [template]))('are no secret: %s', (template) => {
+  it.each(templates.map((template) => [template]))('are not secrets: %s', (template) => {
     const random = seeded(9);
     for (let round = 0; round < (template.includes('{') ? ROUNDS : 1); round += 1) {
       const text = fill(template, random);

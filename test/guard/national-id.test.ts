@@ -14,7 +14,7 @@ const spoilt = (id: string): string[] =>
     .filter((other) => other !== id);
 
 describe('national ids', () => {
-  it('LTM-13 has a sample of every rule', () => {
+  it('LTM-13 has a sample for every rule', () => {
     const rules = NATIONAL_ID_RULES.map((rule) => rule.id);
     expect(rules.filter((id) => !NATIONAL[id] && id !== 'in-aadhaar')).toEqual([]);
     expect(new Set(rules).size).toBe(rules.length);
@@ -51,7 +51,7 @@ describe('national ids', () => {
     },
   );
 
-  it('LTM-13 finds Aadhaar numbers in groups, no years and no rows of numbers', () => {
+  it('LTM-13 finds Aadhaar numbers in groups, but not years and rows of numbers', () => {
     const r = random(3);
     const body = `${r.int(3, 9)}${r.digits(10)}`;
     const id = [...'0123456789'].map((digit) => body + digit).find(verhoeff) as string;
@@ -66,7 +66,7 @@ describe('national ids', () => {
     );
   });
 
-  it('LTM-13 takes no stamps of these years for a Swedish or Finnish number', () => {
+  it('LTM-13 does not take current timestamps for Swedish or Finnish numbers', () => {
     const r = random(5);
     const stamps = Array.from(
       { length: 300 },
@@ -91,19 +91,19 @@ describe('national ids', () => {
           expect(ids(text), text).toContain(id);
   });
 
-  it('LTM-13 finds groups of the country without a word', () => {
+  it('LTM-13 finds numbers in the grouping of their country without a word', () => {
     const r = random(12);
     const dni = NATIONAL['es-dni']?.make(r).replace(/(..)(...)(...)(.)/, '$1.$2.$3-$4') as string;
     expect(ids(`seen ${dni}`)).toEqual(['es-dni']);
     expect(ids(`seen ${NATIONAL['us-ssn']?.make(r)}`)).toEqual(['us-ssn']);
   });
 
-  it('LTM-13 leaves the numbers of examples', () => {
+  it('LTM-13 ignores example numbers', () => {
     for (const number of ['123-45-6789', '078-05-1120', '987-65-4321', '219-09-9999'])
       expect(ids(`SSN ${number}`), number).toEqual([]);
   });
 
-  it('LTM-13 finds a US number without dashes after its word alone', () => {
+  it('LTM-13 finds a US number without dashes only near its word', () => {
     const ssn = NATIONAL['us-ssn']?.make(random(4)).replaceAll('-', '') as string;
     expect(ids(`SSN: ${ssn}`)).toContain('us-ssn');
     expect(ids(`social_security_number=${ssn}`)).toContain('us-ssn');

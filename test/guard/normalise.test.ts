@@ -15,7 +15,7 @@ describe.each([
   ['a token', 'github-pat', PAT],
   ['a key id', 'aws-access-key-id', AWS],
 ])('%s', (_name, id, secret) => {
-  it.each(Object.entries(DISGUISES))('is found in spite of %s, and where', (_disguise, disguise) => {
+  it.each(Object.entries(DISGUISES))('is found despite %s, with its place', (_disguise, disguise) => {
     const [text, part] = disguise(secret);
     const [hit, ...rest] = scanText(text, SECRET_RULES);
     expect(rest).toEqual([]);

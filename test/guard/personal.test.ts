@@ -38,7 +38,7 @@ function missed(rules: readonly Rule[], sample: (n: number) => string, count = 6
 const found = (text: string): string[] => [...new Set(findAll(PERSONAL_RULES, text).map((hit) => hit.class))];
 
 describe('payment cards', () => {
-  it.each(Object.keys(CARDS))('LTM-13 finds those of %s, plain and in groups', (issuer) => {
+  it.each(Object.keys(CARDS))('LTM-13 finds cards of %s, plain and in groups', (issuer) => {
     const r = random(1);
     const card = (): string => CARDS[issuer]?.(r) as string;
     for (const joint of ['', ' ', '-', '.', '\u00a0'])
@@ -48,7 +48,7 @@ describe('payment cards', () => {
       ).toEqual([]);
   });
 
-  it('LTM-13 leaves the test numbers of payment providers and the examples of the IBAN registry', () => {
+  it('LTM-13 ignores the test cards of payment providers and the examples of the IBAN registry', () => {
     for (const number of [
       `4${'1'.repeat(15)}`,
       '42'.repeat(8),
@@ -61,7 +61,7 @@ describe('payment cards', () => {
     expect(found(['GB82', 'WEST', '1234', '5698', '7654', '32'].join(''))).toEqual([]);
   });
 
-  it('LTM-13 finds bare numbers with a word in the language of the country alone', () => {
+  it('LTM-13 finds ungrouped numbers only near a word in the language of the country', () => {
     const card = CARDS.visa?.(random(12)) as string;
     for (const text of [
       `Kreditkarte: ${card}`,
@@ -75,7 +75,7 @@ describe('payment cards', () => {
       expect(found(text), text).toEqual([]);
   });
 
-  it('LTM-13 finds a card before its date and code, and after a row number', () => {
+  it('LTM-13 finds a card before its date and code and after a row number', () => {
     const card = groupCard(CARDS.visa?.(random(2)) as string, ' ');
     for (const text of [
       `${card} 12/27`,
@@ -88,13 +88,13 @@ describe('payment cards', () => {
       expect(found(text), text).toContain('card');
   });
 
-  it('LTM-13 gives the card itself, not its surroundings', () => {
+  it('LTM-13 returns the card without its surroundings', () => {
     const card = groupCard(CARDS.visa?.(random(3)) as string, '-');
     const [hit] = findAll(CARD_RULES, `card: ${card}, paid`);
     expect([hit?.start, hit?.end]).toEqual([6, 25]);
   });
 
-  it('LTM-13 finds none in what is no number of its own', () => {
+  it('LTM-13 finds none inside other values', () => {
     const card = CARDS.visa?.(random(4)) as string;
     for (const text of [
       `0.${card}`,
@@ -113,7 +113,7 @@ describe('payment cards', () => {
       expect(found(text).includes('card'), text).toBe(false);
   });
 
-  it('LTM-13 finds none in times of milliseconds and microseconds, and hardly any in snowflakes', () => {
+  it('LTM-13 finds none in timestamps, and hardly any in snowflake ids', () => {
     const r = random(5);
     const numbers = Array.from({ length: 2000 }, () => [
       `1${r.digits(12)}`,
@@ -126,7 +126,7 @@ describe('payment cards', () => {
     expect(hits.length).toBeLessThan(20);
   });
 
-  it('LTM-13 finds none in tables of numbers with four digits', () => {
+  it('LTM-13 finds none in tables of four-digit numbers', () => {
     const r = random(8);
     const rows = Array.from({ length: 400 }, () =>
       Array.from({ length: 12 }, () => r.int(4000, 6999)).join(' '),
@@ -146,20 +146,20 @@ describe('payment cards', () => {
 });
 
 describe('IBANs', () => {
-  it('LTM-13 knows the countries of the registry', () => {
+  it('LTM-13 has the countries of the registry', () => {
     expect(IBAN_LENGTHS.size).toBeGreaterThanOrEqual(88);
     expect(
       [...IBAN_LENGTHS].filter(([code, length]) => !/^[A-Z]{2}$/.test(code) || length < 15 || length > 34),
     ).toEqual([]);
   });
 
-  it.each([...IBAN_LENGTHS])('LTM-13 finds those of %s with %i characters', (country, length) => {
+  it.each([...IBAN_LENGTHS])('LTM-13 finds IBANs of %s with %i characters', (country, length) => {
     const r = random(length);
     expect(missed(IBAN_RULES, () => iban(r, country, length), 5)).toEqual([]);
     expect(missed(IBAN_RULES, () => iban(r, country, length).replace(/.{4}(?=.)/g, '$& '), 5)).toEqual([]);
   });
 
-  it('LTM-13 finds them in small letters after the word or in groups, and not with words that follow', () => {
+  it('LTM-13 finds them in lower case near the word or in groups, without the words that follow', () => {
     const number = iban(random(1), 'AT', 20);
     const spaced = number.replace(/.{4}(?=.)/g, '$& ');
     expect(found(`"iban":"${number.toLowerCase()}"`)).toContain('iban');
@@ -168,7 +168,7 @@ describe('IBANs', () => {
     expect(hit?.end).toBe(spaced.length);
   });
 
-  it('LTM-13 finds none within longer words, of another length or with other check digits', () => {
+  it('LTM-13 finds none inside longer words, of another length or with wrong check digits', () => {
     const number = iban(random(2), 'DE', 22);
     const other = `DE${String((Number(number.slice(2, 4)) + 1) % 97).padStart(2, '0')}${number.slice(4)}`;
     for (const text of [
@@ -232,7 +232,7 @@ describe('phone numbers', () => {
     expect(missed(PHONE_RULES, phone, 30)).toEqual([]);
   });
 
-  it('LTM-13 finds national forms that are called a phone number', () => {
+  it('LTM-13 finds national forms near a word for a phone number', () => {
     const r = random(2);
     for (const text of [
       `Tel. 0${r.int(30, 99)} / ${r.digits(7)}`,
@@ -292,7 +292,7 @@ describe('IP addresses', () => {
 });
 
 describe('all of them', () => {
-  it('LTM-13 have ids of their own, and patterns that match all and bounded', () => {
+  it('LTM-13 have unique ids and bounded patterns', () => {
     expect(new Set(PERSONAL_RULES.map((rule) => rule.id)).size).toBe(PERSONAL_RULES.length);
     for (const { id, pattern: any, keywords } of PERSONAL_RULES) {
       const pattern = any as RegExp;

@@ -84,13 +84,13 @@ describe('headers', () => {
     expect(found(`// Copyright (c) 2024 Acme Corp. All rights reserved\n//\n// ${licence}\n`)).toEqual([]);
   });
 
-  it('LTM-13 an open licence far away is of something else', () => {
+  it('LTM-13 an open license far away does not count', () => {
     expect(found(`// Copyright (c) 2024 Acme Corp.\n${'x = 1\n'.repeat(600)}// MIT License`)).toEqual([
       'proprietary-copyright',
     ]);
   });
 
-  it('LTM-13 the owners in the settings are no foreigners, in any case', () => {
+  it('LTM-13 configured owners are not foreign, ignoring case', () => {
     const rules = proprietaryRules(['Acme', ' ']);
     const hits = (text: string): string[] =>
       findAll(rules, `${text}\nconst a = f(1);\nconst b = f(2);\nexport { a, b };`).map((hit) => hit.rule);
@@ -207,7 +207,7 @@ const NO_CODE: Readonly<Record<string, (i: number) => string>> = {
 };
 
 describe('long code', () => {
-  it.each(Object.entries(CODE))('LTM-13 finds a long run of %s, and where it stands', (_language, code) => {
+  it.each(Object.entries(CODE))('LTM-13 finds a long run of %s, with its place', (_language, code) => {
     const text = `We copied this:\n\n${code.repeat(3)}\nThat was it.\n`;
     const place = findLongCode(text);
     expect(place).not.toBeNull();
@@ -215,20 +215,20 @@ describe('long code', () => {
     expect(text.slice(place?.end).trim().split('\n').length).toBeLessThanOrEqual(3);
   });
 
-  it.each(Object.entries(CODE))('LTM-13 leaves a quotation of %s', (_language, code) => {
+  it.each(Object.entries(CODE))('LTM-13 ignores a quotation of %s', (_language, code) => {
     expect(findLongCode(`Look at this:\n\`\`\`\n${code}\`\`\`\nIt fails.`)).toBeNull();
   });
 
-  it.each(Object.entries(NO_CODE))('LTM-13 %s is none', (_what, line) => {
+  it.each(Object.entries(NO_CODE))('LTM-13 %s is not code', (_what, line) => {
     expect(findLongCode(Array.from({ length: 60 }, (_, i) => line(i)).join('\n'))).toBeNull();
   });
 
-  it('LTM-13 quotations with enough between them are no long run', () => {
+  it('LTM-13 separate quotations are not a long run', () => {
     const between = 'Then we thought about it.\nIt was not that.\nSo we went on.\n';
     expect(findLongCode(`${CODE.c}${between}`.repeat(6))).toBeNull();
   });
 
-  it('LTM-13 a run with a few other lines in it is one all the same', () => {
+  it('LTM-13 a run may contain a few other lines', () => {
     expect(findLongCode(`${CODE.c}as you can see\n`.repeat(3))).not.toBeNull();
   });
 

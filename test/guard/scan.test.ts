@@ -25,7 +25,7 @@ const rule = (id: string, keywords: string[], pattern: RegExp, more: Partial<Rul
 });
 
 describe('scanText', () => {
-  it('tells in order what was found and where', () => {
+  it('returns findings in order with their places', () => {
     const text = `first ${AWS}, then "${PAT}".`;
     expect(scan(text).map((hit) => [hit.rule, text.slice(hit.start, hit.end)])).toEqual([
       ['aws-access-key-id', AWS],
@@ -33,14 +33,14 @@ describe('scanText', () => {
     ]);
   });
 
-  it('finds the same at the start, at the end and alone', () => {
+  it('finds a secret at the start, at the end and alone', () => {
     for (const text of [PAT, `${PAT} x`, `x ${PAT}`, `${PAT}.`, `<${PAT}>`, `token:${PAT}`]) {
       const [hit] = scan(text);
       expect([hit?.rule, text.slice(hit?.start, hit?.end)], text).toEqual(['github-pat', PAT]);
     }
   });
 
-  it('names a value by its vendor before its variable, once', () => {
+  it('names a value by its vendor rather than its variable, once', () => {
     for (const text of [
       `GITHUB_TOKEN=${PAT}`,
       `"password": "${PAT}"`,
@@ -54,38 +54,38 @@ describe('scanText', () => {
     }
   });
 
-  it('gives the part that is the secret, not its name', () => {
+  it('returns the secret without its name', () => {
     const value = run(random, 'alnum', 32);
     const text = `DD_API_KEY: ${value}`;
     expect(scan(text).map((hit) => text.slice(hit.start, hit.end))).toEqual([value]);
   });
 
-  it('pays no heed to remarks that other scanners obey', () => {
+  it('ignores pragmas of other scanners', () => {
     for (const pragma of ['gitleaks:allow', 'secretlint-disable', 'nosec', 'pragma: allowlist secret']) {
       expect(scan(`${PAT} # ${pragma}`).map((hit) => hit.rule)).toEqual(['github-pat']);
     }
   });
 
-  it('goes on where a match was refused', () => {
+  it('continues after a rejected match', () => {
     const value = run(random, 'alnum', 24);
     const text = `password = token = "${value}"`;
     expect(scan(text).map((hit) => text.slice(hit.start, hit.end))).toEqual([value]);
   });
 
-  it('LTM-13 finds a token in the form of a vendor whose checksum does not fit', () => {
+  it('LTM-13 finds the token of a vendor with a wrong checksum', () => {
     const wrong = `ghp_${run(random, 'alnum', 36)}`;
     expect(scan(`see ${wrong} here`).map((hit) => hit.rule)).toEqual(['github-pat']);
     for (const none of [`ghp_${'x'.repeat(36)}`, `ghp_${'EXAMPLE'.repeat(5)}1`, `ghp_${'a1'.repeat(18)}`])
       expect(scan(`see ${none} here`), none).toEqual([]);
   });
 
-  it('is the same each time', () => {
+  it('returns the same result each time', () => {
     const text = `${PAT} ${AWS} `.repeat(50);
     expect(scan(text)).toHaveLength(100);
     expect(scan(text)).toEqual(scan(text));
   });
 
-  it('looks for rules without keywords, with short ones and with ones beyond ASCII', () => {
+  it('supports rules without keywords, with short ones and with non-ASCII ones', () => {
     const rules = [
       rule('always', [], /\bzz\d{1,3}/g, { class: 'phone' }),
       rule('short', [], /\w{1,9}@\w{1,9}/g, { class: 'email', anchor: /@/g, reach: [9, 10] }),
@@ -95,7 +95,7 @@ describe('scanText', () => {
     expect(hits.map((hit) => hit.rule)).toEqual(['always', 'short', 'wide']);
   });
 
-  it('does not also call an address what is part of a credential', () => {
+  it('does not report an address inside a credential', () => {
     const email = rule('email', [], /[\w.]{1,40}@[\w.]{1,40}/g, {
       class: 'email',
       anchor: /@/g,
@@ -106,7 +106,7 @@ describe('scanText', () => {
     expect(classes).toContain('secret');
   });
 
-  it('does not join words of two lines by a rule that only a name makes', () => {
+  it('does not join words of two lines for context rules', () => {
     expect(scan('The password\nABcd1234EFgh5678 is not one.\npassw\nord: x')).toEqual([]);
   });
 });
@@ -114,12 +114,12 @@ describe('scanText', () => {
 describe('scanFields', () => {
   const scanned = (...fields: Field[]) => scanFields(fields, SECRET_RULES);
 
-  it('tells in which field, and in which of its lines', () => {
+  it('returns the field and the line in it', () => {
     const found = scanned({ path: 'title', text: 'none' }, { path: 'note', text: `a\nx ${PAT}` });
     expect(found).toMatchObject([{ field: 'note', line: 2, rule: 'github-pat', value: PAT }]);
   });
 
-  it('B-106 finds what was split over two fields, and gives it to the first', () => {
+  it('B-106 finds a secret split over two fields, in the first one', () => {
     const found = scanned(
       { path: 'title', text: `see ${PAT.slice(0, 14)}` },
       { path: 'note', text: `${PAT.slice(14)} there` },
@@ -127,11 +127,11 @@ describe('scanFields', () => {
     expect(found).toMatchObject([{ field: 'title', line: 1, rule: 'github-pat' }]);
   });
 
-  it('finds nothing at the border of what is none', () => {
+  it('finds nothing at the border of harmless fields', () => {
     expect(scanned({ path: 'a', text: 'token' }, { path: 'b', text: 'is x' })).toEqual([]);
   });
 
-  it('knows a secret by the key before it', () => {
+  it('recognizes a secret by its key', () => {
     const text = ['xK9#mQ2', '$vL7pW4!'].join('');
     expect(scanned({ path: 'signals.db_password', text })).toMatchObject([{ field: 'signals.db_password' }]);
     expect(scanned({ path: 'signals.colour', text })).toEqual([]);
@@ -139,7 +139,7 @@ describe('scanFields', () => {
 });
 
 describe('a text of many megabytes', () => {
-  it('B-105 is read window by window: what stands at the border of two is found once', () => {
+  it('B-105 is read in windows: a secret at a border is found once', () => {
     for (const at of [262_144 - 10, 245_760 - 10, 500_000]) {
       const text = `${'word '.repeat(101_000).slice(0, at)} ${PAT} ${'word '.repeat(50_000)}`;
       expect(scanText(text, SECRET_RULES)).toMatchObject([{ rule: 'github-pat', start: at + 1 }]);
@@ -147,8 +147,8 @@ describe('a text of many megabytes', () => {
   });
 });
 
-describe('a match that is none', () => {
-  it('B-105 outside of the basic plane is passed over: the flag of England', () => {
+describe('a rejected match', () => {
+  it('B-105 outside the basic plane is skipped: the flag of England', () => {
     const flag = `\u{1f3f4}${[...'gbeng'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')}\u{e007f}`;
     expect(scanText(`${flag} won ${flag}${flag}`, guardRules())).toEqual([]);
     // Counted, so that it fails where it would go on for ever.

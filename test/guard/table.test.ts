@@ -5,7 +5,7 @@ import { guardRules } from '../../src/guard/table.js';
 const RULES = guardRules();
 
 describe('keywords', () => {
-  it('LTM-13 are in lower case of two characters or more, none twice in a rule', () => {
+  it('LTM-13 are lower case, unique in a rule, and at least two characters long', () => {
     for (const { id, keywords } of RULES) {
       expect(keywords, id).toEqual(keywords.map((keyword) => keyword.toLowerCase()));
       expect(
@@ -18,7 +18,7 @@ describe('keywords', () => {
 });
 
 describe('the table', () => {
-  it('LTM-13 knows the owners: their copyright lines are not foreign', () => {
+  it('LTM-13 copyright lines of the owners are not foreign', () => {
     const line =
       'Copyright (c) 2024 Acme Corp. All rights reserved\nlet a = f(1);\nlet b = f(2);\nlet c = f(3);';
     expect(scanText(line, RULES).map(({ rule }) => rule)).toEqual(['proprietary-copyright']);

@@ -1,15 +1,15 @@
 import { lazyRule, type Rule } from '../rule.js';
 
-// Characters that show nothing and so can hide a text, or show another than stands there. The rules find all that
-// src/core/text.ts refuses, and more. Exempt, because they are how people write:
+// Characters that can hide text or change how it looks: all that src/core/text.ts refuses, and more. Allowed, because
+// people write with them:
 //   - tab, line feed, and a carriage return before a line feed;
-//   - U+2028 and U+2029: they break the line before everyone's eyes;
-//   - joiners within an emoji, and beside a letter or mark of a script that is spelled with them;
-//   - U+200E, U+200F, U+061C beside a letter of a right-to-left script: they only hold punctuation in place;
-//   - one variation selector behind what has variants: an emoji, a digit, a symbol, a letter of other scripts than Latin;
-//   - the tags of the three flags that Unicode recommends (England, Scotland, Wales), whole;
-//   - a single soft hyphen; Braille blanks beside Braille dots; Hangul fillers beside conjoining jamo.
-// A byte order mark is found at the start as well: forge writes none.
+//   - U+2028 and U+2029, which are visible line breaks;
+//   - joiners within an emoji, and next to a letter or mark of a script that uses them;
+//   - U+200E, U+200F, U+061C next to a letter of a right-to-left script, where they position punctuation;
+//   - one variation selector after a character with variants: an emoji, a digit, a symbol, a non-Latin letter;
+//   - the complete tags of the three flags that Unicode recommends (England, Scotland, Wales);
+//   - a single soft hyphen; Braille blanks next to Braille dots; Hangul fillers next to conjoining jamo.
+// A byte order mark counts at the start too: forge writes none.
 
 const JOINED_SCRIPTS = [
   'Arabic Syriac Mandaic Nko Mongolian Phags_Pa Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu',
@@ -24,15 +24,15 @@ const JOINED = `[${scripts(JOINED_SCRIPTS.join(' '))}]`;
 const RIGHT_TO_LEFT = `[${scripts('Hebrew Arabic Syriac Thaana Nko')}]`;
 const EMOJI_END = '[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\u{fe0f}]';
 
-/** The tags of a flag: U+E0067 is "g", U+E007F ends it. */
+/** The tags of a flag: U+E0067 is "g", U+E007F is the end. */
 const tags = (name: string): string =>
   String.fromCodePoint(...[...name].map((char) => 0xe0000 + char.charCodeAt(0)), 0xe007f);
 const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
-/** Every character that a rule below can find, or its first half; a run of them counts as one. */
+/** Every character that a rule below can find, or its first half. A run of them counts as one. */
 const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is searched by itself
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is searched separately
   /(?:[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f){1,64}/g;
 
 const invisible = (id: string, what: string, pattern: () => RegExp, accept?: Rule['accept']): Rule =>
@@ -78,7 +78,7 @@ export const invisibleRules = (): readonly Rule[] => [
     'direction mark in a text of one direction',
     () => new RegExp(`(?<!${RIGHT_TO_LEFT}.?)[\u200e\u200f\u061c](?!.?${RIGHT_TO_LEFT})`, 'gu'),
   ),
-  // The flag is matched whole, and accepted as none: the tags in it are passed over.
+  // Matches a whole flag and rejects it, so that its tags are skipped.
   invisible(
     'tag',
     'tag character',

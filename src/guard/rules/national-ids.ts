@@ -1,18 +1,18 @@
-/** A national id as its authority describes it. How its number is checked is in national-id.ts. */
+/** A national id as its authority describes it. national-id.ts checks the number. */
 export interface NationalId {
   id: string;
   what: string;
   /** The authority's page. */
   source: string;
-  /** How the number is written, from its first to its last character. */
+  /** The pattern of the number, from its first to its last character. */
   shape: string;
-  /** In the languages of the country and in English, lower case. One of them must stand beside the number … */
+  /** In the languages of the country and in English, lower case. The number needs one of them near it … */
   words: readonly string[];
   /** … unless it is written in this form. */
   formatted?: RegExp;
 }
 
-/** Numbers by which a state knows a person. Company numbers are left out. */
+/** Numbers that states give to persons. Company numbers are not included. */
 export const NATIONAL_IDS: readonly NationalId[] = [
   // America
   {
@@ -35,7 +35,7 @@ export const NATIONAL_IDS: readonly NationalId[] = [
     id: 'ca-sin',
     what: 'Canadian social insurance number',
     source: 'https://www.canada.ca/en/employment-social-development/services/sin.html',
-    // A phone number's groups and numbers in a row are grouped so too.
+    // Phone numbers and rows of numbers have this grouping too.
     shape: String.raw`(?<!\d[ ]|[+]\d{1,3}[ -])[1-79]\d{2}([ -]?)\d{3}\1\d{3}(?! \d)`,
     words: ['social insurance', 'sin', 'assurance sociale'],
   },
@@ -241,7 +241,7 @@ export const NATIONAL_IDS: readonly NationalId[] = [
     source: 'https://www.skatteverket.se/privat/folkbokforing/personnummer',
     shape: String.raw`(?:18|19|20)?\d{4}[0-9]\d[-+]?\d{4}`,
     words: ['personnummer', 'personnr', 'pnr', 'personal identity', 'personal number', 'samordningsnummer'],
-    // A date of these years with four digits behind is a stamp or a serial rather than a child.
+    // A date of these years with four digits after it is rather a timestamp or a serial number.
     formatted: /^(?:(?:19|200)\d{5,7}|(?!2|3[0-5])\d{6})[-+]\d{4}$/,
   },
   {
@@ -272,7 +272,7 @@ export const NATIONAL_IDS: readonly NationalId[] = [
     source: 'https://dvv.fi/en/personal-identity-code',
     shape: String.raw`[0-3]\d[01]\d{3}[-+A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]`,
     words: ['hetu', 'henkilötunnus', 'personbeteckning', 'personal identity', 'finnish id'],
-    // 260131-1234 may be a stamp: with a letter, or a first pair that is no year of now, it is clear.
+    // 260131-1234 may be a timestamp. A letter, or a first pair that is not a current year, makes it certain.
     formatted: /^\d{6}[-+A-FU-Y].*[A-Y]$|^(?!2|3)\d{6}[-+]/,
   },
   {
@@ -288,7 +288,7 @@ export const NATIONAL_IDS: readonly NationalId[] = [
     id: 'in-aadhaar',
     what: 'Indian Aadhaar number',
     source: 'https://uidai.gov.in/en/my-aadhaar/about-your-aadhaar.html',
-    // Four groups are a card, years in a row are years.
+    // Four groups are a card. Rows of years are not ids.
     shape: String.raw`(?<!\d[ -])(?!(?:(?:19|20)\d\d ?){3})[2-9]\d{3}([ -]?)\d{4}\1\d{4}(?![ -]\d)`,
     words: ['aadhaar', 'aadhar', 'uidai', 'uid', 'आधार'],
   },

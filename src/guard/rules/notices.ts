@@ -1,11 +1,11 @@
-/** Headers by which a text says that it is somebody's own. */
+/** Headers of proprietary text. */
 
-// A header begins a line, behind the mark of a comment; or a string, where the text stands in JSON.
+// A header starts a line, after a comment marker, or starts a string in JSON.
 const LINE = String.raw`(?<=^|["\x60]|\\n)[ \t]{0,16}(?:\/\/[/!]?|\/\*[*!]?|\*{1,3}|#{1,3}!?|--|;{1,3}|<!--|%{1,2}|'|REM|dnl|"""|>)?[ \t*]{0,8}`;
-/** And ends it, or its sentence. */
+/** The end of the line or of the sentence. */
 const LINE_END = String.raw`[ \t]{0,8}(?:[.!:*-]|\*\/|-->|\\n|"|$)`;
 
-export const OPEN_LICENCE =
+export const OPEN_LICENSE =
   /Permission is hereby granted|Permission to use, copy, modify|Licensed under (?:the )?(?:\w+ ){0,3}(?:Apache|MIT|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|Mozilla|GNU|Unlicense|license found)|SPDX-License-Identifier: {0,4}\(?(?:MIT|Apache|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|0BSD|Unlicense(?!d)|Zlib|BSL|Python|PSF|Artistic|BlueOak|WTFPL|CDDL|EUPL|OFL|Unicode)|Redistribution and use in source and binary forms|GNU (?:Lesser |Affero |Library )?General Public License|Mozilla Public License|(?:MIT|Apache|BSD|ISC|Artistic|zlib|Boost Software|PSF|Blue Oak)[ -](?:\d-clause |software |style |model |version |2\.0 )?licen[sc]e|licen[sc]e[d:"' ]{1,6}(?:under |is )?(?:the )?(?:MIT|Apache|BSD|ISC|MPL|GPL|0BSD)|released under (?:the )?(?:MIT|Apache|BSD|ISC|GPL)|free software|is free to use|same terms as perl|Licensed to PSF|Python Software Foundation|unicode\.org\/copyright|License & terms of use|public domain|Creative Commons/i;
 
 const YEARS = String.raw`(?:(?:19|20)\d\d(?: ?[-–,] ?(?:(?:19|20)?\d\d|present|now)){0,6},?)`;
@@ -18,9 +18,9 @@ export interface Header {
   keywords: readonly string[];
   anchor?: RegExp;
   pattern: string;
-  /** With `i` for phrases that ordinary prose never has, in whatever letters. */
+  /** `i` for phrases that ordinary prose never contains. */
   flags: string;
-  /** Lower case in the middle of a file: it means that a function is not part of the API. */
+  /** Only as a heading: in lower case inside a file it means that a function is not part of the API. */
   isHeading?: true;
 }
 
@@ -85,7 +85,7 @@ export const HEADERS: readonly Header[] = [
   },
 ];
 
-/** Stack frames, log lines, JSON members, diff stats, lists, tables, prompts: what people rightly paste into notes. */
+/** Text that people may paste into notes: stack frames, log lines, JSON members, diff stats, lists, tables, prompts. */
 export const NO_CODE =
   /^(?:at .{1,300}[:(]\d{1,6}|File "[^"]{1,200}", line \d|"[^"]{1,100}" ?: ?|\[?\d{4}-\d\d-\d\d[T ]|\[[\w .:-]{1,30}\] |[\w./{}=> -]{1,160} \| {1,8}(?:\d|Bin)|[-*+•] |\d{1,3}[.)] |\||[$#>] |(?:error|warn|info|debug|note|warning|npm|PASS|FAIL|✓|✗|×)\b)/i;
 export const NEUTRAL = /^[{}()[\];,]{0,12}$/;

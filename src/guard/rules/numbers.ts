@@ -8,7 +8,7 @@ export interface Issuer {
 
 const upTo19 = (first: number): number[] => Array.from({ length: 20 - first }, (_, i) => first + i);
 
-/** Issuer ranges (ISO/IEC 7812); where two overlap, either length will do. */
+/** Issuer ranges (ISO/IEC 7812). If two overlap, the lengths of both are valid. */
 export const ISSUERS: readonly Issuer[] = [
   { name: 'Visa', prefix: /^4/, lengths: [13, 16, 19] },
   { name: 'Mastercard', prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
@@ -40,15 +40,12 @@ export const CARD_WORDS = [
   ],
   ...['cartão', 'cartao', 'kaart', 'kort', 'kart', 'karta', 'карта', '信用卡', '银行卡', 'カード', '카드'],
 ];
-/** The first four digits of any issuer: a row number or a year before a card must not be taken for its first group. */
+/** The first four digits of any issuer, so that a row number or a year before a card is not its first group. */
 export const FIRST_FOUR = String.raw`(?:4\d{3}|5[0-8]\d\d|2(?:131|2\d\d|[3-6]\d\d|7[012]\d)|1800|0604|3[04-9]\d\d|6\d{3}|8[12]\d\d|9792)`;
 const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]{1,3}';
 const IN_GROUPS = 'payment card number in groups';
 
-/**
- * What follows the first four digits. One rule for each grouping: the security code after a card of four groups must not
- * make it one of five.
- */
+/** The digits after the first four. One rule per grouping, so that a security code is not a fifth group. */
 export const CARDS = [
   { id: 'card-number', what: 'payment card number', groups: String.raw`\d{8,15}` },
   { id: 'card-number-grouped', what: IN_GROUPS, groups: `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}` },
@@ -66,7 +63,7 @@ export const CARDS = [
   { id: 'card-number-two', what: 'payment card number in two groups', groups: `\\d{2}${JOINT}\\d{13}` },
 ];
 
-/** Countries by the length of their IBAN (SWIFT registry, release 99, and those that use the form without it). */
+/** Countries by the length of their IBAN (SWIFT registry, release 99, and countries that use the format without it). */
 export const COUNTRIES: Readonly<Record<number, string>> = {
   15: 'NO',
   16: 'BE',
@@ -88,7 +85,7 @@ export const COUNTRIES: Readonly<Record<number, string>> = {
   33: 'RU',
 };
 
-/** Addresses that name no one: IANA's special registry, multicast, reserved, as first and last of each block. */
+/** Addresses of no host: IANA's special registry, multicast, reserved. First and last address of each block. */
 export const NOT_GLOBAL: readonly (readonly [string, string])[] = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],

@@ -15,7 +15,7 @@ export const TEST_CARDS = `
 5000550000000029 6771798021000008 6304000000000000 6334580500000000 5018000000000009 6799990100000000019
 `;
 
-/** Examples of the SWIFT IBAN registry and of banks' documentation. */
+/** Examples from the SWIFT IBAN registry and from banks' documentation. */
 export const EXAMPLE_IBANS = `
 AD1200012030200359100100 AE070331234567890123456 AL47212110090000000235698741 AT611904300234573201
 AZ21NABZ00000000137010001944 BA391290079401028494 BE68539007547034 BG80BNBG96611020345678 BH67BMAG00001299123456
@@ -43,8 +43,8 @@ MD21EX000000000001234567 RU0304452522540817810538091310419
 `;
 
 /**
- * Keys in the documentation of vendors, each as the first 16 hex digits of its SHA-256: a copy in this file would stop
- * every push to a host that looks for secrets.
+ * Keys from vendors' documentation, each as the first 16 hex digits of its SHA-256: hosts that scan for secrets would
+ * reject pushes of the keys themselves.
  */
 export const EXAMPLE_KEYS = `
 # Stripe, API keys

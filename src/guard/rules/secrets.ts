@@ -1,24 +1,23 @@
 /**
- * The rules for secrets, one a line, below the page on which the vendor documents the format. Columns, two blanks or more
- * apart: id, kind, check, keywords, pattern, what is found. An id never changes once it is released.
+ * The rules for secrets, one per line, below the page that documents the format. Columns, separated by two blanks or
+ * more: id, kind, check, keywords, pattern, what it finds. An id never changes after a release.
  *
  * | kind | the pattern |
  * | --- | --- |
- * | token | the body of a token behind one of the keywords, its prefixes |
- * | marked | a whole token with a keyword or, between slashes, a form somewhere in it |
+ * | token | the body of a token after one of the keywords, its prefixes |
+ * | marked | a whole token that contains a keyword or, between slashes, a pattern |
  * | whole | a whole token that begins with a keyword |
- * | near | a value without a mark, at most 48 characters behind a keyword |
+ * | near | a value without a marker, at most 48 characters after a keyword |
  * | form | begins with a keyword; the group `secret` is the secret |
- * | place | the same, where only the place tells that it is a secret; in any case |
- * | command | the same with the case as it is written |
- * | last | the same as `form`, for tokens that vendors' rules know better |
- * | assigned | behind a name that says that its value is a secret (`DB_PASSWORD`, `clientSecret`), in any case |
- * | named | the same as `place`, for the words of other languages |
+ * | place | as form, but only the context makes it a secret; ignores case |
+ * | command | as place, with case |
+ * | last | as form, for tokens that vendors' rules describe better |
+ * | assigned | after a name that means a secret (`DB_PASSWORD`, `clientSecret`); ignores case |
+ * | named | as place, for words of other languages |
  *
- * Where several rules match, the one that stands first in this list of kinds gives its name: token, whole, marked, form; near; last; place,
- * command; assigned, named.
- * `<hex>`, `<alnum>`, `<url64>`, `<std64>`, `<uuid>`, `<begin>`, `<pem>`, `<declared>`, `<operator>` and `<keywords>` stand for patterns,
- * `-` for the check "random" (secret-rules.ts).
+ * If several rules match, the first kind of this list names the hit: token, whole, marked, form; near; last; place, command; assigned, named.
+ * `<hex>`, `<alnum>`, `<url64>`, `<std64>`, `<uuid>`, `<begin>`, `<pem>`, `<declared>`, `<operator>` and `<keywords>` are patterns. `-` is the
+ * check for random text (secret-rules.ts).
  */
 export const SECRETS = String.raw`
 # Keys
@@ -738,14 +737,14 @@ secret-cell                         assigned  word      pass,pwd,secret,token,ke
 secret-foreign-name                 named     foreign   kennwort,contraseña,contrasena,mot de passe,senha,wachtwoord,hasło,lösenord,пароль,密码,密碼,口令,パスワード,비밀번호  (?:<keywords>)["'\`]?\s{0,4}<operator>\s{0,4}["'\`]?(?<secret>[^\s"'\`,;&<>()[\]{}\\]{6,400})(?![(\[{\w])  value of a password
 `;
 
-/** A name that says that its value is a secret, or the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
+/** A name, or the end of one, that means a secret: `DB_PASSWORD`, `clientSecret`, `api-key`. */
 export const NAME =
   '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)' +
   // Suffixes: `_value`, `1`, `_prod`.
   '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
 const TYPE = '[A-Za-z_][\\w.<>[\\]|?]{0,30}';
 
-/** What the words in angle brackets stand for. */
+/** The patterns for the words in angle brackets. */
 export const PARTS: Readonly<Record<string, string>> = {
   '<hex>': '[0-9a-f]',
   '<alnum>': '[A-Za-z0-9]',
@@ -753,10 +752,10 @@ export const PARTS: Readonly<Record<string, string>> = {
   '<std64>': '[A-Za-z0-9+/]',
   '<uuid>': '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
   '<begin>': '-----BEGIN ',
-  // `\n` written out and what a program puts around its lines belong to the body.
+  // An escaped `\n` and quotes around lines are part of the body.
   '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
-  // The quotes and brackets of a name, and the type that a declaration gives it: `password: str`, `token string`, `key[]`.
+  // The quotes and brackets of a name, and its declared type: `password: str`, `token string`, `key[]`.
   '<declared>': `(?:\\\\?["'\`]?(?:\\]|\\[\\])?(?:\\s{0,3}:\\s{0,3}&?(?:'static )?${TYPE})?|[ \\t]{1,4}${TYPE})`,
-  // `=`, `:`, `=>` and their kin: `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
+  // `=`, `:`, `=>`, `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
   '<operator>': '(?::{1,3}=|[.?+!|]{0,2}={1,3}|=>|:)',
 };

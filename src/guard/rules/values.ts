@@ -1,4 +1,4 @@
-/** What is written where a secret could be, but tells where or what something is. */
+/** Values in the place of a secret that are something else. */
 export const OTHER_KINDS: readonly RegExp[] = [
   // A path, a URL, a file
   /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}:\/\/|\/\/)/,
@@ -10,7 +10,7 @@ export const OTHER_KINDS: readonly RegExp[] = [
   // A digest with its algorithm, a public key
   /^(?:sha\d{1,3}|md5|h1|blake\w{1,3})[-:]/i,
   /^(?:ssh-|ecdsa-|MII[A-Z])/,
-  // An identifier, a constant, words with signs between
+  // An identifier, a constant, words separated by signs
   /^[a-z]{1,30}(?:[A-Z][a-z]{1,30}){0,8}\d{0,2}$/,
   /^(?:[A-Z]{1,6}[a-z]{1,30}){1,8}\d{0,2}$/,
   /^[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}$/,
@@ -24,7 +24,7 @@ export const OTHER_KINDS: readonly RegExp[] = [
   /\$\{[^{}]{1,100}\}|\{\{[^{}]{1,100}\}\}|=>|\(\)|&&|\|\||\?\.|^[A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$]{0,60}){1,6}$|^[#.!?:+]|^\\|^&[a-z#]|[;{}]$/,
 ];
 
-/** Words of which values are made that stand for a secret in examples, types and tests. */
+/** Words in the placeholder values of examples, types and tests. */
 export const EXAMPLES =
   'abc access account actual admin another any api app auth authentication authorization azerty bar ' +
   'base64 basic baz bearer blah bot change changed changeit changeme client config correct credential ' +

@@ -7,37 +7,34 @@ import { type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import type { GuardClass } from './rule.js';
 
-/**
- * The key of this repository's fingerprints (32 bytes), created on first use. It never leaves this machine, so nobody
- * can guess a short value back from a fingerprint in the ledger. The same in all worktrees.
- */
-export function readSalt(disk: Disk): Buffer {
+/** The key of this repository's fingerprints (32 bytes), created on first use. It stays on this machine, in all worktrees. */
+function readSalt(disk: Disk): Buffer {
   const path = saltFile(disk.layout);
   const known = disk.read(path, 64);
   if (known?.length === 32) return known;
   const salt = randomBytes(32);
   if (disk.dryRun) return salt;
-  // Another process may have created the file first: then its key counts.
   disk.makeFolder(dirname(path));
-  if (createFile(path, salt)) return salt;
-  return disk.read(path, 64) ?? salt;
+  // If another process created the file first, its key counts.
+  return createFile(path, salt) ? salt : (disk.read(path, 64) ?? salt);
 }
 
 const digestOf = (key: string | Buffer, value: string, length: number): string =>
   createHmac('sha256', key).update(value).digest('hex').slice(0, length);
 
-export const fingerprintOf = (disk: Disk, value: string): string => digestOf(readSalt(disk), value, 16);
-
 const withKey = (key: string, value: string): string => `${key}.${digestOf(key, value, 32)}`;
 
-/** A digest with a key of its own, by which every clone recognizes the text: `KEY.DIGEST`. */
+/** `KEY.DIGEST`: every clone can recognize the text by it, and nobody can guess a short text back from it. */
 export const markOf = (disk: Disk, value: string): string =>
-  withKey(digestOf(readSalt(disk), `mark ${value}`, 16), value);
+  withKey(digestOf(readSalt(disk), value, 16), value);
+
+/** Equal for equal values in this repository, and meaningless elsewhere. */
+export const fingerprintOf = (mark: string): string => mark.split('.', 1)[0] as string;
 
 export const isMarked = (mark: string, value: string): boolean =>
-  withKey(mark.split('.', 1)[0] as string, value) === mark;
+  withKey(fingerprintOf(mark), value) === mark;
 
-/** A finding of this machine. `forge guard allow` needs the mark, since a fingerprint says nothing in another clone. */
+/** A finding of this machine, which a human can allow by its fingerprint. */
 export interface KnownFinding {
   fingerprint: string;
   mark: string;
@@ -58,18 +55,21 @@ function writeKnown({ layout, dryRun }: Disk, findings: readonly KnownFinding[])
   if (!dryRun) writeHint(refusalsFile(layout), { findings: findings.slice(0, MAX_KNOWN) });
 }
 
-/** Remembers findings, so that a human can allow them by their fingerprints. */
 export function rememberFindings(disk: Disk, findings: readonly KnownFinding[]): void {
   const known = readKnown(disk);
-  const named = new Set(known.map(({ fingerprint }) => fingerprint));
-  const fresh = findings.filter(({ fingerprint }) => !named.has(fingerprint) && named.add(fingerprint));
-  if (fresh.length > 0) writeKnown(disk, [...fresh, ...known]);
+  const seen = new Set(known.map(({ fingerprint }) => fingerprint));
+  const fresh = findings.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint));
+  if (fresh.length > 0)
+    writeKnown(disk, [
+      ...fresh.map(({ fingerprint, mark, rule, class: name }) => ({ fingerprint, mark, rule, class: name })),
+      ...known,
+    ]);
 }
 
-/** How often a session may try the same text before it is paused. */
+/** How often a session may try to store the same text before it is paused. */
 const MAX_REFUSALS = 3;
 
-/** Counts what the running session was refused. */
+/** Counts the refusals of the running session. */
 export function countRefusals(context: Context, fingerprints: ReadonlySet<string>): void {
   const session = readRunning(context)?.id;
   if (session === undefined) return;
@@ -88,7 +88,6 @@ export function findPause(context: Context): KnownFinding | null {
   return tried.find(({ refused }) => refused?.session === session) ?? null;
 }
 
-/** A human has looked: the session goes on. */
 export function endPause({ disk }: Context): void {
   writeKnown(
     disk,

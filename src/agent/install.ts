@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { usage } from '../core/error.js';
 import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../core/project-file.js';
-import { deniedToBuilder, isBuilder } from '../core/role.js';
 import { checkInput } from '../core/schema.js';
 import { namesLike, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';

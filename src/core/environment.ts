@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { type ForgeError, refused, usage } from './error.js';
+import { oneLine } from './text.js';
+
+type Environment = Record<string, string | undefined>;
 
 /**
- * The variables that a command from the repository gets: where programs, homes and caches are, the locale, and how to
- * reach the network. No token is on this list, and addresses lose their password.
+ * Variables that commands from the repository get: programs, homes, caches, the locale and the network. None of them
+ * holds a token.
  */
 const PASSED = new RegExp(
   `^(${[
@@ -18,6 +22,7 @@ const PASSED = new RegExp(
     'SystemRoot|SYSTEMROOT|windir|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|ProgramFiles|ProgramData',
   ].join('|')})$`,
 );
+const ADDRESS = /_proxy$|^goproxy$|registry$/i;
 
 export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const passed = Object.entries(env).flatMap(([name, value]) =>
@@ -28,9 +33,7 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(passed);
 }
 
-const ADDRESS = /_proxy$|^goproxy$|registry$/i;
-
-/** Of `http://ada:secret@proxy:8080`, and of the same without a scheme, as curl takes it. */
+/** Removes the password of `http://ada:secret@proxy:8080`, with or without a scheme. */
 const withoutPassword = (value: string): string =>
   value.replace(/((?:^|[\s,|])(?:[a-z][a-z0-9+.-]*:\/\/)?[^\s/:@,|]*):[^\s/,|]*(?=@)/gi, '$1');
 
@@ -38,24 +41,59 @@ const withoutPassword = (value: string): string =>
 export const homeFolder = (env: NodeJS.ProcessEnv): string =>
   [env.HOME ?? '', homedir()].find(isAbsolute) ?? userInfo().homedir;
 
-/** Where forge keeps its state for a person, outside every repository. */
-export const stateHome = (env: NodeJS.ProcessEnv): string =>
-  join(absolute(env.XDG_STATE_HOME) ?? join(homeFolder(env), '.local', 'state'), 'forge');
-
-/** Where a person configures forge: the owners of their code. */
-const configHome = (env: NodeJS.ProcessEnv): string =>
-  join(absolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), '.config'), 'forge');
-
 /** The XDG specification makes relative paths invalid. They would lead into the repository. */
-const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') ? path : undefined);
+const xdgFolder = (
+  env: NodeJS.ProcessEnv,
+  name: 'XDG_STATE_HOME' | 'XDG_CONFIG_HOME',
+  home: string,
+): string => join(env[name]?.startsWith('/') ? env[name] : join(homeFolder(env), home), 'forge');
 
-/** The owners that a person names as theirs in `owners`, one a line. Empty without that file, never from a repository. */
+/** Where forge keeps a person's state, outside every repository. */
+export const stateHome = (env: NodeJS.ProcessEnv): string => xdgFolder(env, 'XDG_STATE_HOME', '.local/state');
+
+/** The owners of code that a person lists as theirs in `owners`, one per line. Never read from a repository. */
 export function readOwners(env: NodeJS.ProcessEnv): string[] {
   try {
-    const text = readFileSync(join(configHome(env), 'owners'), 'utf8').slice(0, 64 * 1024);
-    const lines = text.split(/\r?\n/).map((line) => line.trim());
-    return lines.filter((line) => line !== '' && !line.startsWith('#'));
+    const path = join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'owners');
+    const lines = readFileSync(path, 'utf8')
+      .slice(0, 64 * 1024)
+      .split(/\r?\n/);
+    return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   } catch {
     return [];
   }
 }
+
+const ROLES = ['builder', 'supervisor'];
+
+/** Unset means supervisor. Exit 2 for a misspelt role, which must not give a builder more rights. */
+export function isBuilder(env: Environment): boolean {
+  const role = env.FORGE_ROLE?.trim().toLowerCase() ?? '';
+  if (role === '' || ROLES.includes(role)) return role === 'builder';
+  throw usage(
+    'role.unknown',
+    `FORGE_ROLE: found ${JSON.stringify(oneLine(role, 40))}, allowed: ${ROLES.join(' | ')}.`,
+    { field: 'FORGE_ROLE' },
+  );
+}
+
+/** LTM-12. `what` a builder may not change: it works, and its supervisor decides. */
+export const deniedToBuilder = (what: string): ForgeError =>
+  refused('role.denied', `A builder may not change ${what}; nothing was written.`, {
+    hint: 'Whoever supervises this work does it, without FORGE_ROLE=builder.',
+    data: { what },
+  });
+
+/** Variables that agents set for what they run. Not CODEX_HOME and the like, which people export in their shells. */
+const AGENT_MARKS = [
+  'CLAUDECODE',
+  'GEMINI_CLI',
+  'CODEX_THREAD_ID',
+  'CODEX_SANDBOX',
+  'OPENCODE',
+  'AGENT',
+  'CURSOR_AGENT',
+];
+
+/** The first variable that shows that an agent started this process; null without one. */
+export const agentMark = (env: Environment): string | null => AGENT_MARKS.find((name) => env[name]) ?? null;

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { elapsed } from './clock.js';
 import { refused, systemCode } from './error.js';
@@ -86,22 +85,22 @@ function link(draft: string, path: string): void {
 function removeDeadDrafts(path: string, policy: LockPolicy): void {
   const folder = dirname(path);
   try {
-    for (const name of listFolder(folder))
-      if (/^\..*\.[0-9a-f]{16}\.tmp$/.test(name) && isStale(join(folder, name), policy))
-        removeQuietly(join(folder, name));
+    for (const name of listFolder(folder).filter((name) => /^\..*\.[0-9a-f]{16}\.tmp$/.test(name))) {
+      const holder = readHolder(join(folder, name));
+      if (holder && policy.liveness(holder) === 'gone') removeQuietly(join(folder, name));
+    }
   } catch {
     // The next holder tries again.
   }
 }
 
-/** True when the holder is gone, or when a power failure took the file's bytes and left its name. */
+/** True when the holder is gone. An empty file is left by a power failure, because the lock never exists without content. */
 function isStale(path: string, { liveness }: LockPolicy): boolean {
   const holder = readHolder(path);
   if (holder) return liveness(holder) === 'gone';
   try {
     const stat = fs.lstatSync(path);
-    const isOld = stat.isFile() && stat.ctimeMs < Date.now() - uptime() * 1000;
-    return isOld && stat.size <= 4096 && fs.readFileSync(path).every((byte) => byte === 0);
+    return stat.isFile() && stat.size <= 4096 && fs.readFileSync(path).every((byte) => byte === 0);
   } catch {
     return false;
   }

@@ -1,21 +1,24 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { elapsed, timeLimit } from './clock.js';
-import type { ProcessIdentity } from './holder.js';
-import { LOG_TAIL_BYTES, type Log, lastBytes } from './log-tail.js';
-import { identify, leadsGroup } from './process-identity.js';
+import { timeLimit } from './clock.js';
+import { lastBytes, MAX_TAIL_BYTES } from './text.js';
 
-/** Output beyond this is shown as samples: nobody reads it, and a flood must not slow the command. */
-const SHOWN_BYTES = 1024 * 1024;
-const SAMPLE_MS = 200;
-const SAMPLE_BYTES = 2048;
+/** No more output than this is passed on while the command runs. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
 /** From SIGTERM to SIGKILL. */
 const KILL_AFTER_MS = 5000;
-/** How long output may stay open after the command: a process that left the group may hold it forever. */
+/** A process that left the group may hold the output open forever, so close it this long after the command. */
 const OUTPUT_GRACE_MS = 500;
 
 const HAS_GROUPS = process.platform !== 'win32';
+
+/** What is kept of a command's output. */
+export interface Log {
+  tail: string;
+  bytes: number;
+  sha256: string;
+}
 
 export interface ProcessRun {
   argv: readonly string[];
@@ -39,64 +42,46 @@ export interface ProcessOptions {
   timeoutMs: number;
   /** Ends the command. */
   stop?: AbortSignal | undefined;
-  /** SIGKILL at once, also before SIGTERM or SIGHUP ends forge. Otherwise SIGTERM, and SIGKILL five seconds later. */
-  killAtOnce?: boolean;
   /** How much of the end of the output is kept. Default: 4 KiB. */
   keepBytes?: number;
-  /** The group is killed if this throws. */
-  onStart?: ((command: ProcessIdentity) => void) | undefined;
-  /** Gets the output as it arrives. `sampled`: parts of it are left out. */
-  onOutput?: ((text: string, sampled: boolean) => void) | undefined;
+  /** Gets the first MiB of output as it arrives. */
+  onOutput?: ((text: string) => void) | undefined;
 }
 
 const START_FAILURES: Record<string, string> = { ENOENT: 'not found', EACCES: 'not executable' };
 
 /**
- * Runs a command without a shell in a process group of its own. The group ends with the command, at the time limit, on
- * `stop`, and with forge, even by SIGKILL. A process that left the group cannot delay the result by holding the output.
- * Memory use does not depend on how much the command prints.
+ * Runs a command without a shell in its own process group. SIGTERM ends the group at the time limit and on `stop`,
+ * SIGKILL five seconds later. Nothing of the group outlives the command or forge.
  */
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<ProcessRun> {
   const { execa } = await import('execa');
   const [program = '', ...args] = argv;
-  const { cwd, env, input = '', timeoutMs, stop, killAtOnce = false } = options;
-  const group = new Group();
-  // Before the command starts: a signal to forge in between would leave it running.
-  const release = killWithForge(group, killAtOnce);
+  const { cwd, env, input = '', timeoutMs, stop } = options;
   const limit = timeLimit(timeoutMs, stop);
   try {
     const settings = { extendEnv: false, buffer: false, reject: false, detached: HAS_GROUPS } as const;
     const child = execa(program, args, { cwd, env, input, ...settings });
     const readLog = readOutput([child.stdout, child.stderr], options);
     child.once('exit', limit.release);
-    group.follow(child);
-    if (child.pid !== undefined) options.onStart?.(identify(child.pid));
-    endOnAbort(limit.signal, group, killAtOnce);
+    followGroup(child, limit.signal);
     const { exitCode = null, code = '', originalMessage, signal, durationMs } = await child;
     const started = child.pid !== undefined;
-    const stopped = whyStopped(limit.signal, timeoutMs);
-    const ended = stopped ?? (signal && `ended by ${signal}`);
+    const { aborted, reason } = limit.signal;
+    const stopped = reason === 'time' ? `stopped after ${timeoutMs / 1000} s` : 'stopped';
+    const ended = aborted ? stopped : signal && `ended by ${signal}`;
     return {
       argv,
-      exit_code: stopped === undefined ? exitCode : null,
+      exit_code: aborted ? null : exitCode,
       started,
-      timed_out: limit.signal.reason === 'time',
+      timed_out: reason === 'time',
       ended: started ? ended : (START_FAILURES[code] ?? originalMessage),
       duration_ms: Math.round(durationMs),
       output: readLog(),
     };
-  } catch (error) {
-    group.send('SIGKILL');
-    throw error;
   } finally {
     limit.release();
-    release();
   }
-}
-
-function whyStopped({ aborted, reason }: AbortSignal, timeoutMs: number): string | undefined {
-  if (!aborted) return undefined;
-  return reason === 'time' ? `stopped after ${timeoutMs / 1000} s` : 'stopped';
 }
 
 /** Why a command did not succeed; null when it did. */
@@ -106,72 +91,39 @@ export function whyFailed({ argv, exit_code, started, timed_out, ended }: Proces
   return exit_code === 0 ? null : `exit code ${exit_code}`;
 }
 
-/** Kills what a dead forge left running. The identity comes from a file, so exactly that process must lead the group. */
-export function endGroup(command: ProcessIdentity): void {
-  if (leadsGroup(command)) signalGroup(command.pid, 'SIGKILL');
-}
-
-/** The process group of a command. No signal is sent before the command starts and after it ended. */
-class Group {
-  private pid: number | undefined;
-
-  /** What the command leaves running in its group ends with it. */
-  follow(command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>): void {
-    if (command.pid === undefined) return;
-    this.pid = command.pid;
-    const unwatch = watchGroup(command.pid);
-    command.once('exit', () => {
-      this.send('SIGKILL');
-      this.pid = undefined;
-      unwatch();
-      const close = (): unknown => [command.stdout?.destroy(), command.stderr?.destroy()];
-      setTimeout(close, OUTPUT_GRACE_MS).unref();
-    });
-  }
-
-  send(signal: NodeJS.Signals): void {
-    if (this.pid !== undefined) signalGroup(this.pid, signal);
-  }
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(HAS_GROUPS ? -pid : pid, signal);
-  } catch {
-    // The group is gone already.
-  }
-}
-
-/** Kills the group when forge exits and, with `onSignals`, before a signal ends forge. Returns how to undo that. */
-function killWithForge(group: Group, onSignals: boolean): () => void {
-  const kill = (): void => group.send('SIGKILL');
-  const onSignal = (name: NodeJS.Signals): void => {
-    kill();
-    process.kill(process.pid, name);
+/** Ends the whole group with the command and on abort: execa's own time limit reaches only the command. */
+function followGroup(
+  command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>,
+  limit: AbortSignal,
+): void {
+  let { pid } = command;
+  if (pid === undefined) return;
+  const send = (signal: NodeJS.Signals): void => {
+    try {
+      if (pid !== undefined) process.kill(HAS_GROUPS ? -pid : pid, signal);
+    } catch {
+      // The group is gone already.
+    }
   };
-  const signals: NodeJS.Signals[] = onSignals ? ['SIGTERM', 'SIGHUP'] : [];
-  for (const name of signals) process.once(name, onSignal);
-  process.once('exit', kill);
-  return () => {
-    for (const name of signals) process.off(name, onSignal);
-    process.off('exit', kill);
-  };
-}
-
-/** execa's own time limit and cancellation reach only the command, not the processes that it started. */
-function endOnAbort(limit: AbortSignal, group: Group, killAtOnce: boolean): void {
   const end = (): void => {
-    group.send(killAtOnce ? 'SIGKILL' : 'SIGTERM');
-    setTimeout(() => group.send('SIGKILL'), KILL_AFTER_MS).unref();
+    send('SIGTERM');
+    setTimeout(send, KILL_AFTER_MS, 'SIGKILL').unref();
   };
   if (limit.aborted) end();
   else limit.addEventListener('abort', end, { once: true });
+  const unwatch = watchGroup(pid);
+  command.once('exit', () => {
+    send('SIGKILL');
+    pid = undefined;
+    unwatch();
+    const close = (): unknown => [command.stdout?.destroy(), command.stderr?.destroy()];
+    setTimeout(close, OUTPUT_GRACE_MS).unref();
+  });
 }
 
 /**
- * Ends a process group when forge is gone, whatever ended it: a shell waits for the end of a pipe that only forge holds.
- * It has a session of its own, since a signal may be meant for forge's whole group. On Windows, and where it cannot
- * start, nothing watches; execa would throw without free file descriptors. Returns how to end the watch.
+ * Kills a process group when forge is gone, even by SIGKILL: a shell waits until the pipe from forge closes. It has a
+ * session of its own, because signals may be sent to forge's whole group. Returns how to end the watch.
  */
 function watchGroup(pid: number): () => void {
   if (!HAS_GROUPS) return () => {};
@@ -187,18 +139,10 @@ function watchGroup(pid: number): () => void {
 /** Always drains the streams, and keeps only the end. */
 function readOutput(
   streams: readonly Readable[],
-  { onOutput, keepBytes = LOG_TAIL_BYTES }: ProcessOptions,
+  { onOutput, keepBytes = MAX_TAIL_BYTES }: ProcessOptions,
 ): () => Log {
   const hash = createHash('sha256');
-  let [tail, bytes, sampledAt] = [Buffer.alloc(0), 0, 0];
-  const show = (chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): void => {
-    const now = elapsed();
-    if (bytes <= SHOWN_BYTES) onOutput?.(decoder.decode(chunk, { stream: true }), false);
-    else if (now - sampledAt >= SAMPLE_MS) {
-      sampledAt = now;
-      onOutput?.(lastBytes(chunk, SAMPLE_BYTES), true);
-    }
-  };
+  let [tail, bytes] = [Buffer.alloc(0), 0];
   for (const stream of streams) {
     // A chunk may end in the middle of a character.
     const decoder = new TextDecoder();
@@ -206,7 +150,7 @@ function readOutput(
       hash.update(chunk);
       bytes += chunk.length;
       tail = Buffer.concat([tail, chunk.subarray(-keepBytes)]).subarray(-keepBytes);
-      show(chunk, decoder);
+      if (bytes <= MAX_SHOWN_BYTES) onOutput?.(decoder.decode(chunk, { stream: true }));
     });
   }
   return () => ({ tail: lastBytes(tail, keepBytes), bytes, sha256: hash.digest('hex') });

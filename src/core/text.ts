@@ -130,6 +130,16 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
+/** The most bytes of a log's end that a record keeps. */
+export const MAX_TAIL_BYTES = 4096;
+
+/** The end of a log, as text that does not begin in the middle of a character. */
+export function lastBytes(bytes: Buffer, max = MAX_TAIL_BYTES): string {
+  let start = Math.max(0, bytes.length - max);
+  while (start > 0 && start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start++;
+  return bytes.subarray(start).toString('utf8');
+}
+
 /** The same value with every text in it changed. Keys and objects of a class stay. */
 export async function mapTexts<T>(value: T, change: (text: string) => Promise<string>): Promise<T> {
   if (typeof value === 'string') return (await change(value)) as T;

@@ -1,14 +1,14 @@
-import type { Activity, Holder, Liveness, ProcessIdentity } from './holder.js';
-import { activityNow, agentProcess, isBelow, liveness, parent, self } from './process-identity.js';
-import { agentMark } from './role.js';
+import { agentMark } from './environment.js';
+import type { Holder, Liveness, ProcessIdentity } from './holder.js';
+import { agentProcess, isBelow, liveness, parent, self } from './process-identity.js';
 
-/** What a routine may ask of its surroundings. Tests give another one. */
+/** The surroundings of an operation. Tests replace them. */
 export interface World {
   now(): Date;
   env: NodeJS.ProcessEnv;
-  /** True when a human is at a terminal (LTM-14). False in a process that an agent started, whatever it writes to. */
+  /** True when a human is at a terminal (LTM-14). False in a process that an agent started. */
   terminal: boolean;
-  /** True when an agent asks: by its mark in the environment, through its hook or its MCP server. */
+  /** True for a call by an agent: by its mark in the environment, its hook or its MCP server. */
   isAgent: boolean;
   /** This process, for locks. */
   self(): ProcessIdentity;
@@ -17,25 +17,25 @@ export interface World {
   liveness(id: ProcessIdentity): Liveness;
   /** The agent that runs this hook. */
   agent(): ProcessIdentity;
-  /** True when that process started this one, at whatever remove. */
+  /** True when that process is an ancestor of this one. */
   isBelow(id: ProcessIdentity): boolean;
-  activity(): Activity;
-  /** How the agent that asks calls a tool of forge's server; without it, it has a shell alone. */
+  /** How the calling agent names a tool of forge's server. Absent when it has only a shell. */
   tool?(name: string): string;
 }
 
-export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
+export function systemWorld(env: NodeJS.ProcessEnv, isTerminal: boolean): World {
+  const isAgent = agentMark(env) !== null;
+  const terminal = isTerminal && !isAgent;
   return {
     now: () => new Date(),
     env,
-    terminal: terminal && agentMark(env) === null,
-    isAgent: agentMark(env) !== null,
+    terminal,
+    isAgent,
     self,
-    holder: () => ({ ...parent(), ...(terminal && agentMark(env) === null ? { terminal: true } : {}) }),
+    holder: () => ({ ...parent(), ...(terminal ? { terminal } : {}) }),
     liveness,
     agent: agentProcess,
     isBelow,
-    activity: activityNow,
   };
 }
 
@@ -45,10 +45,7 @@ export function servedWorld(world: World): World {
   return { ...world, env, terminal: false, isAgent: true, tool: (name) => name };
 }
 
-/**
- * The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. The agent puts
- * `toolPrefix` before the names of forge's tools.
- */
+/** For a hook in the conversation `id`: its agent holds sessions, and puts `toolPrefix` before the names of tools. */
 export const agentWorld = (world: World, id: string, toolPrefix = ''): World => ({
   ...servedWorld(world),
   tool: (name) => `${toolPrefix}${name}`,

@@ -198,10 +198,10 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
     const shown = { output_bytes: output.bytes, output_sha256: output.sha256 };
     evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, ...shown });
   };
-  const { stop: signal, onOutput, onStart: onProcess } = watch;
-  const show = (chunk: string): void => onOutput?.(chunk, false);
+  const { stop: signal, onOutput } = watch;
+  const show = (chunk: string): void => onOutput?.(chunk);
   try {
-    const watching = { onRun, onProcess, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
+    const watching = { onRun, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
     // Loaded where there is something to run.
     const { verifyFeatures } = await import('../feature/verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);

@@ -3,11 +3,10 @@ import { commandEnvironment } from '../core/environment.js';
 import { ForgeError } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { JsonProblem, parseJson } from '../core/json.js';
-import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
 import { cycleFile, initScript } from '../core/paths.js';
-import { type ProcessRun, runProcess } from '../core/process.js';
+import { type Log, type ProcessRun, runProcess } from '../core/process.js';
 import { decodeUtf8, describeIssue, fieldName } from '../core/schema.js';
-import { escapeControls, plural } from '../core/text.js';
+import { escapeControls, lastBytes, plural } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { resolveCandidates } from '../learning/candidates.js';
 import { type CycleInput, SCOPES } from '../learning/evaluation.js';
@@ -110,7 +109,7 @@ function whyRefused({ disk, layout }: Context, text: string): string | null {
 export async function guardLog(context: Context, log: Log): Promise<Log> {
   const shownTail = escapeControls(log.tail.replaceAll('\r\n', '\n'));
   const masked = await redactText(await maskText(shownTail));
-  const tail = lastBytes(Buffer.from(masked, 'utf8'), LOG_TAIL_BYTES);
+  const tail = lastBytes(Buffer.from(masked, 'utf8'));
   if (masked !== shownTail)
     context.warnings.push('The command showed what may not be stored; its log is masked.');
   if (whyRefused(context, JSON.stringify({ tail })) === null) return { ...log, tail };

@@ -36,7 +36,7 @@ interface CycleToKeep {
 
 export interface KeepWatch {
   /** Of git, its hooks, and the commands of a checkpoint. */
-  onOutput?: ((text: string, sampled: boolean) => void) | undefined;
+  onOutput?: ((text: string) => void) | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -83,7 +83,7 @@ const commitCycle: Step<NonNullable<MadeCommit['commit']>> = async (context, cyc
   await guardCommit(context);
   await guardFiles(context, git, files);
   const limit = timeLimit(COMMIT_TIMEOUT_MS, stop);
-  const watch = { onOutput: (chunk: string) => onOutput?.(chunk, false), signal: limit.signal };
+  const watch = { onOutput: (chunk: string) => onOutput?.(chunk), signal: limit.signal };
   const { world } = context;
   // Hooks run what a builder wrote.
   const building = { ...context, world: { ...world, env: asBuilder(world.env) } };
@@ -168,7 +168,7 @@ const markCycle: Step<string> = async (context, { keep, task, record, summary },
     context,
     { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${record}` },
     {
-      onOutput: (chunk) => onOutput?.(chunk, false),
+      onOutput: (chunk) => onOutput?.(chunk),
       ...(stop ? { signal: stop } : {}),
       asBuilder: true,
     },

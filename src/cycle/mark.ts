@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
-import { CommandProcess, ForgeProcess, judgeHolder, type Verdict } from '../core/holder.js';
+import { judgeHolder, ProcessIdentity, type Verdict } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
-import { endGroup, type ProcessOptions } from '../core/process.js';
+import type { ProcessOptions } from '../core/process.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
@@ -33,15 +33,13 @@ export const CycleMark = z.looseObject({
   schema_version: z.literal('1.0'),
   /** Of its record: however often it is tried, there is one. */
   key: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
-  holder: ForgeProcess,
+  holder: ProcessIdentity,
   started_at: z.iso.datetime(),
   task_id: z.string().check(z.minLength(1)),
   /** Where it is. */
   stage: z.enum(STAGES),
   /** What lies behind it. */
   stages: z.array(Stage),
-  /** What runs for it now: init.sh, the command or a test. */
-  command: z.optional(CommandProcess),
   /** What is to be recorded, once it is known. */
   input: z.optional(z.unknown()),
 });
@@ -118,9 +116,8 @@ function judge(context: Context, mark: CycleMark): Verdict {
     holder: mark.holder,
     me: world.self(),
     liveness: world.liveness(mark.holder),
-    activity: lastActivity,
-    now: world.activity(),
-    silenceMinutes: 0,
+    lastUsed: lastActivity,
+    now: world.now().getTime(),
     unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
   });
   if (verdict.state !== 'same') return verdict;
@@ -128,9 +125,8 @@ function judge(context: Context, mark: CycleMark): Verdict {
   return running.has(mark.key) ? { state: 'held', why } : { state: 'interrupted', why: 'it was given up' };
 }
 
-/** Ends what a cycle left running, and records it once, as no success. */
+/** Records an interrupted cycle once, as no success. */
 async function recordLeft(context: Context, mark: CycleMark): Promise<void> {
-  if (mark.command) endGroup(mark.command);
   removeHandover(mark.key);
   const input = interruptedInput(mark);
   const { cycles } = await recordCycles(context, [input]);
@@ -198,8 +194,8 @@ export type CycleOptions = z.infer<typeof CycleOptions>;
 export interface CycleWatch {
   onStage?(name: StageName): void;
   onStageEnd?(stage: Stage): void;
-  /** Of init.sh, the command and the tests. `sampled`: there is too much to show all of it. */
-  onOutput?(text: string, sampled: boolean): void;
+  /** The first MiB of init.sh, of the command and of each test. */
+  onOutput?(text: string): void;
   /** Begin nothing more: what runs is finished, judged and recorded. */
   finish?: AbortSignal;
   /** End what runs. */
@@ -219,15 +215,11 @@ export interface CycleRun {
 }
 
 /** Who looks on, and who may end it. */
-export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'onStart' | 'stop'>;
+export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
-/** What init.sh, the command and the tests are run with: each says in the mark that it runs, should forge be killed. */
 export const watchOf = (run: CycleRun): RunWatch => ({
   onOutput: run.watch.onOutput?.bind(run.watch),
   stop: run.watch.stop,
-  onStart: (command) => {
-    if (run.mark) moveMark(run.context, run.mark, { command });
-  },
 });
 
 export interface StageOutcome {

@@ -6,7 +6,7 @@ import type { Stage } from '../index.js';
 export interface CycleView {
   onStage(name: string): void;
   onStageEnd(stage: Stage): void;
-  onOutput(text: string, sampled: boolean): void;
+  onOutput(text: string): void;
   /** A line that stays, whatever is drawn below it. */
   note(line: string): void;
   /** Leaves the last stage line as the last line. */
@@ -58,24 +58,14 @@ function lineBuffer(onLine: (line: string) => void): { add(text: string): void; 
 }
 
 function plainView(write: Write, style: Style): CycleView {
-  let cut = false;
   const buffer = lineBuffer((line) => write(`  | ${escapeControls(line)}\n`));
   return {
-    onStage: () => {
-      cut = false;
-    },
+    onStage: () => {},
     onStageEnd: (stage) => {
       buffer.flush();
       write(stageLine(stage, style));
     },
-    onOutput: (text, sampled) => {
-      if (!sampled) buffer.add(text);
-      else if (!cut) {
-        buffer.flush();
-        write('  | … more than is shown\n');
-        cut = true;
-      }
-    },
+    onOutput: (text) => buffer.add(text),
     note: (line) => {
       buffer.flush();
       write(`${line}\n`);

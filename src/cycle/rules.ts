@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import type { ErrorKind } from '../core/error.js';
-import { ForgeProcess, type ProcessIdentity } from '../core/holder.js';
+import { ProcessIdentity } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
@@ -238,7 +238,7 @@ export const MAX_FAILURES = 3;
 /** `<git dir>/forge/loop.json`: what a resumed loop goes on with. */
 export const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
-  holder: ForgeProcess,
+  holder: ProcessIdentity,
   /** Moved by each pause before a resume, which does not count. */
   started_at: z.iso.datetime(),
   /** When this was written: from then on it may not have run. */

@@ -131,7 +131,7 @@ async function latestTime(context: Context): Promise<{ at: number; of: string }>
   const memory = await valueOr(null, () => readMemory(context));
   const head = git && (await valueOr(null, () => headTime(git)));
   const times = [
-    { at: lastActivity?.at ?? 0, of: 'the last use of forge' },
+    { at: lastActivity ?? 0, of: 'the last use of forge' },
     { at: Date.parse(head ?? ''), of: 'the current commit' },
     ...TIERS.flatMap((tier) =>
       (memory?.records(tier) ?? []).map(({ record }) => ({

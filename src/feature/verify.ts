@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { type ProcessOptions, type ProcessRun, runProcess, whyFailed } from '../core/process.js';
+import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
@@ -28,8 +28,6 @@ export const FeatureVerifyInput = z.strictObject({
 export interface TestWatch {
   /** Gets the first MiB of the output as it arrives. */
   onOutput?(chunk: string): void;
-  /** The command runs as this process. */
-  onProcess?: ProcessOptions['onStart'];
   signal?: AbortSignal;
   /** In a governed cycle: run the tests, which the builder may have written, with a builder's rights. */
   asBuilder?: boolean;
@@ -198,13 +196,9 @@ export async function runTest(
     env: { ...commandEnvironment(context.world.env), ...(watch.asBuilder ? { FORGE_ROLE: 'builder' } : {}) },
     timeoutMs: readConfig(context).features.timeout_seconds * 1000,
     stop: watch.signal,
-    killAtOnce: true,
     // Enough for the 4096 characters that a failure shows.
     keepBytes: 16 * 1024,
-    onStart: watch.onProcess,
-    onOutput: (text, sampled) => {
-      if (!sampled) watch.onOutput?.(text);
-    },
+    onOutput: watch.onOutput,
   });
   if (watch.signal?.aborted) throw new ForgeError('interrupted', 'interrupted', interrupted);
   return run;

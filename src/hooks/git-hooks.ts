@@ -15,9 +15,9 @@ import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } fro
 import { type CheckedMessage, checkMessage, type MessageState } from '../commit/protocol.js';
 import { isOurs, makeRules, type Owner, type Who } from '../commit/rules.js';
 import { knownWork } from '../commit/work.js';
+import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { configFile, hooksRecordFile, shownFrom } from '../core/paths.js';
-import { agentMark } from '../core/role.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { madeBeside, newCommits, parsePushed } from '../git/remote.js';

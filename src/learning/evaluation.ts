@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { Log, lastBytes } from '../core/log-tail.js';
-import { oneLine } from '../core/text.js';
+import { lastBytes, MAX_TAIL_BYTES, oneLine } from '../core/text.js';
 import type { Body } from '../ledger/memory.js';
 
 /**
@@ -20,6 +19,13 @@ export type Classification = (typeof CLASSIFICATIONS)[number];
 export const SCOPES = ['execution', 'environment', 'governance', 'optimization'] as const;
 
 const Text = z.string().check(z.minLength(1), z.maxLength(65_536));
+const Log = z.strictObject({
+  /** The end of a command's output. */
+  tail: z.string().check(z.maxLength(MAX_TAIL_BYTES)),
+  bytes: z.int().check(z.gte(0)),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+type Log = z.infer<typeof Log>;
 const Pattern = z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) });
 const Texts = z.array(Text).check(z.maxLength(1000));
 

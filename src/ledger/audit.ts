@@ -1,5 +1,5 @@
+import { agentMark } from '../core/environment.js';
 import { type ForgeError, refused, usage } from '../core/error.js';
-import { agentMark, type Reserved } from '../core/role.js';
 import { checkText, oneLine } from '../core/text.js';
 import { type GuardFinding, halts } from '../guard/guard.js';
 import { writeHalt } from '../project/halt.js';
@@ -19,7 +19,7 @@ export function requireDecision(
   context: Context,
   what: string,
   reason: string | undefined,
-  reserved: Reserved = 'memory',
+  reserved = 'memory',
 ): Decision {
   requireSupervisor(context, reserved);
   const { terminal, env } = context.world;

@@ -1,6 +1,6 @@
+import { isBuilder } from '../core/environment.js';
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
-import { isBuilder } from '../core/role.js';
 import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
 import { requireDecision } from './audit.js';

@@ -1,8 +1,8 @@
 import { maskError, refuseFields } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { version } from '../cli/version.js';
+import { isBuilder } from '../core/environment.js';
 import { toForgeError } from '../core/error.js';
-import { isBuilder } from '../core/role.js';
 import { openForge, servedWorld, textGuard, toolInputs } from '../index.js';
 import type { Host } from './host.js';
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { outside, systemCode } from '../core/error.js';
-import { deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
 import { oneLine } from '../core/text.js';
 import type { Context } from './project.js';
 
@@ -16,7 +16,7 @@ export interface Observed {
  */
 export function observerOf(
   { world, disk }: Context,
-  what: Reserved,
+  what: string,
 ): ((texts: readonly string[], confirmed?: readonly string[]) => Observed) | null {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';

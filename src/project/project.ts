@@ -1,7 +1,7 @@
 import { Disk } from '../core/disk.js';
+import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, refused, usage } from '../core/error.js';
 import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
-import type { Activity } from '../core/holder.js';
 import type { LockPolicy } from '../core/lock.js';
 import {
   activityFile,
@@ -13,7 +13,6 @@ import {
   recoverFile,
   shown,
 } from '../core/paths.js';
-import { agentMark, deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
 import { decodeUtf8, refuseConflict } from '../core/schema.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
@@ -33,8 +32,8 @@ export interface Context {
   git: Git | null;
   /** What the person should know besides the answer. */
   warnings: string[];
-  /** The forge command before this one in this worktree. */
-  lastActivity: Activity | null;
+  /** When forge was last used in this worktree, in ms since 1970; null when unknown. */
+  lastActivity: number | null;
   /** Told how many bytes of memory were read, of how many, where it has to be read. */
   onProgress?: (read: number, total: number) => void;
   /** Stops a long reading. */
@@ -128,7 +127,7 @@ export { isHalted, refuseHalted } from './halt.js';
 export const isBuilding = ({ world }: Context): boolean => isBuilder(world.env);
 
 /** Exit 3 `role.denied` for a builder: a governance breach. */
-export function requireSupervisor(context: Context, what: Reserved): void {
+export function requireSupervisor(context: Context, what: string): void {
   if (isBuilding(context)) throw deniedToBuilder(what);
 }
 
@@ -165,7 +164,7 @@ export function warnFileSystem({ layout, warnings }: Context): void {
 
 /** Notes that forge was used here (SES-07 asks how long it was silent). */
 export function noteActivity({ layout, world, disk }: Context): void {
-  if (!disk.dryRun) writeActivity(layout, world.activity());
+  if (!disk.dryRun) writeHint(activityFile(layout), { at: world.now().getTime() });
 }
 
 /** A promotion was begun and has to be completed. One look at one name. */
@@ -177,8 +176,7 @@ export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hook
 /** A rollback is under way, or was cut off. One look at one name. */
 export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
 
-/** When forge was last used in this worktree; null when that is not known. */
-const readActivity = (layout: Layout): Activity | null => readHint<Activity>(activityFile(layout));
-
-/** A hint for judging silence: without it a session counts as silent a little sooner. */
-const writeActivity = (layout: Layout, activity: Activity): void => writeHint(activityFile(layout), activity);
+function readActivity(layout: Layout): number | null {
+  const at = readHint<{ at?: unknown }>(activityFile(layout))?.at;
+  return typeof at === 'number' ? at : null;
+}

@@ -34,9 +34,7 @@ const TABLES = {
   session: () => ({
     /** Make the session-end commit. */
     commit: z.boolean(),
-    /** Without a forge command, after which a session whose holder is gone counts as interrupted. */
-    silence_minutes: minutes(),
-    /** The same for a holder on another host. */
+    /** After this long without a forge command, a session that another host holds counts as interrupted. */
     unknown_host_minutes: minutes(),
     /** SES-12: files, commits and commands at the end of an agent's turn, in progress. */
     record: z.enum(['on', 'off']),
@@ -120,7 +118,6 @@ export const DEFAULTS: Tables = {
   project: { name: '' },
   session: {
     commit: true,
-    silence_minutes: 10,
     unknown_host_minutes: 60,
     record: 'on',
     reverify: 0,

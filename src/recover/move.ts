@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { listed } from '../checkpoint/place.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
 import { diskError, readHint } from '../core/files.js';
-import { ForgeProcess } from '../core/holder.js';
+import { ProcessIdentity } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
@@ -63,7 +63,7 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   const { repository, git } = requirePlace(context);
   const claim = recoverClaim(layout);
   disk.withLock(() => {
-    const known = ForgeProcess.safeParse(readHint<unknown>(claim));
+    const known = ProcessIdentity.safeParse(readHint<unknown>(claim));
     if (known.success && world.liveness(known.data) !== 'gone')
       throw refused('recover.busy', 'Another recovery is running here; nothing was changed.', {
         hint: `forge recover --plan   # once it is done; if none runs on any machine, remove ${claim}`,

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
+import { isBuilder } from '../core/environment.js';
 import { readHint, writeHint } from '../core/files.js';
 import { progressFile, recordedFile, shownFrom } from '../core/paths.js';
-import { isBuilder } from '../core/role.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';

@@ -110,9 +110,8 @@ export function judgeRunning(context: Context, running: RunningSession, config: 
       holder,
       me,
       liveness: world.liveness(holder),
-      activity: lastActivity,
-      now: world.activity(),
-      silenceMinutes: config.session.silence_minutes,
+      lastUsed: lastActivity,
+      now: world.now().getTime(),
       unknownHostMinutes: config.session.unknown_host_minutes,
     }),
   );

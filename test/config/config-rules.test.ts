@@ -28,8 +28,8 @@ describe('config.toml', () => {
   });
 
   it.each([
-    ['[session]\n# minutes\nsilence_minutes = 0', 3, 'session.silence_minutes', '0', 'at least 1'],
-    ['[session]\nsilence_minutes = 1441', 2, 'session.silence_minutes', '1441', 'at most 1440'],
+    ['[session]\n# minutes\nunknown_host_minutes = 0', 3, 'session.unknown_host_minutes', '0', 'at least 1'],
+    ['[session]\nunknown_host_minutes = 1441', 2, 'session.unknown_host_minutes', '1441', 'at most 1440'],
     ['[session]\ncommit = "yes"', 2, 'session.commit', '"yes"', 'boolean'],
     ['[features]\ntimeout_seconds = 1.5', 2, 'features.timeout_seconds', '1.5', 'a whole number'],
     ['[features]\ntest_command = 7', 2, 'features.test_command', '7', 'string'],

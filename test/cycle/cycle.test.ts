@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LOG_TAIL_BYTES } from '../../src/core/log-tail.js';
+import { MAX_TAIL_BYTES } from '../../src/core/text.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -51,8 +51,8 @@ describe('a cycle', () => {
         expect(log.endsWith(tail)).toBe(true);
         expect(tail.isWellFormed()).toBe(true);
         const kept = Buffer.byteLength(tail);
-        expect(kept).toBeLessThanOrEqual(LOG_TAIL_BYTES);
-        expect(kept).toBeGreaterThan(Math.min(size, LOG_TAIL_BYTES) - 4);
+        expect(kept).toBeLessThanOrEqual(MAX_TAIL_BYTES);
+        expect(kept).toBeGreaterThan(Math.min(size, MAX_TAIL_BYTES) - 4);
       }),
       { numRuns: 30 },
     );
@@ -60,9 +60,9 @@ describe('a cycle', () => {
 
   it.each([
     ['', ''],
-    ['x'.repeat(LOG_TAIL_BYTES), 'x'.repeat(LOG_TAIL_BYTES)],
-    [`€${'x'.repeat(LOG_TAIL_BYTES - 2)}`, 'x'.repeat(LOG_TAIL_BYTES - 2)],
-    [`€${'x'.repeat(LOG_TAIL_BYTES - 3)}`, `€${'x'.repeat(LOG_TAIL_BYTES - 3)}`],
+    ['x'.repeat(MAX_TAIL_BYTES), 'x'.repeat(MAX_TAIL_BYTES)],
+    [`€${'x'.repeat(MAX_TAIL_BYTES - 2)}`, 'x'.repeat(MAX_TAIL_BYTES - 2)],
+    [`€${'x'.repeat(MAX_TAIL_BYTES - 3)}`, `€${'x'.repeat(MAX_TAIL_BYTES - 3)}`],
   ])('LTM-02 cuts a log at the boundary of a character (row %#)', (log, tail) => {
     expect(keptLog(log)).toMatchObject({ tail, bytes: Buffer.byteLength(log) });
   });

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { identify } from '../../src/core/process-identity.js';
@@ -9,14 +7,6 @@ import { FEATURES, makeForge } from '../support/forge-project.js';
 import { LEDGER } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 /** What a killed forge left: its process is gone, nothing of its cycle is recorded. */
 function leaveMark(project: Project, change: object = {}): void {
@@ -60,36 +50,6 @@ describe('the mark of a cycle', () => {
     );
     leaveMark(project, { holder: { ...holder, host: 'far\naway' } });
     expect((await refusal(project, ['cycle', '--', 'true'])).message).toContain('another host (far away)');
-  });
-
-  it.each<[string, (pid: number) => object]>([
-    ['a negative number', (pid) => ({ ...identify(pid), pid: -pid })],
-    ['no start', (pid) => ({ ...identify(pid), started: null })],
-    ['another start', (pid) => ({ ...identify(pid), started: '1' })],
-  ])('GOV-01 ends no process that it names by %s', async (_, command) => {
-    const project = await makeForge();
-    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
-    await once(bystander, 'spawn');
-    const pid = bystander.pid as number;
-    try {
-      leaveMark(project, { command: command(pid) });
-      expect((await cycle(project, ['--', 'true'])).cycle).not.toBeNull();
-      // A signal takes a moment.
-      await new Promise((done) => setTimeout(done, 100));
-      expect([bystander.signalCode, isRunning(pid)]).toEqual([null, true]);
-    } finally {
-      bystander.kill('SIGKILL');
-    }
-  });
-
-  it('GOV-01 ends the very process that it names, with its group', async () => {
-    const project = await makeForge();
-    const command = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
-    await once(command, 'spawn');
-    const ended = once(command, 'exit');
-    leaveMark(project, { command: identify(command.pid as number) });
-    await cycle(project, ['--', 'true']);
-    expect(await ended).toEqual([null, 'SIGKILL']);
   });
 });
 

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemWorld, type World } from '../../src/index.js';
 import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
@@ -10,11 +9,6 @@ import { LEDGER } from '../support/memory.js';
 import { countKeys, foundRecords, recordArgs } from '../support/memory-truth.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
-
-/** The machine has started anew since the power failed. */
-const world: Partial<World> = {
-  activity: () => ({ ...systemWorld(process.env, false).activity(), uptime: -60 }),
-};
 
 type Files = Map<string, Buffer>;
 
@@ -67,7 +61,7 @@ async function expectSound(crash: Crash, what: unknown): Promise<string> {
   const lost = keys.filter((wanted) => !countKeys(project, 'execution').has(wanted));
   expect(lost, `${what}: lost`).toEqual([]);
 
-  const answer = await runForge(project, ['memory', 'verify', '--json'], { world });
+  const answer = await runForge(project, ['memory', 'verify', '--json']);
   expect(answer.stdout, `${what}: ${answer.stderr}`).not.toBe('');
   const { status, problems } = JSON.parse(answer.stdout) as { status: string; problems: { code: string }[] };
   expect(
@@ -75,14 +69,14 @@ async function expectSound(crash: Crash, what: unknown): Promise<string> {
     `${what}`,
   ).toEqual([]);
   if (status !== 'intact')
-    await forgeJson(project, ['memory', 'repair', '--reason', 'power'], { terminal: true, world });
+    await forgeJson(project, ['memory', 'repair', '--reason', 'power'], { terminal: true });
 
-  const again = await runForge(project, recordArgs(key ?? 'another'), { world });
+  const again = await runForge(project, recordArgs(key ?? 'another'));
   expect(again, `${what}`).toMatchObject({ exitCode: 0 });
   for (const tier of ['execution', 'evaluation'])
     for (const wanted of [...keys, key ?? 'another'])
       expect([tier, wanted, countKeys(project, tier).get(wanted), what]).toEqual([tier, wanted, 1, what]);
-  const after = await forgeJson<{ status: string }>(project, ['memory', 'verify'], { world });
+  const after = await forgeJson<{ status: string }>(project, ['memory', 'verify']);
   expect(after.status).toBe('intact');
   return status === 'intact' ? 'intact' : problems.map(({ code }) => code).join();
 }
@@ -166,9 +160,7 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     const project = begun();
     for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {
       writeFileSync(project.path('.forge/local/lock'), content);
-      expect(
-        await runForge(project, recordArgs(`after ${content.length}`.replace(' ', '-')), { world }),
-      ).toMatchObject({
+      expect(await runForge(project, recordArgs(`after ${content.length}`.replace(' ', '-')))).toMatchObject({
         exitCode: 0,
       });
       expect(existsSync(join(project.dir, '.forge/local/lock'))).toBe(false);

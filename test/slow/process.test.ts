@@ -101,19 +101,17 @@ describe('runProcess', () => {
     for (const pid of pidsIn(folder)) process.kill(pid, 'SIGKILL');
   });
 
-  it('B-92 reads a flood to its end, and shows the beginning and samples', async () => {
+  it('B-92 reads a flood to its end, and shows the beginning', async () => {
     const megabytes = process.env.FORGE_SOAK ? 1024 : 64;
-    let [shown, samples] = [0, 0];
-    const onOutput = (text: string, sampled: boolean): void => {
-      if (sampled) samples++;
-      else shown += text.length;
+    let shown = 0;
+    const onOutput = (text: string): void => {
+      shown += text.length;
     };
     const before = process.memoryUsage().rss;
     const command = ['head', '-c', String(megabytes * 2 ** 20), '/dev/zero'];
     const run = await runProcess(command, options(makeFolder(), { onOutput }));
     expect([run.exit_code, run.output.bytes]).toEqual([0, megabytes * 2 ** 20]);
     expect(shown).toBeLessThan(2 ** 21);
-    expect(samples).toBeLessThan(run.duration_ms / 150 + 2);
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
   });
 });

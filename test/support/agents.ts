@@ -10,18 +10,12 @@ export interface Started {
 }
 
 /** An agent at a minute since boot, to whom the other agents look alive, gone or unknown. */
-export function at(
-  holder: () => Holder,
-  minute: number,
-  liveness: Liveness = 'alive',
-  change = {},
-): Partial<World> {
+export function at(holder: () => Holder, minute: number, liveness: Liveness = 'alive'): Partial<World> {
   const now = new Date(Date.parse('2026-03-01T10:00:00.000Z') + minute * 60_000);
   return {
     now: () => now,
     holder,
     liveness: () => liveness,
-    activity: () => ({ boot, uptime: 1000 + minute * 60, at: now.getTime(), ...change }),
   };
 }
 

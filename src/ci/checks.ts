@@ -13,9 +13,9 @@ import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js'
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { glanceAtMemory, notesOf, problemsOf } from '../ledger/integrity.js';
+import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
-import { findTracked } from '../project/tracked.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, describeRange, isFromFork } from './range.js';
 import { type CiCause, type CiFinding, type Looked, looked, skipped } from './rules.js';

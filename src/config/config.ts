@@ -5,8 +5,9 @@ import { decodeUtf8 } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import { readFeatures } from '../feature/store.js';
-import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
+import { type Config, decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
+import { DEFAULTS } from '../project/settings.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
@@ -15,21 +16,21 @@ export interface Setting {
   value: unknown;
 }
 
-export function listSettings(context: Context): { settings: Setting[] } {
-  const config = readConfig(context);
-  return { settings: SETTINGS.map((name) => ({ name, value: readSetting(config, name) })) };
-}
+const settingsOf = (config: Omit<Config, 'schema_version'>): Setting[] =>
+  SETTINGS.map((name) => ({ name, value: readSetting(config, name) }));
 
-export function defaultSettings(): Setting[] {
-  const { config } = decodeConfig('', 'defaults');
-  return SETTINGS.map((name) => ({ name, value: readSetting(config, name) }));
-}
+export const listSettings = (context: Context): { settings: Setting[] } => ({
+  settings: settingsOf(readConfig(context)),
+});
 
-export function getSetting(context: Context, { name }: { name: string }): Setting {
-  return { name, value: readSetting(readConfig(context), name) };
-}
+export const defaultSettings = (): Setting[] => settingsOf(DEFAULTS);
 
-/** Changes one line of config.toml; comments and everything else stay. The result must be valid, or nothing changes. */
+export const getSetting = (context: Context, { name }: { name: string }): Setting => ({
+  name,
+  value: readSetting(readConfig(context), name),
+});
+
+/** Changes one line of config.toml and keeps comments. An invalid result changes nothing. */
 export function setSetting(
   context: Context,
   { name, value: text }: { name: string; value: string },
@@ -37,11 +38,11 @@ export function setSetting(
   requireSupervisor(context, 'config');
   refuseAgent(context, 'Changing a setting');
   const value = parseSetting(name, text);
-  for (const text of [value].flat())
-    if (typeof text === 'string' && text !== '') checkText(text, { what: name, lines: false });
-  if (name === 'features.test_command' && value !== '') splitCommand(String(value));
-  // Throws if a command needs a shell.
-  if (name === 'checkpoint.verify') for (const command of value as string[]) splitCommand(command);
+  const texts = [value].flat().filter((each) => typeof each === 'string');
+  for (const each of texts) if (each !== '') checkText(each, { what: name, lines: false });
+  // A command that needs a shell is refused.
+  const isCommand = name === 'features.test_command' || name === 'checkpoint.verify';
+  if (isCommand) for (const command of texts) if (command !== '') splitCommand(command);
   const trusted = name === 'features.test_command' ? trustedTests(context) : [];
   const { disk, layout } = context;
   const path = configFile(layout);
@@ -51,20 +52,19 @@ export function setSetting(
     readConfig(context);
     const bytes = disk.read(path) as Buffer;
     const after = setTomlValue(decodeUtf8(bytes, file), table, key, value);
-    checkSetting(name, after, file);
+    checkResult(name, after, file);
     disk.replace(path, Buffer.from(after, 'utf8'), bytes);
   });
-  // A command typed by a person is approved.
-  if (name === 'checkpoint.verify') approveTyped(context, value as string[]);
-  // The new command line was entered here, and so were these tests.
+  // Commands that a person typed are approved, and so are tests under a new command that was typed.
+  if (name === 'checkpoint.verify') approveTyped(context, texts);
   if (name === 'features.test_command') approveTests(context, trusted);
   if (value === true && table === 'cycle')
     approveTyped(context, [CYCLE_COMMANDS[key as keyof typeof CYCLE_COMMANDS]]);
   return { name, value };
 }
 
-/** The file was whole before, so what is wrong now is the value that was given. */
-function checkSetting(name: string, after: string, file: string): void {
+/** The file was valid before, so an error is about the new value. */
+function checkResult(name: string, after: string, file: string): void {
   try {
     decodeConfig(after, file);
   } catch (error) {
@@ -73,12 +73,12 @@ function checkSetting(name: string, after: string, file: string): void {
   }
 }
 
-/** Tests that may run as they are: with another `test_command` they become other commands. */
+/** Tests of features that are approved now: with another `test_command` they become other commands. */
 function trustedTests(context: Context): string[] {
   const trusted = showTrust(context).items.filter(
     ({ state, kind }) => state === 'trusted' && kind === 'command',
   );
   const owners = new Set(trusted.map(({ name }) => name));
-  const features = readFeatures(context);
-  return features.filter(({ id }) => owners.has(`feature ${id}`)).flatMap(({ tests = [] }) => tests);
+  const features = readFeatures(context).filter(({ id }) => owners.has(`feature ${id}`));
+  return features.flatMap(({ tests = [] }) => tests);
 }

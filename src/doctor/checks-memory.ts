@@ -26,10 +26,14 @@ import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { ACCEPT, describeSize, readSize } from '../learning/growth.js';
 import { describeWaiting, readWaiting } from '../ledger/audit.js';
-import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '../project/edits.js';
+import {
+  describeForeignEdits,
+  FOREIGN_EDITS_COMMAND,
+  findForeignEdits,
+  findTracked,
+} from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, lockPolicy, readConfig } from '../project/project.js';
-import { findTracked } from '../project/tracked.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';

@@ -15,62 +15,43 @@ import {
 
 export type { Config } from './settings.js';
 
-/** Far more than all settings with their comments take. */
+/** Far more than all settings with their comments need. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
 /** Never read from a repository: anyone who can commit could approve themselves (docs/architecture.md, "Trust"). */
 const OUTSIDE_ONLY = /^(trust|role|override|supervisor|guard\.(off|enabled|disabled))(\.|$)/;
-
-interface LoadedConfig {
-  config: Config;
-  /** Dotted names of settings this forge does not know. */
-  unknown: string[];
-  warnings: string[];
-}
 
 /** Every setting as `table.key`, in the order of the file that `init` writes. */
 export const SETTINGS: readonly string[] = TABLE_NAMES.flatMap((name) =>
   Object.keys(DEFAULTS[name]).map((key) => `${name}.${key}`),
 );
 
-/** Reads config.toml's text. Exit 4 naming file, line, key, what was found and what is allowed. */
-export function decodeConfig(text: string, file: string): LoadedConfig {
+/** Reads the text of config.toml. Exit 4 names file, line, key, what was found and what is allowed. */
+export function decodeConfig(text: string, file: string): { config: Config; warnings: string[] } {
   const raw = parseToml(text, file);
-  if (typeof raw.schema_version === 'number' && raw.schema_version > 1)
+  const { schema_version: version } = raw;
+  if (typeof version === 'number' && version > 1)
     throw refused(
       'file.newer',
-      `${file} has format ${raw.schema_version}; this forge knows 1 and leaves it untouched.`,
-      {
-        file,
-        hint: UPDATE_HINT,
-      },
+      `${file} has format ${version}; this forge knows 1 and leaves it untouched.`,
+      { file, hint: UPDATE_HINT },
     );
-  const config = decodeTables(raw, (issue) => badSetting(issue, raw, text, file));
-  const unknown = unknownSettings(raw);
-  return { config, unknown, warnings: unknown.map((name) => warnAbout(name, file)) };
-}
-
-function decodeTables(raw: Record<string, unknown>, fault: (issue: z.core.$ZodIssue) => Error): Config {
   const check = (name: string, schema: z.ZodMiniType): unknown => {
     const { data, error } = schema.safeParse(raw[name]);
     const issue = error?.issues[0];
-    if (issue) throw fault({ ...issue, path: [name, ...issue.path] } as z.core.$ZodIssue);
+    if (issue) throw badSetting({ ...issue, path: [name, ...issue.path] }, raw, text, file);
     return data;
   };
-  if (![undefined, 1].includes(raw.schema_version as number)) check('schema_version', SchemaVersion());
+  if (version !== undefined && version !== 1) check('schema_version', SchemaVersion());
   const tables = TABLE_NAMES.map((name) => [
     name,
-    isUnset(raw[name]) ? DEFAULTS[name] : check(name, tableSchema(name)),
+    raw[name] === undefined ? DEFAULTS[name] : check(name, tableSchema(name)),
   ]);
-  return { ...raw, schema_version: 1, ...Object.fromEntries(tables) } as Config;
+  const config = { ...raw, schema_version: 1, ...Object.fromEntries(tables) } as Config;
+  return { config, warnings: unknownSettings(raw).map((name) => warnAbout(name, file)) };
 }
 
-/** An empty list or a date is no table, which is said. */
-const isUnset = (value: unknown): boolean =>
-  value === undefined ||
-  (Object.prototype.toString.call(value) === '[object Object]' && Object.keys(value as object).length === 0);
-
-/** Any TOML; exit 4 with the line of what is none. */
+/** Any TOML; exit 4 names the line of the first error. */
 export function parseToml(text: string, file: string): Record<string, unknown> {
   try {
     return readToml(text);
@@ -81,56 +62,48 @@ export function parseToml(text: string, file: string): Record<string, unknown> {
 }
 
 function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: string): Error {
-  // A list's items have no line of their own.
-  const line = lineOfKey(
-    text,
-    issue.path.filter((part) => typeof part === 'string'),
-  );
-  const field = fieldName(issue.path);
-  return corrupted('config.value', `${file}:${line}: ${field}: ${describeIssue(issue, raw)}.`, {
-    file,
-    line,
-    field,
-  });
+  // The items of a list have no line of their own.
+  const keys = issue.path.filter((part) => typeof part === 'string');
+  const [line, field] = [lineOfKey(text, keys), fieldName(issue.path)];
+  const message = `${file}:${line}: ${field}: ${describeIssue(issue, raw)}.`;
+  return corrupted('config.value', message, { file, line, field });
 }
 
+/** Dotted names of settings that this forge does not know. */
 function unknownSettings(raw: Record<string, unknown>): string[] {
   return Object.entries(raw).flatMap(([name, value]) => {
-    const known = Object.hasOwn(DEFAULTS, name) ? Object.keys(DEFAULTS[name as TableName]) : null;
     if (name === 'schema_version') return [];
+    const known = Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name as TableName] : null;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return known ? [] : [name];
-    const keys = Object.keys(value).filter((key) => !known?.includes(key));
+    const keys = Object.keys(value).filter((key) => !known || !Object.hasOwn(known, key));
     return keys.map((key) => `${name}.${key}`);
   });
 }
 
-function warnAbout(name: string, file: string): string {
-  const shown = oneLine(name, 60);
-  if (OUTSIDE_ONLY.test(name)) return `${file}: ${shown} cannot be set from a repository; it is ignored.`;
-  return `${file}: ${shown} is not a setting of this version; it is kept and ignored.`;
-}
+const warnAbout = (name: string, file: string): string =>
+  OUTSIDE_ONLY.test(name)
+    ? `${file}: ${oneLine(name, 60)} cannot be set from a repository; it is ignored.`
+    : `${file}: ${oneLine(name, 60)} is not a setting of this version; it is kept and ignored.`;
 
-/** The value of one setting; exit 2 for a name that is none. */
-export function readSetting(config: Config, name: string): unknown {
+/** The value of one setting; exit 2 for an unknown name. */
+export function readSetting(config: Omit<Config, 'schema_version'>, name: string): unknown {
   requireSetting(name);
   return name.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }
 
-/** Turns the words of `config set` into the setting's type: a list is one item, or JSON. Exit 2 with what is allowed. */
+/** Converts the text of `config set` to the setting's type. A list is one item or JSON. Exit 2 says what is allowed. */
 export function parseSetting(name: string, text: string): string | number | boolean | string[] {
-  requireSetting(name);
-  const example = readSetting({ ...DEFAULTS, schema_version: 1 }, name);
-  if (Array.isArray(example)) return parseList(name, text);
+  const example = readSetting(DEFAULTS, name);
+  const found = `${name}: found ${JSON.stringify(oneLine(text, 60))}`;
+  if (Array.isArray(example)) return parseList(name, text, found);
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (typeof example === 'number' && /^\d{1,9}$/.test(text)) return Number(text);
   const allowed = typeof example === 'boolean' ? 'true | false' : 'a whole number';
-  throw usage('config.value', `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: ${allowed}.`, {
-    field: name,
-  });
+  throw usage('config.value', `${found}, allowed: ${allowed}.`, { field: name });
 }
 
-function parseList(name: string, text: string): string[] {
+function parseList(name: string, text: string, found: string): string[] {
   if (!/^\s*\[/.test(text)) return text === '' ? [] : [text];
   try {
     const items = parseJson(text) as unknown[];
@@ -138,14 +111,10 @@ function parseList(name: string, text: string): string[] {
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
   }
-  throw usage(
-    'config.list',
-    `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: a JSON list of texts.`,
-    {
-      field: name,
-      hint: `forge config set ${name} '["ONE", "TWO"]'`,
-    },
-  );
+  throw usage('config.list', `${found}, allowed: a JSON list of texts.`, {
+    field: name,
+    hint: `forge config set ${name} '["ONE", "TWO"]'`,
+  });
 }
 
 function requireSetting(name: string): void {

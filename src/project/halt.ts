@@ -8,28 +8,26 @@ interface Halt {
   at: string;
   /** What verification found, shortest first. */
   reasons: string[];
-  /** False where a refused secret halts, and memory itself is as it was. */
+  /** False when a refused secret halts and memory itself is intact. */
   isDamage?: boolean;
 }
 
-/** Null when writing is not halted. What cannot be read halts as well. */
+/** Null when writing is not halted. An unreadable file halts as well. */
 export function readHalt(disk: Disk): Halt | null {
-  const bytes = disk.read(haltFile(disk.layout));
+  const path = haltFile(disk.layout);
+  const bytes = disk.read(path);
   if (!bytes) return null;
-  return parse(bytes) ?? { at: '', reasons: [`${shown(disk.layout, haltFile(disk.layout))} cannot be read`] };
-}
-
-function parse(bytes: Buffer): Halt | null {
   try {
     const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
-    const isWhole = typeof at === 'string' && reasons.every((reason) => typeof reason === 'string');
-    return isWhole ? { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) } : null;
+    if (typeof at === 'string' && reasons.every((reason) => typeof reason === 'string'))
+      return { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) };
   } catch {
-    return null;
+    // Reported below.
   }
+  return { at: '', reasons: [`${shown(disk.layout, path)} cannot be read`] };
 }
 
-/** Takes the lock. A halt that stands keeps its first reasons. */
+/** Takes the lock. An existing halt keeps its first reasons. */
 export function writeHalt(disk: Disk, halt: Halt): void {
   disk.withLock(() => {
     if (!isHalted(disk)) disk.replace(haltFile(disk.layout), encodeDocument(halt));
@@ -38,14 +36,13 @@ export function writeHalt(disk: Disk, halt: Halt): void {
 
 export const clearHalt = (disk: Disk): void => disk.remove(haltFile(disk.layout));
 
-/** One look at one name. */
 export const isHalted = (disk: Disk): boolean => disk.exists(haltFile(disk.layout));
 
-/** Exit 4 `memory.corrupted` for every writing command while a halt stands. */
+/** Exit 4 `memory.corrupted` for every writing command during a halt. */
 export function refuseHalted(disk: Disk): void {
-  if (!isHalted(disk)) return;
-  const { reasons } = readHalt(disk) as Halt;
-  throw corrupted('memory.corrupted', `Memory is halted: ${reasons[0] ?? 'it was found damaged'}.`, {
+  const halt = readHalt(disk);
+  if (!halt) return;
+  throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}.`, {
     hint: 'forge memory verify   # says what it means and what a person can run',
   });
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { constants, writeFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { outside, systemCode } from '../core/error.js';
@@ -28,25 +28,20 @@ export function observerOf(
   };
 }
 
-/** For people. */
 export const describeObserved = (texts: readonly string[]): string =>
   `observations of this cycle, which decides what to keep: ${oneLine(texts.join('; '), 200)}`;
 
 const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = constants;
 
+/** The cycle made the file. */
 function append(path: string, text: string): void {
-  let file: number | undefined;
   try {
-    file = openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-    if (!fstatSync(file).isFile()) throw Object.assign(new Error('no file'), { code: 'EINVAL' });
-    writeSync(file, text);
+    writeFileSync(path, text, { flag: (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK) as never });
   } catch (cause) {
     const why = systemCode(cause) ?? (cause as Error).message;
     throw outside('observation.file', `FORGE_OBSERVATIONS, ${path}: ${why}; nothing was kept.`, {
       file: path,
       cause,
     });
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }

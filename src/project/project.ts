@@ -22,7 +22,7 @@ import { findForge, hasRemains, isLeftOut, projectRepository, type Repository } 
 import type { ArchivedSession } from '../session/rules.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 
-/** What every routine works with: one `.forge/`, its repository, its surroundings. */
+/** What every operation works with: a `.forge/`, its repository and its surroundings. */
 export interface Context {
   layout: Layout;
   disk: Disk;
@@ -30,26 +30,26 @@ export interface Context {
   repository: Repository | null;
   /** Null without a repository. Runs in the worktree's top folder. */
   git: Git | null;
-  /** What the person should know besides the answer. */
+  /** For the person, besides the answer. */
   warnings: string[];
   /** When forge was last used in this worktree, in ms since 1970; null when unknown. */
   lastActivity: number | null;
-  /** Told how many bytes of memory were read, of how many, where it has to be read. */
+  /** Gets how many bytes of memory have been read. */
   onProgress?: (read: number, total: number) => void;
-  /** Stops a long reading. */
+  /** Stops a long read. */
   signal?: AbortSignal;
-  /** Marks of the texts that a human allowed the guard to pass (`forge guard allow`). */
+  /** Marks of texts that a human allowed (`forge guard allow`). */
   allowedMarks?: () => readonly string[];
-  /** The latest archives, once they were read. */
+  /** The latest archives, read once. */
   recent?: readonly ArchivedSession[];
 }
 
-/** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */
-export function openContext(from: string, world: World, dryRun: boolean, patience?: number): Context {
+/** Opens the `.forge/` at or above `from`; exit 2 `not_a_forge` without one. */
+export function openContext(from: string, world: World, dryRun: boolean, waitMs?: number): Context {
   const found = findForge(from);
   if (!found) throw notAForge(from);
   refuseForeign(found, world.env);
-  return contextAt(found.root, found.repository, world, dryRun, patience);
+  return contextAt(found.root, found.repository, world, dryRun, waitMs);
 }
 
 function notAForge(from: string): Error {
@@ -75,16 +75,12 @@ export function contextAt(
   repository: Repository | null,
   world: World,
   dryRun: boolean,
-  patience?: number,
+  waitMs?: number,
 ): Context {
   const layout = layoutOf(root, repository);
   return {
     layout,
-    disk: new Disk(
-      layout,
-      { ...lockPolicy(world), ...(patience === undefined ? {} : { waitMs: patience }) },
-      dryRun,
-    ),
+    disk: new Disk(layout, { ...lockPolicy(world), waitMs }, dryRun),
     world,
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
@@ -93,20 +89,16 @@ export function contextAt(
   };
 }
 
-/** How locks are taken in these surroundings. */
-export const lockPolicy = (world: World): LockPolicy => ({
-  me: world.self,
-  liveness: world.liveness,
-});
+export const lockPolicy = ({ self, liveness }: World): LockPolicy => ({ me: self, liveness });
 
-/** The settings; problems that do not stop work become warnings. */
+/** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
   const file = shown(layout, configFile(layout));
   const bytes = disk.read(configFile(layout), MAX_CONFIG_BYTES);
   if (!bytes) throw corrupted('file.missing', `${file} is missing.`, { file, hint: 'forge init' });
   const text = decodeUtf8(bytes, file);
-  // Nobody leaves it empty on purpose; a crash may.
+  // Only a crash leaves it empty.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
   const { config, warnings } = decodeConfig(text, file);
@@ -114,7 +106,7 @@ export function readConfig(context: Context): Config {
   return config;
 }
 
-/** The branch that the others are merged into: as the settings say, else as far as git can tell. */
+/** The branch that others are merged into: from the settings, else from git. */
 export async function mainBranch(context: Context): Promise<string | null> {
   const { repository, git } = context;
   if (!repository || !git) return null;
@@ -123,7 +115,7 @@ export async function mainBranch(context: Context): Promise<string | null> {
 
 export { isHalted, refuseHalted } from './halt.js';
 
-/** Whether this process works for a cycle, which judges it. */
+/** True for a builder, which works for a cycle and is judged by it. */
 export const isBuilding = ({ world }: Context): boolean => isBuilder(world.env);
 
 /** Exit 3 `role.denied` for a builder: a governance breach. */
@@ -131,17 +123,15 @@ export function requireSupervisor(context: Context, what: string): void {
   if (isBuilding(context)) throw deniedToBuilder(what);
 }
 
-/** Exit 3 `human.required` for an agent too: it asks, and a human decides. */
+/** Exit 3 `human.required` for an agent. */
 export function refuseAgent({ world }: Context, what: string): void {
   if (!world.isAgent) return;
   const mark = agentMark(world.env);
-  throw humanRequired(
-    what,
-    mark === null ? 'an agent asks' : `${mark} is set, so an agent runs this command`,
-  );
+  const why = mark === null ? 'an agent asks' : `${mark} is set, so an agent runs this command`;
+  throw humanRequired(what, why);
 }
 
-/** For what an agent writes into memory. */
+/** The author field of what an agent writes into memory. */
 export const madeBy = ({ world }: Context): { by?: 'agent' } => (world.isAgent ? { by: 'agent' } : {});
 
 export const humanRequired = (what: string, why: string): Error =>
@@ -151,7 +141,7 @@ export const humanRequired = (what: string, why: string): Error =>
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 
-/** Says so when `.forge/` or the git dir is where locks cannot be relied on: a lesser risk with one writer. */
+/** B-65 */
 export function warnFileSystem({ layout, warnings }: Context): void {
   for (const folder of new Set([layout.dir, layout.state])) {
     const name = unreliableFileSystem(folder);
@@ -162,18 +152,18 @@ export function warnFileSystem({ layout, warnings }: Context): void {
   }
 }
 
-/** Notes that forge was used here (SES-07 asks how long it was silent). */
+/** Records that forge was used here (SES-07: silence of another host). */
 export function noteActivity({ layout, world, disk }: Context): void {
   if (!disk.dryRun) writeHint(activityFile(layout), { at: world.now().getTime() });
 }
 
-/** A promotion was begun and has to be completed. One look at one name. */
+/** True while a promotion has to be completed. */
 export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
 
-/** Git's hooks are forge's in this repository. One look at one name. */
+/** True when forge's git hooks are installed. */
 export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hookScript(layout));
 
-/** A rollback is under way, or was cut off. One look at one name. */
+/** True while a rollback runs, or after it was interrupted. */
 export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
 
 function readActivity(layout: Layout): number | null {

@@ -4,158 +4,93 @@ import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
 import { isBranchName, oneLine } from '../core/text.js';
 
-const minutes = () => z.int().check(z.gte(1), z.lte(1440));
-const Pattern = () =>
+interface Setting<T> {
+  schema: () => z.ZodMiniType<T>;
+  value: T;
+}
+
+/** A setting with its default. Its schema is made when a file sets it: every command reads the settings. */
+const setting = <T>(value: T, schema: () => z.ZodMiniType<T>): Setting<T> => ({ schema, value });
+const text = (value: string): Setting<string> => setting(value, () => z.string());
+const flag = (value: boolean): Setting<boolean> => setting(value, () => z.boolean());
+const whole = (value: number, min: number, max: number): Setting<number> =>
+  setting(value, () => z.int().check(z.gte(min), z.lte(max)));
+const choice = <const T extends string>(value: NoInfer<T>, words: readonly T[]): Setting<T> =>
+  setting<T>(value, () => z.enum(words));
+
+/** `problemOf` returns what is wrong with a text, or null. */
+const checked = (problemOf: (text: string) => string | null) => (): z.ZodMiniType<string> =>
   z.string().check(
     z.superRefine((text, context) => {
-      const problem = patternProblem(text);
-      if (problem !== null)
-        context.addIssue({
-          code: 'custom',
-          message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}`,
-        });
+      const problem = problemOf(text);
+      const shown = oneLine(JSON.stringify(text), 60);
+      if (problem !== null) context.addIssue({ code: 'custom', message: `${shown} ${problem}` });
     }),
   );
+const pattern = checked((text) => {
+  const problem = patternProblem(text);
+  return problem && `cannot be matched: ${problem}`;
+});
+const branch = checked((name) => (name === '' || isBranchName(name) ? null : 'is not a branch name'));
 
-const Branch = () =>
-  z.string().check(
-    z.superRefine((name, context) => {
-      if (name !== '' && !isBranchName(name))
-        context.addIssue({
-          code: 'custom',
-          message: `${oneLine(JSON.stringify(name), 60)} is not a branch name`,
-        });
-    }),
-  );
-
-/** The tables of `.forge/config.toml`. Every command reads it and few files set much: a table is made when it is needed. */
+/** The tables of `.forge/config.toml`. templates/forge/config.toml explains every setting. */
 const TABLES = {
-  project: () => ({ name: z.string() }),
-  session: () => ({
-    /** Make the session-end commit. */
-    commit: z.boolean(),
-    /** After this long without a forge command, a session that another host holds counts as interrupted. */
-    unknown_host_minutes: minutes(),
-    /** SES-12: files, commits and commands at the end of an agent's turn, in progress. */
-    record: z.enum(['on', 'off']),
-    /** SES-11: of how many passing features a new session runs the tests again; 0: of none. */
-    reverify: z.int().check(z.gte(0), z.lte(1000)),
-    /** All of them together. Less than the minute after which clients of MCP give up. */
-    reverify_seconds: z.int().check(z.gte(1), z.lte(3600)),
-    /** Features at once. Tests of one repository often share ports and files. */
-    reverify_at_once: z.int().check(z.gte(1), z.lte(32)),
-    /** Also from an agent's start hook, which waits for a few seconds only. */
-    reverify_in_hooks: z.boolean(),
-  }),
-  briefing: () => ({
-    /** Tokens. */
-    budget: z.int().check(z.gte(200), z.lte(100_000)),
-    commits: z.int().check(z.gte(0), z.lte(100)),
-  }),
-  kfr: () => ({
-    /** Characters of one entry. */
-    entry_characters: z.int().check(z.gte(40), z.lte(2000)),
-    /** Tokens of all entries, the header left out. */
-    tokens: z.int().check(z.gte(100), z.lte(10_000)),
-  }),
-  commit: () => ({
-    /** What git's hooks and `forge ci` do with a message that breaks the protocol: refuse it, report it, or nothing. */
-    enforce: z.enum(['block', 'warn', 'off']),
-    /** GIT-08: whose commits. */
-    who: z.enum(WHO),
-    /** Of issues; features' ids and FORGE are taken as well. */
-    id_pattern: Pattern(),
-    /** Characters. */
-    subject_length: z.int().check(z.gte(20), z.lte(500)),
-    /** Which of the protocol's sections a message must have. */
-    sections: z.array(z.enum(SECTIONS)),
-    /** Rules that are not asked for. */
-    rules_off: z.array(z.enum(RULES)),
-    /** Patterns of whole subjects that need not follow the protocol. */
-    exempt: z.array(Pattern()).check(z.maxLength(50)),
-  }),
-  git: () => ({
-    /** The branch that the others are merged into; empty: forge asks git. */
-    default_branch: Branch(),
-    /** LTM-18: git signs the commits of `.forge/` and the tags of checkpoints, as git is set up. */
-    sign: z.boolean(),
-  }),
-  features: () => ({
-    /** Where each test is put in for `{}`; empty: a test is a command. */
-    test_command: z.string(),
-    timeout_seconds: z.int().check(z.gte(1), z.lte(86_400)),
-  }),
-  findings: () => ({
-    /** What an agent is told that asks again: the fact, a question to its person, or a refusal; off: nothing is kept. */
-    mode: z.enum(['notice', 'ask', 'deny', 'off']),
-  }),
-  cycle: () => ({
-    /** Commit what a cycle leaves whose checks pass. */
-    commit: z.boolean(),
-    /** Make a checkpoint when a feature came to pass. */
-    checkpoint: z.boolean(),
-  }),
-  checkpoint: () => ({
-    /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
-    verify: z.array(z.string().check(z.minLength(1))),
-  }),
-  guard: () => ({
-    /** What halts memory: a live credential in stored memory, or everything that is refused. */
-    halt_on: z.enum(['critical', 'all']),
-    /** Rules that this repository adds, in the form of gitleaks: id, regex, keywords. */
-    rules: z.array(z.looseObject({})).check(z.maxLength(500)),
-    /** A file with rules of gitleaks, from the project's folder. */
-    gitleaks: z.string(),
-  }),
-};
-export type TableName = keyof typeof TABLES;
-type Tables = { [K in TableName]: z.infer<z.ZodMiniObject<ReturnType<(typeof TABLES)[K]>>> };
-
-/** `.forge/config.toml`. Every setting has a default; unknown ones are kept and named in a warning. */
-export type Config = Tables & { schema_version: 1 };
-
-export const DEFAULTS: Tables = {
-  project: { name: '' },
+  project: { name: text('') },
   session: {
-    commit: true,
-    unknown_host_minutes: 60,
-    record: 'on',
-    reverify: 0,
-    reverify_seconds: 45,
-    reverify_at_once: 1,
-    reverify_in_hooks: false,
+    commit: flag(true),
+    unknown_host_minutes: whole(60, 1, 1440),
+    record: choice('on', ['on', 'off']),
+    reverify: whole(0, 0, 1000),
+    /** Clients of MCP give up after a minute. */
+    reverify_seconds: whole(45, 1, 3600),
+    reverify_at_once: whole(1, 1, 32),
+    reverify_in_hooks: flag(false),
   },
-  briefing: { budget: 2000, commits: 10 },
-  kfr: { entry_characters: 280, tokens: 800 },
+  briefing: { budget: whole(2000, 200, 100_000), commits: whole(10, 0, 100) },
+  kfr: { entry_characters: whole(280, 40, 2000), tokens: whole(800, 100, 10_000) },
   commit: {
-    enforce: 'block',
-    ...DEFAULT_SETTINGS,
-    sections: [...SECTIONS],
-    rules_off: [],
-    exempt: [],
+    enforce: choice('block', ['block', 'warn', 'off']),
+    who: choice(DEFAULT_SETTINGS.who, WHO),
+    id_pattern: setting(DEFAULT_SETTINGS.id_pattern, pattern),
+    subject_length: whole(DEFAULT_SETTINGS.subject_length, 20, 500),
+    sections: setting([...SECTIONS], () => z.array(z.enum(SECTIONS))),
+    rules_off: setting([], () => z.array(z.enum(RULES))),
+    exempt: setting<string[]>([], () => z.array(pattern()).check(z.maxLength(50))),
   },
-  git: { default_branch: '', sign: false },
-  features: { test_command: '', timeout_seconds: 600 },
-  findings: { mode: 'notice' },
-  cycle: { commit: false, checkpoint: false },
-  checkpoint: { verify: [] },
-  guard: { halt_on: 'critical', rules: [], gitleaks: '' },
+  git: { default_branch: setting('', branch), sign: flag(false) },
+  features: { test_command: text(''), timeout_seconds: whole(600, 1, 86_400) },
+  findings: { mode: choice('notice', ['notice', 'ask', 'deny', 'off']) },
+  cycle: { commit: flag(false), checkpoint: flag(false) },
+  checkpoint: { verify: setting<string[]>([], () => z.array(z.string().check(z.minLength(1)))) },
+  guard: {
+    halt_on: choice('critical', ['critical', 'all']),
+    rules: setting<Record<string, unknown>[]>([], () => z.array(z.looseObject({})).check(z.maxLength(500))),
+    gitleaks: text(''),
+  },
 };
-export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];
+type Tables = typeof TABLES;
+export type TableName = keyof Tables;
+type Values<T> = { [K in keyof T]: T[K] extends Setting<infer V> ? V : never };
+
+/** `.forge/config.toml` with all defaults. Unknown settings are kept and named in a warning. */
+export type Config = { [K in TableName]: Values<Tables[K]> } & { schema_version: 1 };
+
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+const mapSettings = <T>(name: TableName, map: (setting: Setting<unknown>) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(TABLES[name]).map(([key, each]) => [key, map(each)]));
+
+export const DEFAULTS = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, mapSettings(name, ({ value }) => value)]),
+) as Omit<Config, 'schema_version'>;
 
 export const SchemaVersion = () => z._default(z.literal(1), 1);
 
-/** One table, every key with its default. */
-export function tableSchema(name: TableName) {
-  const defaults: Record<string, unknown> = DEFAULTS[name];
-  const shape = Object.entries(TABLES[name]()).map(([key, schema]) => [
-    key,
-    z._default(schema as z.ZodMiniType, defaults[key] as never),
-  ]);
-  return z.looseObject(Object.fromEntries(shape) as Record<string, z.ZodMiniType>);
-}
+/** One table, in which every setting has its default. */
+export const tableSchema = (name: TableName) =>
+  z.looseObject(mapSettings(name, ({ schema, value }) => z._default(schema(), value as never)));
 
-/** The whole format, of which a JSON Schema can be made. */
+/** The whole format, for its JSON Schema. */
 export const configSchema = () =>
   z.looseObject({
     schema_version: SchemaVersion(),

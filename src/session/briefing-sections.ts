@@ -5,7 +5,7 @@ import { type Candidate, selectNext } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
-import { FOREIGN_EDITS_COMMAND, nameForeignEdits } from '../project/edits.js';
+import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
@@ -189,7 +189,7 @@ function changeItems({ uncommitted = 0 }: BriefingData): string[] {
 }
 
 const foreignItems = ({ foreign = [] }: BriefingData): string[] =>
-  foreign.length === 0 ? [] : [oneLine(nameForeignEdits(foreign), 400)];
+  foreign.length === 0 ? [] : [oneLine(firstPaths(foreign), 400)];
 
 /** Learnings by kind, without repeated rules: the architecture's words come first. */
 interface Told extends BriefingData {

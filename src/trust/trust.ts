@@ -6,7 +6,7 @@ import { stateHome } from '../core/environment.js';
 import { ForgeError, refused } from '../core/error.js';
 import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
-import { type LockPolicy, withLock } from '../core/lock.js';
+import { withLock } from '../core/lock.js';
 import { architectureFile, initScript, shown, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
@@ -35,47 +35,48 @@ import {
 } from './rules.js';
 
 export interface TrustReport {
-  /** The repository (its common git dir) or folder that approvals are tied to. */
+  /** The repository (its common git dir) or the folder that approvals are tied to. */
   identity: string;
-  /** What FORGE_TRUST may be for all of this to run in CI, in this repository and its clones. */
+  /** A value of FORGE_TRUST that approves all of this in CI, in this repository and its clones. */
   digest: string;
   /** What forge would run, then the invariants. */
   items: TrustItem[];
   trusted: boolean;
 }
 
-/** Everything from this repository that forge would run, and whether it may. */
+/** Everything from this repository that forge would run or have agents obey, and whether it may. */
 export function showTrust(context: Context): TrustReport {
-  const identity = identityOf(context.layout.root, context.repository);
   const runnables = listRunnables(context);
-  const ledger = ledgerIdOf(context);
-  const inCi = approvedBy(approvalOfCi(context.world.env), ledger, runnables);
-  const approved = readApproved(context, identity);
+  const ledger = ledgerId(context);
+  const inCi = approvedBy(ciApproval(context.world.env), ledger, runnables);
+  const approvals = readApprovals(context);
   const items = [
-    ...judgeTrust(runnables, approved).map((item) =>
+    ...judgeTrust(runnables, approvals).map((item) =>
       inCi(item) ? { ...item, state: 'trusted' as const } : item,
     ),
-    ...judgeTrust(listRules(context), approved),
+    ...judgeTrust(listRules(context), approvals),
   ];
   const trusted = items.every(({ state }) => state === 'trusted');
-  return { identity, digest: digestAll(ledger, runnables), items, trusted };
+  return { identity: identityHere(context), digest: digestAll(ledger, runnables), items, trusted };
 }
+
+const identityHere = ({ layout, repository }: Context): string => identityOf(layout.root, repository);
 
 /** Only a pipeline approves by environment variable: one left over in a shell approves nothing. */
-const approvalOfCi = ({ CI = '', FORGE_TRUST = '' }: NodeJS.ProcessEnv): string =>
+const ciApproval = ({ CI = '', FORGE_TRUST = '' }: NodeJS.ProcessEnv): string =>
   ['', '0', 'false'].includes(CI) ? '' : FORGE_TRUST;
 
-/** The id of the ledger, which all clones share; '' where there is none. */
-const ledgerIdOf = (context: Context): string => readMemory(context).graph.ledger() ?? '';
+/** All clones share the ledger's id; '' without a ledger. */
+const ledgerId = (context: Context): string => readMemory(context).graph.ledger() ?? '';
 
-/** The value of FORGE_TRUST that lets a pipeline run exactly these commands, with the files that they name. */
+/** The value of FORGE_TRUST that approves exactly these commands, with the files that they name. */
 export function trustValueOf(context: Context, commands: readonly string[]): string {
   const wanted = new Set(commandRunnables(context, commands).map(digestRunnable));
-  const runnables = listRunnables(context).filter((each) => wanted.has(digestRunnable(each)));
-  return trustValue(ledgerIdOf(context), runnables);
+  const listed = listRunnables(context).filter((each) => wanted.has(digestRunnable(each)));
+  return trustValue(ledgerId(context), listed);
 }
 
-/** A person at a terminal approves what was shown: the report's digest, and its `rules`. Nobody else can (exit 3). */
+/** A person at a terminal approves what was shown: the report's digest, and `rules`. Exit 3 for anybody else. */
 export function approveTrust(
   context: Context,
   input: { digest: string; rules?: readonly string[] },
@@ -87,51 +88,85 @@ export function approveTrust(
       hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
     });
   const runnables = listRunnables(context);
-  if (digestAll(ledgerIdOf(context), runnables) !== input.digest)
+  if (digestAll(ledgerId(context), runnables) !== input.digest)
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });
-  const seen = new Set(input.rules);
-  const rules = listRules(context).filter((rule) => seen.has(digestRunnable(rule)));
+  const shownRules = new Set(input.rules);
+  const rules = listRules(context).filter((rule) => shownRules.has(digestRunnable(rule)));
   approve(context, [...runnables, ...rules], 'approved');
   return showTrust(context);
 }
 
-/** Takes back every approval for this repository. */
+/** Revokes every approval for this repository. */
 export function revokeTrust(context: Context): TrustReport {
   requireSupervisor(context, 'trust');
   refuseAgent(context, 'Taking back what was approved');
-  const { identity } = showTrust(context);
-  if (!context.disk.dryRun) removePath(trustFile(stateHome(context.world.env), identity));
+  if (!context.disk.dryRun) removePath(approvalsFile(context));
   return showTrust(context);
 }
 
-/** Tests that were just entered through forge here. */
+/** Approves tests that were just entered through forge. */
 export function approveTests(context: Context, tests: readonly string[]): void {
-  const wanted = new Set(commandsOf(context, tests));
-  const entered = listRunnables(context).filter(
-    ({ kind, content }) => kind === 'command' && wanted.has(content),
-  );
-  approve(context, entered, 'entered');
+  const template = readConfig(context).features.test_command;
+  const entered = new Set(tests.map((test) => formatArgv(testArgv(test, template))));
+  const isEntered = ({ kind, content }: Runnable): boolean => kind === 'command' && entered.has(content);
+  approve(context, listRunnables(context).filter(isEntered), 'entered');
 }
 
-/** Invariants that a person just entered. An agent's are only stated. */
+/** Approves commands that were just typed, with the files of `.forge/` that they name. */
+export const approveTyped = (context: Context, commands: readonly string[]): void =>
+  approve(context, commandRunnables(context, commands), 'entered');
+
+/** Approves the script that forge itself just wrote. */
+export const approveInitScript = (context: Context): void =>
+  approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
+
+/** Approves invariants that a person just entered. */
 export function approveRules(context: Context, texts: readonly string[]): void {
   if (context.world.terminal) approve(context, texts.map(toRule), 'entered');
 }
 
-/** Tells which invariants a person approved on this machine, word for word. */
+/** Returns which invariants a person approved on this machine, word for word. */
 export function approvedRules(context: Context): (text: string) => boolean {
-  const approvals = readApproved(context, identityOf(context.layout.root, context.repository));
-  const known = new Set(approvals.filter(({ kind }) => kind === 'rule').map(({ digest }) => digest));
+  const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return (text) => known.has(digestRunnable(toRule(text)));
+}
+
+/**
+ * Exit 3 `trust.needed` unless these commands, the files of `.forge/` that they name, and these files are approved as
+ * they are. A checkpoint's manifest may name commands that `forge trust` does not list.
+ */
+export function requireTrust(
+  context: Context,
+  commands: readonly string[],
+  files: readonly string[] = [],
+): void {
+  const { items } = showTrust(context);
+  const trusted = [...readApprovals(context), ...items.filter(({ state }) => state === 'trusted')];
+  const known = new Set(trusted.map(({ digest }) => digest));
+  const wanted = [
+    ...commandRunnables(context, commands),
+    ...files.flatMap((path) => fileRunnable(context, path)),
+  ];
+  const blocking = wanted.find((one) => !known.has(digestRunnable(one)));
+  if (!blocking) return;
+  const listed = items.find(({ digest }) => digest === digestRunnable(blocking));
+  const place = listed ? ` (${listed.name})` : '';
+  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}"${place}`;
+  const isChanged = listed?.state === 'changed';
+  const why = isChanged ? 'changed since it was approved' : 'was not approved on this machine';
+  const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
+  throw refused('trust.needed', `${what} ${why}; nothing was run.`, {
+    hint: `forge trust${listed ? '' : unlisted}`,
+  });
 }
 
 const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', content: text });
 
 /** Every invariant once: those of architecture.md, then those that were entered. */
 function listRules({ disk, layout }: Context): Runnable[] {
-  const architecture = readText(() => disk.read(architectureFile(layout)));
+  const architecture = unlessFailed('', () => disk.read(architectureFile(layout))?.toString('utf8') ?? '');
   const entered = listLearnings(readEntries(disk, LEARNED_LIST).entries);
   const texts = [
     ...readArchitecture(architecture).invariants.map(({ text }) => text),
@@ -140,50 +175,39 @@ function listRules({ disk, layout }: Context): Runnable[] {
   return [...new Set(texts)].map(toRule);
 }
 
-/** The text, or '' if the file cannot be read. */
-function readText(read: () => Buffer | null): string {
+function unlessFailed<T>(otherwise: T, work: () => T): T {
   try {
-    return read()?.toString('utf8') ?? '';
+    return work();
   } catch (error) {
-    if (error instanceof ForgeError) return '';
+    if (error instanceof ForgeError) return otherwise;
     throw error;
   }
 }
 
-/** Commands that somebody just typed, with the files of `.forge/` that they name. */
-export function approveTyped(context: Context, commands: readonly string[]): void {
-  approve(context, commandRunnables(context, commands), 'entered');
+/** init.sh, features' tests, checkpoints' commands, what cycles do by themselves, and the files that these name. */
+function listRunnables(context: Context): Runnable[] {
+  const { checkpoint, cycle, features } = readConfig(context);
+  const all = [
+    ...fileRunnable(context, initScript(context.layout)),
+    ...readFeatures(context).flatMap(({ id, tests = [] }) =>
+      tests.flatMap((test) => testRunnables(context, `feature ${id}`, test, features.test_command)),
+    ),
+    ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
+    ...(['commit', 'checkpoint'] as const)
+      .filter((key) => cycle[key])
+      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
+  ];
+  // Equal commands and files are approved once, under the first name.
+  const digests = all.map(digestRunnable);
+  return all.filter((_, i) => digests.indexOf(digests[i] as string) === i);
 }
 
-/**
- * Throws exit 3 `trust.needed` unless each of these commands, what it names in `.forge/`, and each of these files was approved here as it stands.
- * Not all have to be listed by `forge trust`: a manifest names some of its own.
- */
-export function requireTrust(
-  context: Context,
-  commands: readonly string[],
-  files: readonly string[] = [],
-): void {
-  const { identity, items } = showTrust(context);
-  const trusted = [...readApproved(context, identity), ...items.filter(({ state }) => state === 'trusted')];
-  const known = new Set(trusted.map(({ digest }) => digest));
-  const wanted = [
-    ...commandRunnables(context, commands),
-    ...files.flatMap((path) => fileRunnable(context, path)),
-  ];
-  const blocking = wanted.find((one) => !known.has(digestRunnable(one)));
-  if (!blocking) return;
-  const digest = digestRunnable(blocking);
-  const listed = items.find((item) => item.digest === digest);
-  const place = listed ? ` (${listed.name})` : '';
-  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}"${place}`;
-  const state =
-    listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved on this machine';
-  const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
-  throw refused('trust.needed', `${what} ${state}; nothing was run.`, {
-    hint: `forge trust${listed ? '' : unlisted}`,
+/** A test that cannot be split into words can never run, so it needs no approval. */
+const testRunnables = (context: Context, name: string, test: string, template: string): Runnable[] =>
+  unlessFailed([], () => {
+    const argv = testArgv(test, template);
+    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
   });
-}
 
 const commandRunnables = (context: Context, commands: readonly string[]): Runnable[] =>
   commands.flatMap((command) => [
@@ -191,76 +215,17 @@ const commandRunnables = (context: Context, commands: readonly string[]): Runnab
     ...filesIn(context, splitCommand(command)),
   ]);
 
-/** A file that forge itself just wrote. */
-export function approveInitScript(context: Context): void {
-  approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
-}
-
-/** How each test would be run: its words after `test_command`, quoted. */
-function commandsOf(context: Context, tests: readonly string[]): string[] {
-  const template = readConfig(context).features.test_command;
-  return tests.map((test) => formatArgv(testArgv(test, template)));
-}
-
-/** init.sh, every feature's tests, what verifies checkpoints, what cycles do by themselves, and the files in .forge/ that these name. */
-function listRunnables(context: Context): Runnable[] {
-  const { layout } = context;
-  const listed = readFeatures(context);
-  const { checkpoint, cycle, features: settings } = readConfig(context);
-  const tests = listed.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
-  const all = [
-    ...fileRunnable(context, initScript(layout)),
-    ...tests.flatMap(({ id, test }) => testRunnables(context, `feature ${id}`, test, settings.test_command)),
-    ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
-    ...(['commit', 'checkpoint'] as const)
-      .filter((key) => cycle[key])
-      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
-  ];
-  // The same words in two features, or a script that both name, are approved once, under the first.
-  const byDigest = new Map<string, Runnable>();
-  for (const runnable of all) {
-    const digest = digestRunnable(runnable);
-    if (!byDigest.has(digest)) byDigest.set(digest, runnable);
-  }
-  return [...byDigest.values()];
-}
-
-/** A test that cannot be split into words can never run, so there is nothing to approve. */
-function testRunnables(context: Context, name: string, test: string, template: string): Runnable[] {
-  try {
-    const argv = testArgv(test, template);
-    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'usage') return [];
-    throw error;
-  }
-}
-
-/** Scripts in .forge/ came with the clone like the command that names them. */
+/** Scripts in .forge/ came with the clone, like the command that names them. */
 function filesIn(context: Context, argv: readonly string[]): Runnable[] {
   const { root, dir } = context.layout;
   const paths = argv.map((word) => resolve(root, word)).filter((path) => path.startsWith(dir + sep));
   return paths.flatMap((path) => fileRunnable(context, path));
 }
 
-/** Reads what the path leads to, so that changing a link's target is a change too. */
+/** Follows symlinks, so that a changed target is a change too. */
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const bytes = readTarget(path, MAX_STATE_BYTES);
   return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
-}
-
-function readApproved(context: Context, identity: string): Approval[] {
-  return readApprovals(trustFile(stateHome(context.world.env), identity), identity).approvals;
-}
-
-function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
-  const { world, layout, repository, disk } = context;
-  if (disk.dryRun || runnables.length === 0) return;
-  const identity = identityOf(layout.root, repository);
-  const at = timestamp(context);
-  const fresh = runnables.map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }));
-  const path = trustFile(stateHome(world.env), identity);
-  addApprovals(path, identity, fresh, lockPolicy(world));
 }
 
 const Approvals = z.looseObject({
@@ -277,27 +242,34 @@ const Approvals = z.looseObject({
     }),
   ),
 });
-type Approvals = z.infer<typeof Approvals>;
-const APPROVALS: Format<Approvals> = { name: 'trust', version: '1.0', schema: Approvals };
+const APPROVALS: Format<z.infer<typeof Approvals>> = { name: 'trust', version: '1.0', schema: Approvals };
 
-/** The approvals for one repository; none when the file is missing or speaks of another one. */
-function readApprovals(path: string, identity: string): Approvals {
+const approvalsFile = (context: Context): string =>
+  trustFile(stateHome(context.world.env), identityHere(context));
+
+/** The approvals for this repository; none when the file is missing or names another one. */
+function readApprovals(context: Context): Approval[] {
+  const path = approvalsFile(context);
   const bytes = readPlain(path, MAX_STATE_BYTES);
-  const none: Approvals = { schema_version: APPROVALS.version, identity, approvals: [] };
-  if (!bytes) return none;
-  const approvals = decodeDocument(APPROVALS, bytes, path);
-  return approvals.identity === identity ? approvals : none;
+  const found = bytes && decodeDocument(APPROVALS, bytes, path);
+  return found?.identity === identityHere(context) ? found.approvals : [];
 }
 
-/** Adds what is not there yet, readable by this person only. Durable on return. */
-function addApprovals(path: string, identity: string, added: readonly Approval[], policy: LockPolicy): void {
+/** Adds approvals, readable by this person only. Durable on return. */
+function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
+  if (context.disk.dryRun || runnables.length === 0) return;
+  const path = approvalsFile(context);
+  const at = timestamp(context);
   makeFolder(dirname(path), PRIVATE);
-  withLock(join(dirname(path), 'lock'), policy, () => {
-    const before = readApprovals(path, identity);
-    const known = new Set(before.approvals.map(({ digest }) => digest));
-    const fresh = added.filter(({ digest }) => !known.has(digest));
-    if (fresh.length === 0) return;
-    const after: Approvals = { ...before, approvals: [...before.approvals, ...fresh] };
+  withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
+    const before = readApprovals(context);
+    const known = new Set(before.map(({ digest }) => digest));
+    const added = runnables
+      .map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }))
+      .filter(({ digest }) => !known.has(digest));
+    if (added.length === 0) return;
+    const approvals = [...before, ...added];
+    const after = { schema_version: APPROVALS.version, identity: identityHere(context), approvals };
     replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
   });
 }

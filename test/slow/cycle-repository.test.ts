@@ -82,7 +82,7 @@ describe('a cycle that is cut off', () => {
       const child = startBinary(project.dir, ['cycle', '--', ...command]);
       const ended = ending(child);
       // The mark names the process a moment after it began.
-      const runs = (): boolean => pidsOf(project).length === 2 && project.read(MARK).includes('"command"');
+      const runs = (): boolean => pidsOf(project).length === 2;
       await until(() => stageOf(project) === stage && runs());
       const { key } = project.json<{ key: string }>(MARK);
       child.kill('SIGKILL');

@@ -1,16 +1,13 @@
 import { findNodeAtLocation, type JSONVisitor, parseTree, visit } from 'jsonc-parser';
 
-/** Limits of a state file; far above real use, far below what hurts. */
+/** Limits of a state file, far above real use. */
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
 const MAX_KEYS = 200_000;
-/** Keys that no input may bear, wherever it comes from. */
+/** Keys that no input may have. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** `ParseErrorCode.UnexpectedEndOfString`, a const enum that one file alone cannot be compiled with. */
-const UNCLOSED = 12;
-
-/** What is wrong in a JSON text, and where (0-based UTF-16 offset). */
+/** What is wrong in a JSON text, at a 0-based UTF-16 offset. */
 export class JsonProblem extends Error {
   constructor(
     message: string,
@@ -24,39 +21,32 @@ export class JsonProblem extends Error {
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new JsonProblem('the file is empty', 0);
   refuseKeys(text);
-  const stopped = refuseUnsafe(text);
+  visit(text, strictVisitor(text), { disallowComments: true });
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw syntaxProblem(text, error as SyntaxError, stopped);
+    throw new JsonProblem((error as Error).message, 0);
   }
 }
 
-/** Counts by the text alone: a visit of that many tokens would take more memory than the refusal is worth. */
+/** Counts keys in the text, because visiting that many tokens would need too much memory. */
 function refuseKeys(text: string): void {
   let keys = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2))
     if (++keys > MAX_KEYS) throw new JsonProblem(`more than ${MAX_KEYS} keys`, at);
 }
 
-/** Thrown by a visitor to end the visit: jsonc-parser goes on after errors. */
-class Stop extends Error {
-  constructor(readonly offset: number) {
-    super();
-  }
-}
-
 /**
- * Refuses what JSON.parse accepts silently: duplicate keys, keys that reach the prototype, depth that breaks other
- * readers, numbers that cannot be written back. Ends at the first syntax error, which JSON.parse reports, and returns where.
+ * Refuses syntax errors and what JSON.parse accepts silently: duplicate keys, keys that reach the prototype, depth that
+ * breaks other readers, and numbers that cannot be written back.
  */
-function refuseUnsafe(text: string): number {
+function strictVisitor(text: string): JSONVisitor {
   const objects: Set<string>[] = [];
   let depth = 0;
   const enter = (offset: number): void => {
     if (++depth > MAX_DEPTH) throw new JsonProblem(`nested deeper than ${MAX_DEPTH}`, offset);
   };
-  const visitor: JSONVisitor = {
+  return {
     onObjectBegin: (offset) => {
       enter(offset);
       objects.push(new Set());
@@ -64,7 +54,7 @@ function refuseUnsafe(text: string): number {
     onObjectProperty: (key, offset) => {
       const known = objects.at(-1) as Set<string>;
       if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`the key "${key}" is not allowed`, offset);
-      if (known.has(key)) throw new JsonProblem(`the key "${key}" stands twice`, offset);
+      if (known.has(key)) throw new JsonProblem(`the key "${key}" is duplicated`, offset);
       known.add(key);
     },
     onObjectEnd: () => {
@@ -78,47 +68,30 @@ function refuseUnsafe(text: string): number {
     onLiteralValue: (value, offset, length) => {
       const raw = text.slice(offset, offset + length);
       if (typeof value === 'number' && !isExact(value, raw))
-        throw new JsonProblem(`the number ${raw.slice(0, 40)} cannot be kept exactly`, offset);
+        throw new JsonProblem(`the number ${raw.slice(0, 40)} cannot be stored exactly`, offset);
     },
-    onError: (error, offset, length) => {
-      if (error === UNCLOSED && offset + length === text.length)
-        throw new JsonProblem('a text is not closed', offset);
-      throw new Stop(offset);
+    onError: (_, offset, length) => {
+      const char = text.charAt(offset);
+      if (offset + length >= text.trimEnd().length && !/[}\],]/.test(char))
+        throw new JsonProblem('it breaks off in the middle', text.length);
+      const what = char === '"' ? 'invalid string' : `unexpected ${JSON.stringify(char)}`;
+      throw new JsonProblem(what, offset);
     },
   };
-  try {
-    visit(text, visitor, { disallowComments: true });
-    return text.length;
-  } catch (error) {
-    if (error instanceof Stop) return error.offset;
-    throw error;
-  }
 }
 
 function isExact(value: number, raw: string): boolean {
-  // A zero that is written with other digits lies below what a number can hold.
+  // Digits that became zero are below the smallest number.
   const isLost = value === 0 && /^[^eE]*[1-9]/.test(raw);
   if (isLost || Object.is(value, -0) || !Number.isFinite(value)) return false;
   return !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
-/** V8 names no place for most errors. The visit ended at `stopped`. */
-function syntaxProblem(text: string, { message }: SyntaxError, stopped: number): JsonProblem {
-  const position = /position (\d+)/.exec(message)?.[1];
-  const offset = position === undefined ? stopped : Number(position);
-  const char = /end of JSON/.test(message) ? '' : text.charAt(offset);
-  return char === ''
-    ? new JsonProblem('it breaks off in the middle', text.length)
-    : new JsonProblem(`unexpected ${JSON.stringify(char)}`, offset);
-}
-
-/** The offset of the value at `path`, or 0. Only for messages: reads the whole text. */
+/** The offset of the value at `path`, or 0. Reads the whole text, so use it only for messages. */
 export function locateJson(text: string, path: (string | number)[]): number {
   const root = parseTree(text);
   return (root && findNodeAtLocation(root, path)?.offset) ?? 0;
 }
 
-/** The form every state file is written in: two spaces, one final line feed. */
-export function formatJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
+/** The form of every state file: two spaces, one final line feed. */
+export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -46,13 +46,13 @@ describe('bad bytes in state files', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-14 a key that stands twice or reaches the prototype: exit 4', async () => {
+  it('B-14 a key that is duplicated or reaches the prototype: exit 4', async () => {
     const project = await prepared(makePlainForge);
     for (const file of JSON_FILES) {
       const good = project.read(file.path).trimEnd().slice(0, -1);
       for (const [more, words] of [
-        ['"schema_version": "1.0"', /"schema_version" stands twice/],
-        ['"x": {"a": 1, "\\u0061": 2}', /"a" stands twice/],
+        ['"schema_version": "1.0"', /"schema_version" is duplicated/],
+        ['"x": {"a": 1, "\\u0061": 2}', /"a" is duplicated/],
         ['"__proto__": {"polluted": true}', /"__proto__" is not allowed/],
         ['"x": [{"\\u005f_proto__": 1}]', /"__proto__" is not allowed/],
         ['"constructor": {"prototype": {}}', /"constructor" is not allowed/],

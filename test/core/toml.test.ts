@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { formatTomlValue, lineOfKey, setTomlValue } from '../../src/core/toml.js';
+import { lineOfKey, setTomlValue } from '../../src/core/toml.js';
 
 const FILE = `# Settings
 schema_version = 1
@@ -118,17 +118,6 @@ describe('setTomlValue', () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('formatTomlValue', () => {
-  it.each<[string | number | boolean, string]>([
-    [true, 'true'],
-    [42, '42'],
-    ['a "b" \\ c\n', '"a \\"b\\" \\\\ c\\n"'],
-    ['\u007f', '"\\u007f"'],
-  ])('writes %j as %s', (value, text) => {
-    expect(formatTomlValue(value)).toBe(text);
   });
 });
 

@@ -81,7 +81,7 @@ describe('a cycle that is cut off', () => {
       const command = (await SLOW[stage]?.(project)) as string[];
       const child = startBinary(project.dir, ['cycle', '--', ...command]);
       const ended = ending(child);
-      // The mark names the process a moment after it began.
+      // Both processes have written their numbers.
       const runs = (): boolean => pidsOf(project).length === 2;
       await until(() => stageOf(project) === stage && runs());
       const { key } = project.json<{ key: string }>(MARK);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builderEnvironment } from '../../src/cycle/handover.js';
-import { CycleMark, interruptedInput } from '../../src/cycle/mark.js';
+import { type CycleMark, interruptedInput } from '../../src/cycle/mark.js';
 
 const mark: CycleMark = {
   schema_version: '1.0',

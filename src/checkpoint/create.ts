@@ -15,7 +15,7 @@ import { findRemote } from '../git/remote.js';
 import { describeUnsigned } from '../git/signing.js';
 import { createTag, listTags, reachableTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
-import { reportTiers, requireVerified, settleMemory } from '../ledger/integrity.js';
+import { reportTiers, requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
@@ -98,7 +98,7 @@ export async function createCheckpoint(
       `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
     );
   // Memory was found intact on this commit: the next start need not check it again.
-  await settleMemory(context);
+  await verifyAndRepair(context);
   const made = { ...manifest, manifest_commit: 'hash' in outcome ? outcome.hash : null };
   const remote = await findRemote(place.repository, place.git);
   return remote === null ? made : offerPush(context, made, ['push', remote, manifest.tag], watch);

@@ -12,7 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
-import { glanceAtMemory, notesOf, problemsOf } from '../ledger/integrity.js';
+import { notesOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -71,7 +71,7 @@ function findingOf({ sha, subject, exempt, problems }: RangeCommit): CiFinding[]
 }
 
 export async function lookAtMemory(context: Context): Promise<Looked> {
-  const verdict = await glanceAtMemory(context);
+  const verdict = await verifyReadOnly(context);
   const findings = problemsOf(verdict).map(
     ({ code, file, line, message, hint }): CiFinding => ({
       ...{ message, fix: hint, ...fromTop(context, file, line) },

@@ -6,7 +6,7 @@ import { oneLine } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import type { Stage } from '../learning/evaluation.js';
-import { refuseWaiting } from '../ledger/audit.js';
+import { requireReviewed } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -87,7 +87,7 @@ function giveUp({ context, mark }: CycleRun, error: unknown): void {
 async function goThrough(run: CycleRun): Promise<CycleResult> {
   await inStage(run, 'supervisor', async () => {
     await requireVerified(run.context);
-    refuseWaiting(run.context);
+    requireReviewed(run.context);
     run.mark = await takeMark(run.context);
     return {};
   });

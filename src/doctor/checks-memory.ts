@@ -24,8 +24,8 @@ import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
 import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import { ACCEPT, describeSize, readSize } from '../learning/growth.js';
-import { describeWaiting, readWaiting } from '../ledger/audit.js';
+import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
+import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
 import {
   describeForeignEdits,
   FOREIGN_EDITS_COMMAND,
@@ -141,7 +141,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     expected: 'memory that was never damaged, or that a human has reviewed',
     why: 'cycle, loop and promotion are refused',
     fix: 'forge memory override acknowledge --reason "TEXT"',
-    look: (context) => readWaiting(context).slice(0, 1).map(describeWaiting),
+    look: (context) => readUnreviewed(context).slice(0, 1).map(describeUnreviewed),
   },
   {
     severity: 'degraded',

@@ -14,7 +14,7 @@ import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
 import { refreshViews, restoreLedgerViews } from '../knowledge/views.js';
 import { initLedger } from '../ledger/append.js';
-import { ledgerFolder } from '../ledger/context.js';
+import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
 import { type Context, contextAt, refuseHalted } from '../project/project.js';

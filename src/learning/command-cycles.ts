@@ -4,45 +4,45 @@ import { usage } from '../core/error.js';
 import { FORBIDDEN_KEYS } from '../core/json.js';
 import { compareText, oneLine, plural } from '../core/text.js';
 import type { Consolidated, CycleInput, MemoryReport, RecordedCycle } from '../index.js';
+import { CLASSIFICATIONS, SCOPES } from './evaluation.js';
 import { describeEvidence } from './proven.js';
+
+/** Of the patterns that a command records. */
+export const SCOPE: OptionSpec = {
+  flags: '--scope <word>',
+  help: 'of the patterns: execution (default), environment, governance or optimization',
+  values: { words: SCOPES },
+};
 
 const OPTIONS: readonly OptionSpec[] = [
   { flags: '--task <id>', help: 'what the cycle worked on', values: { live: ['feature', 'issue'] } },
   { flags: '--exit-code <n>', help: 'how it ended', number: [0, 255] },
-  {
-    flags: '--classification <word>',
-    help: 'SUCCESS, PARTIAL_SUCCESS, FAILURE, REGRESSION or GOVERNANCE_VIOLATION',
-    values: { words: ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE', 'REGRESSION', 'GOVERNANCE_VIOLATION'] },
-  },
+  { flags: '--classification <word>', help: CLASSIFICATIONS.join(', '), values: { words: CLASSIFICATIONS } },
   { flags: '--signal <k=v>', help: 'a quality signal', many: true },
   { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
-  { flags: '--confirm <candidate>', help: 'a candidate that was observed again, such as C-317', many: true },
-  {
-    flags: '--scope <word>',
-    help: 'of the patterns: execution (default), environment, governance or optimization',
-    values: { words: ['execution', 'environment', 'governance', 'optimization'] },
-  },
+  SCOPE,
   { flags: '--regression <text>', help: 'something that got worse', many: true },
   { flags: '--proposal <text>', help: 'something to improve', many: true },
   {
     flags: '--environment-valid <bool>',
-    help: 'whether the environment was as it should be',
+    help: 'whether the environment was valid',
     values: { words: ['true', 'false'] },
   },
   { flags: '--violation <text>', help: 'a governance rule that was broken', many: true },
-  { flags: '--log <file>', help: 'its log: the last 4 KiB and the digest of all are kept' },
+  { flags: '--log <file>', help: 'its log; the last 4 KiB and the digest of the whole are kept' },
   { flags: '--key <key>', help: 'the same key again is the same cycle' },
 ];
 
-type Flags = Partial<Record<string, unknown>> & {
+interface Flags {
   task?: string;
   exitCode?: number;
   signal?: string[];
   pattern?: string[];
   log?: string;
-};
+  [flag: string]: unknown;
+}
 
-/** Fields with the flag's words; absent ones stay away. */
+/** The fields that flags give. */
 async function fromFlags(call: Call): Promise<CycleInput> {
   const flags = call.options as Flags;
   if (flags.task === undefined || flags.exitCode === undefined)
@@ -56,7 +56,6 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     classification: flags.classification,
     quality_signals: flags.signal && readSignals(flags.signal),
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
-    confirm: flags.confirm,
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
     environment_valid: readBoolean(flags.environmentValid),
@@ -69,24 +68,18 @@ async function fromFlags(call: Call): Promise<CycleInput> {
 
 type Signal = string | number | boolean;
 
-/** Each name once: no value that was given may be lost. */
+/** Refuses a repeated name: no given value may be lost. */
 function readSignals(texts: readonly string[]): Record<string, Signal> {
   const signals = new Map<string, Signal>();
   for (const text of texts) {
-    const [name, value] = splitSignal(text);
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === '') throw wrongSignal(text, 'name=value');
     if (FORBIDDEN_KEYS.has(name)) throw wrongSignal(text, 'another name');
     if (signals.has(name)) throw wrongSignal(text, 'each name once');
-    signals.set(name, value);
+    const isNumber = /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
+    signals.set(name, readBooleanWord(value) ?? (isNumber ? Number(value) : value));
   }
   return Object.fromEntries(signals);
-}
-
-function splitSignal(text: string): [string, Signal] {
-  const at = text.indexOf('=');
-  if (at < 1) throw wrongSignal(text, 'name=value');
-  const [name, value] = [text.slice(0, at), text.slice(at + 1)];
-  if (value === 'true' || value === 'false') return [name, value === 'true'];
-  return [name, /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value];
 }
 
 const wrongSignal = (text: string, allowed: string): Error =>
@@ -94,17 +87,19 @@ const wrongSignal = (text: string, allowed: string): Error =>
     field: 'signal',
   });
 
+const readBooleanWord = (word: unknown): boolean | undefined =>
+  word === 'true' ? true : word === 'false' ? false : undefined;
+
 function readBoolean(word: unknown): boolean | undefined {
-  if (word === undefined) return undefined;
-  if (word === 'true' || word === 'false') return word === 'true';
-  throw usage(
-    'record.boolean',
-    `--environment-valid: found ${JSON.stringify(oneLine(String(word), 40))}, allowed: true | false.`,
-    { field: 'environment-valid' },
-  );
+  const value = readBooleanWord(word);
+  if (word === undefined || value !== undefined) return value;
+  const found = JSON.stringify(oneLine(String(word), 40));
+  throw usage('record.boolean', `--environment-valid: found ${found}, allowed: true | false.`, {
+    field: 'environment-valid',
+  });
 }
 
-/** The last cycle, and all that were recorded: of one cycle the same shape as of many. */
+/** The last cycle, and all that were recorded. */
 type Recorded = RecordedCycle & { count: number; records: RecordedCycle[] };
 
 async function record(call: Call, file: string | undefined): Promise<Recorded> {
@@ -115,32 +110,29 @@ async function record(call: Call, file: string | undefined): Promise<Recorded> {
 }
 
 async function fromFile(call: Call, file: string): Promise<CycleInput[]> {
-  const extra = OPTIONS.map(({ flags }) => flags.split(' ')[0]?.slice(2) ?? '').find(
-    (flag) => call.options[flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined,
-  );
+  const names = OPTIONS.map(({ flags }) => flags.slice(2, flags.indexOf(' ')));
+  const camelCase = (name: string): string =>
+    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const extra = names.find((name) => call.options[camelCase(name)] !== undefined);
   if (extra !== undefined)
-    throw usage(
-      'record.both',
-      `--${extra} cannot be used with a FILE, which says everything about its cycles.`,
-      {
-        field: extra,
-      },
-    );
+    throw usage('record.both', `--${extra} cannot be used with a FILE, which describes its cycles in full.`, {
+      field: extra,
+    });
   return call.forge().memory.parse(await call.file(file));
 }
 
-function render(value: Recorded, style: Style): string {
+function renderRecord(value: Recorded, style: Style): string {
   const learned = value.consolidation ? renderConsolidation(value.consolidation, style) : [];
   const { cycle, execution, evaluation, known, count, records } = value;
   if (count > 1) {
     const before = records.filter((one) => one.known).length;
-    return [`${count} cycles recorded (${before} of them known already)`, ...learned].join('\n');
+    return [`${count} cycles recorded (${before} of them recorded before)`, ...learned].join('\n');
   }
   const parts = [
     `cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`,
     `execution ${style.dim(execution.id.slice(0, 12))}`,
+    ...(evaluation ? [`evaluation ${style.dim(evaluation.id.slice(0, 12))}`] : []),
   ];
-  if (evaluation) parts.push(`evaluation ${style.dim(evaluation.id.slice(0, 12))}`);
   return [parts.join('  '), ...learned].join('\n');
 }
 
@@ -150,118 +142,86 @@ function renderConsolidation(
   style: Style,
 ): string[] {
   if (waits !== undefined) return [style.warn(`consolidation is due, but ${waits}`)];
-  if (!ran) return [];
   const list = (word: string, entries: readonly { pattern: string }[]): string[] =>
     entries.map(({ pattern }) => `  ${word} ${oneLine(pattern, 120)}`);
   return [
-    'consolidated',
+    ...(ran ? ['consolidated'] : []),
     ...list(style.good('promoted'), promoted),
     ...list(style.warn('contested'), contested),
     ...list(style.good('reinstated'), reinstated),
   ];
 }
 
-export const recording = [
-  command<Recorded>({
-    name: 'record',
-    args: ['[file]'],
-    summary: 'Record a cycle: what ran, how it ended, what was seen. FILE or - takes JSON, or JSONL for many',
-    example: 'forge memory record --task F-1 --exit-code 0 --classification SUCCESS',
-    options: OPTIONS,
-    writes: true,
-    run: record,
-    render,
-  }),
-];
+export const recordCommand = command<Recorded>({
+  name: 'record',
+  args: ['[file]'],
+  summary: 'Record a cycle: what ran, its outcome, observations. FILE or - takes JSON, or JSONL for many',
+  example: 'forge memory record --task F-1 --exit-code 0 --classification SUCCESS',
+  options: OPTIONS,
+  writes: true,
+  run: record,
+  render: renderRecord,
+});
 
-type Cycle = MemoryReport['cycles'][number];
-type Known = MemoryReport['knowledge'][number];
-type Paint = Pick<Style, 'good' | 'warn' | 'bad' | 'dim' | 'stamp'>;
-
-/** A part of the report, for both formats. */
-interface Section {
-  title: string;
-  head: string[];
-  rows: string[][];
-}
-
-const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
-
-/** LTM-15's four fields. */
-const fields = (report: MemoryReport): string[][] => [
-  ['memory written', yesNo(report.memory_write_performed)],
-  ['knowledge promoted', String(report.counts.promoted)],
-  ['knowledge contested', String(report.counts.contested)],
-  ['memory is', report.memory_integrity_status],
-];
-
-const titleOf = ({ from, to, counts }: MemoryReport): string => {
-  const range = from === null && to === null ? '' : `, cycles ${from ?? 'first'} to ${to ?? 'last'}`;
-  return `Memory report${range}: ${plural(counts.cycles, 'cycle')}`;
-};
-
-/** What one cycle changed, in words. */
-function news(cycle: Cycle): string {
+/** What one cycle changed. */
+function describeNews(cycle: MemoryReport['cycles'][number]): string {
   const { promoted, contested, reinstated, governance_violations: violation, regression_flags } = cycle;
   return Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags })
     .flatMap(([what, texts]) => texts.map((text) => oneLine(`${what}: ${text}`, 100)))
     .join('; ');
 }
 
-function paintClass(classification: string | null, paint: Paint): string {
-  if (classification === null) return paint.dim('not evaluated');
-  if (classification === 'SUCCESS') return paint.good(classification);
-  return classification === 'PARTIAL_SUCCESS' ? paint.warn(classification) : paint.bad(classification);
+function paintClass(classification: string | null, style: Style): string {
+  if (classification === null) return style.dim('not evaluated');
+  if (classification === 'SUCCESS') return style.good(classification);
+  return classification === 'PARTIAL_SUCCESS' ? style.warn(classification) : style.bad(classification);
 }
 
-function sections(report: MemoryReport, paint: Paint): Section[] {
-  const { cycles, knowledge, breaches, overrides, repairs } = report;
-  const known = (entries: readonly Known[]): string[][] =>
-    entries.map((entry) => [
-      entry.status === 'valid' ? paint.good(entry.status) : paint.warn(entry.status),
-      entry.scope,
-      oneLine(entry.pattern, 80),
-      describeEvidence(entry) +
-        (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
-    ]);
-  const KNOWN = ['status', 'scope', 'pattern', 'how it is known'];
-  const events = [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
-  return [
-    {
-      title: 'Cycles',
-      head: ['cycle', 'at', 'task', 'exit', 'classification', 'news'],
-      rows: cycles.map((cycle) => [
-        String(cycle.cycle),
-        paint.stamp(cycle.at),
-        oneLine(cycle.task_id, 40),
-        cycle.exit_code === null ? 'stopped' : `exit ${cycle.exit_code}`,
-        paintClass(cycle.classification, paint),
-        news(cycle),
-      ]),
-    },
-    { title: 'Knowledge', head: KNOWN, rows: known(knowledge.filter((one) => one.status !== 'contested')) },
-    {
-      title: 'Contested knowledge: do not rely on it',
-      head: KNOWN,
-      rows: known(knowledge.filter((one) => one.status === 'contested')),
-    },
-    {
-      title: 'Governance',
-      head: ['at', 'kind', 'what'],
-      rows: events.map(({ at, kind, text }) => [paint.stamp(at), kind, oneLine(text, 120)]),
-    },
-  ].filter(({ rows }) => rows.length > 0);
-}
-
-function renderText(report: MemoryReport, style: Style): string {
-  const classes = Object.entries(report.by_classification).map(([name, count]) => `${count} ${name}`);
+function renderReport(report: MemoryReport, style: Style): string {
+  const { from, to, counts, cycles, knowledge, breaches, overrides, repairs, by_classification } = report;
   const { due_in, waits } = report.consolidation;
+  const range = from === null && to === null ? '' : `, cycles ${from ?? 'first'} to ${to ?? 'last'}`;
+  const classes = Object.entries(by_classification).map(([name, count]) => `${count} ${name}`);
+  const known = (isContested: boolean): string[][] =>
+    knowledge
+      .filter(({ status }) => (status === 'contested') === isContested)
+      .map((entry) => [
+        entry.status === 'valid' ? style.good(entry.status) : style.warn(entry.status),
+        ...[entry.scope, oneLine(entry.pattern, 80)],
+        describeEvidence(entry) +
+          (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
+      ]);
+  const events = [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
+  const section = (title: string, rows: string[][]): string[] =>
+    rows.length > 0 ? ['', style.strong(title), columns(rows, '  ')] : [];
   return [
-    [style.strong(titleOf(report)), ...(classes.length > 0 ? [style.dim(classes.join(', '))] : [])].join(
+    [style.strong(`Memory report${range}: ${plural(counts.cycles, 'cycle')}`), style.dim(classes.join(', '))]
+      .join('  ')
+      .trimEnd(),
+    // LTM-15's four fields.
+    columns(
+      [
+        ['memory written', report.memory_write_performed ? 'yes' : 'no'],
+        ['knowledge promoted', String(counts.promoted)],
+        ['knowledge contested', String(counts.contested)],
+        ['memory is', report.memory_integrity_status],
+      ],
       '  ',
     ),
-    columns(fields(report), '  '),
-    ...sections(report, style).flatMap(({ title, rows }) => ['', style.strong(title), columns(rows, '  ')]),
+    ...section(
+      'Cycles',
+      cycles.map((cycle) => [
+        ...[String(cycle.cycle), style.stamp(cycle.at), oneLine(cycle.task_id, 40)],
+        cycle.exit_code === null ? 'stopped' : `exit ${cycle.exit_code}`,
+        ...[paintClass(cycle.classification, style), describeNews(cycle)],
+      ]),
+    ),
+    ...section('Knowledge', known(false)),
+    ...section('Contested knowledge: do not rely on it', known(true)),
+    ...section(
+      'Governance',
+      events.map(({ at, kind, text }) => [style.stamp(at), kind, oneLine(text, 120)]),
+    ),
     '',
     waits === null
       ? style.dim(`Consolidation is due in ${plural(due_in, 'cycle')}.`)
@@ -269,53 +229,14 @@ function renderText(report: MemoryReport, style: Style): string {
   ].join('\n');
 }
 
-const same = (text: string): string => text;
-const PLAIN: Paint = { good: same, warn: same, bad: same, dim: same, stamp: same };
-
-function renderMarkdown(report: MemoryReport): string {
-  const row = (cells: readonly string[]): string =>
-    `| ${cells.map((text) => oneLine(text, 300).replace(/[|<>&\\`*_[\]]/g, '\\$&')).join(' | ')} |`;
-  const table = ({ head, rows }: Omit<Section, 'title'>): string[] => [
-    ...['', row(head), `|${' --- |'.repeat(head.length)}`],
-    ...rows.map(row),
-  ];
-  return [
-    `# ${titleOf(report)}`,
-    ...table({ head: ['field', 'value'], rows: fields(report) }),
-    ...sections(report, PLAIN).flatMap(({ title, ...rest }) => ['', `## ${title}`, ...table(rest)]),
-  ].join('\n');
-}
-
-const FORMATS = ['text', 'markdown', 'json'];
-
-type Shown = MemoryReport & { format?: 'markdown' };
-
-async function report(call: Call): Promise<Shown> {
-  const { format = 'text', ...range } = call.options as { from?: number; to?: number; format?: string };
-  if (!FORMATS.includes(format))
-    throw usage(
-      'format.unknown',
-      `--format: found ${JSON.stringify(format)}, allowed: ${FORMATS.join(' | ')}.`,
-      { field: 'format' },
-    );
-  if (format === 'json') call.flags.json = true;
-  const value = await call.forge().memory.report(range);
-  return format === 'markdown' ? { ...value, format } : value;
-}
-
-export const reporting = [
-  command<Shown>({
-    name: 'report',
-    summary:
-      'Report what the cycles wrote, what was learned, what was contested, and whether memory is intact',
-    example: 'forge memory report --from 11 --to 20 --format markdown',
-    options: [
-      { flags: '--from <n>', help: 'the first cycle', number: [0, 1_000_000_000] },
-      { flags: '--to <n>', help: 'the last cycle', number: [0, 1_000_000_000] },
-      { flags: '--format <format>', help: 'text, markdown or json', values: { words: FORMATS } },
-    ],
-    run: report,
-    render: (value, style) =>
-      value.format === 'markdown' ? renderMarkdown(value) : renderText(value, style),
-  }),
-];
+export const reportCommand = command<MemoryReport>({
+  name: 'report',
+  summary: 'Report what the cycles wrote, what was learned and contested, and whether memory is intact',
+  example: 'forge memory report --from 11 --to 20',
+  options: [
+    { flags: '--from <n>', help: 'the first cycle', number: [0, 1_000_000_000] },
+    { flags: '--to <n>', help: 'the last cycle', number: [0, 1_000_000_000] },
+  ],
+  run: (call) => call.forge().memory.report(call.options as { from?: number; to?: number }),
+  render: renderReport,
+});

@@ -4,17 +4,17 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import type { Overridden, Promoted, Reset } from '../index.js';
+import { SCOPE } from './command-cycles.js';
 import { describeEvidence } from './proven.js';
 
-const CONDITIONS: Record<string, (seen: { observed: number; qualified: number }) => string> = {
-  observed: ({ observed }) => `seen in ${plural(observed, 'cycle')}, 3 are needed`,
-  classification: () => 'a cycle was not SUCCESS or PARTIAL_SUCCESS',
-  environment_valid: () => "a cycle's environment was not valid",
-  governance_violations: () => 'a cycle broke a rule',
-  execution: () => 'a cycle has no execution record',
-  contradicted: () => 'it was contradicted; the count began again',
-  invalidated: () => 'a human declared it invalid',
-  fields: () => 'a field of its record would be empty',
+const CONDITIONS: Record<string, string> = {
+  classification: 'a cycle was not SUCCESS or PARTIAL_SUCCESS',
+  environment_valid: "a cycle's environment was not valid",
+  governance_violations: 'a cycle broke a rule',
+  execution: 'a cycle has no execution record',
+  contradicted: 'it was contradicted, so the count restarted',
+  invalidated: 'a human declared it invalid',
+  fields: 'a field of its record would be empty',
 };
 
 function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string {
@@ -25,12 +25,12 @@ function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string
     : `consolidation is due in ${plural(due_in, 'cycle')}; until then nothing is promoted`;
 }
 
-const SHOWN = 40;
+const MAX_ROWS = 40;
 
 type Row = [what: string, about: { pattern: string; scope: string }, why: string];
 
-/** What becomes of each pattern, and why. */
-function changes({ ran, promoted, contested, reinstated, rejected }: Promoted, style: Style): Row[] {
+/** The outcome for each pattern, and why. */
+function renderChanges({ ran, promoted, contested, reinstated, rejected }: Promoted, style: Style): Row[] {
   const will = ran ? '' : 'to be ';
   return [
     ...promoted.map((entry): Row => {
@@ -45,7 +45,8 @@ function changes({ ran, promoted, contested, reinstated, rejected }: Promoted, s
       return [style.good(`${will}reinstated`), entry, plural(entry.evidence.length, 'clean cycle')];
     }),
     ...rejected.map((entry): Row => {
-      const failed = entry.failed.map((condition) => CONDITIONS[condition]?.(entry) ?? condition);
+      const observed = `seen in ${plural(entry.observed, 'cycle')}, 3 are needed`;
+      const failed = entry.failed.map((name) => CONDITIONS[name] ?? observed);
       return [style.dim('not yet'), entry, `${failed.join('; ')} (${entry.candidate})`];
     }),
   ];
@@ -53,63 +54,58 @@ function changes({ ran, promoted, contested, reinstated, rejected }: Promoted, s
 
 const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad', unproven: 'warn' } as const;
 
-function knownRow(entry: Promoted['known'][number], style: Style): Row {
+function renderKnown(entry: Promoted['known'][number], style: Style): Row {
   const { status, knowledge_id } = entry;
   const how = status === 'unproven' ? 'its evidence is not here' : describeEvidence(entry);
   const what = style[STATUS[status]](status === 'valid' ? 'known' : status);
   return [what, entry, `${how}, ${style.dim(knowledge_id.slice(0, 12))}`];
 }
 
-const table = (rows: readonly Row[]): string[] =>
-  rows.length === 0
-    ? []
-    : [
-        columns(
-          rows.map(([what, { pattern, scope }, why]) => [what, scope, oneLine(pattern, 80), why]),
-          '  ',
-        ),
-      ];
+function renderTable(rows: readonly Row[]): string[] {
+  const cells = rows
+    .slice(0, MAX_ROWS)
+    .map(([what, { pattern, scope }, why]) => [what, scope, oneLine(pattern, 80), why]);
+  return rows.length === 0 ? [] : [columns(cells, '  ')];
+}
 
-function render(result: Promoted, style: Style): string {
+function renderPromoted(result: Promoted, style: Style): string {
   const { promoted, contested, reinstated, known } = result;
   const changed = new Set([...promoted, ...contested, ...reinstated].map(({ knowledge_id }) => knowledge_id));
   const rest = known.filter(({ knowledge_id }) => !changed.has(knowledge_id));
   const doubted = rest.filter(({ status }) => status === 'contested');
   const others = rest.filter(({ status }) => status !== 'contested');
-  const rows = [...changes(result, style), ...others.map((entry) => knownRow(entry, style))];
-  const more = rows.length - SHOWN;
+  const rows = [...renderChanges(result, style), ...others.map((entry) => renderKnown(entry, style))];
+  const more = rows.length - MAX_ROWS;
   return [
     renderWhen(result, style),
-    ...table(rows.slice(0, SHOWN)),
+    ...renderTable(rows),
     ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "TEXT" shows one, --json all`)] : []),
     ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these')] : []),
-    ...table(doubted.slice(0, SHOWN).map((entry) => knownRow(entry, style))),
+    ...renderTable(doubted.map((entry) => renderKnown(entry, style))),
   ].join('\n');
 }
 
-export const promoting = [
-  command<Promoted>({
-    name: 'promote',
-    args: ['[pattern]'],
-    summary:
-      'Show what may be learned, and which condition each pattern fails; run a consolidation that is due',
-    example: 'forge memory promote "retry the install once"',
-    writes: true,
-    run: (call, pattern) => call.forge().memory.promote(pattern === undefined ? {} : { pattern }),
-    render,
-    // LTM-06: a pattern that was asked for and fails its conditions is a finding.
-    exit: ({ asked, rejected }) => (asked !== undefined && rejected.length > 0 ? 1 : 0),
-  }),
-  command<Promoted>({
-    name: 'consolidate',
-    summary:
-      'Promote what has earned it, contest what was contradicted; every 10 evaluated cycles, never in between',
-    example: 'forge memory consolidate',
-    writes: true,
-    run: (call) => call.forge().memory.consolidate(),
-    render,
-  }),
-];
+export const promoteCommand = command<Promoted>({
+  name: 'promote',
+  args: ['[pattern]'],
+  summary: 'Show what may be learned and which condition each pattern fails; run a consolidation that is due',
+  example: 'forge memory promote "retry the install once"',
+  writes: true,
+  run: (call, pattern) => call.forge().memory.promote(pattern === undefined ? {} : { pattern }),
+  render: renderPromoted,
+  // LTM-06: a pattern that was asked for and fails its conditions is a finding.
+  exit: ({ asked, rejected }) => (asked !== undefined && rejected.length > 0 ? 1 : 0),
+});
+
+export const consolidateCommand = command<Promoted>({
+  name: 'consolidate',
+  summary:
+    'Promote proven patterns and contest contradicted ones; every 10 evaluated cycles, never in between',
+  example: 'forge memory consolidate',
+  writes: true,
+  run: (call) => call.forge().memory.consolidate(),
+  render: renderPromoted,
+});
 
 interface Acknowledged {
   audit: { id: string; n: number };
@@ -117,13 +113,14 @@ interface Acknowledged {
 }
 type Result = Overridden | Acknowledged | Reset;
 
-const SUBJECTS: Record<string, string | null | undefined> = {
+/** The subject of each action; '' if it takes none. `reset` checks its own. */
+const SUBJECTS: Record<string, string | undefined> = {
   append: 'TEXT',
   invalidate: 'ID',
-  freeze: null,
-  unfreeze: null,
+  freeze: '',
+  unfreeze: '',
   reset: undefined,
-  acknowledge: null,
+  acknowledge: '',
 };
 const ACTIONS = Object.keys(SUBJECTS);
 
@@ -146,7 +143,6 @@ async function override(call: Call, action: string, subject = ''): Promise<Resul
   }
 }
 
-/** Each action needs a subject, takes none, or (reset) judges it itself. */
 function checkSubject(action: string, subject: string): void {
   if (!ACTIONS.includes(action))
     throw usage(
@@ -155,53 +151,39 @@ function checkSubject(action: string, subject: string): void {
       { field: 'action' },
     );
   const what = SUBJECTS[action];
-  if (what === undefined || (what === null) === (subject === '')) return;
-  const [problem, example] =
-    what === null
-      ? ['takes no subject; leave the last word out.', '']
-      : [`needs a subject: ${what}.`, ' "…"'];
-  throw usage('override.subject', `override ${action} ${problem}`, {
-    hint: `forge memory override ${action}${example} --reason "TEXT"`,
+  if (what === undefined || (what === '') === (subject === '')) return;
+  const problem = what === '' ? 'takes no subject' : `needs a subject: ${what}`;
+  throw usage('override.subject', `override ${action} ${problem}.`, {
+    hint: `forge memory override ${action}${what === '' ? '' : ' "…"'} --reason "TEXT"`,
   });
 }
 
 function renderOverride(result: Result, style: Style): string {
-  if ('tier' in result) return describeReset(result);
-  const audit = style.dim(`audit ${result.audit.id.slice(0, 12)}`);
+  const audit = `audit ${style.dim(result.audit.id.slice(0, 12))}`;
+  if ('tier' in result)
+    return `${result.tier}: left out ${plural(result.count, 'record')} from before now; the ledger keeps them\n${audit}`;
   if ('reasons' in result)
-    return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; work goes on`;
+    return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; work continues`;
   const { action, pattern = '', knowledge_id = '' } = result;
   const about = `${style.dim(knowledge_id.slice(0, 12))}  ${oneLine(pattern, 120)}`;
-  const said = {
+  const done = {
     append: `known from now on, by a human: ${about}`,
     invalidate: `invalid from now on: ${about}`,
-    freeze: 'consolidation is frozen; recording goes on',
-    unfreeze: 'consolidation goes on with the next cycle that makes it due',
+    freeze: 'consolidation is frozen; recording continues',
+    unfreeze: 'consolidation continues with the next cycle that makes it due',
   }[action];
-  return `${said}\n${audit}`;
+  return `${done}\n${audit}`;
 }
 
-const describeReset = ({ tier, count, audit }: Reset): string =>
-  `${tier}: ${plural(count, 'record')} from before now ${count === 1 ? 'is' : 'are'} left out; the ledger keeps them\naudit ${audit.id.slice(0, 12)}`;
-
-export const overriding = [
-  command<Result>({
-    name: 'override',
-    args: ['<action>', '[subject]'],
-    values: { action: { words: ACTIONS } },
-    summary:
-      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a size',
-    example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
-    options: [
-      REASON,
-      {
-        flags: '--scope <word>',
-        help: 'of what is appended: execution (default), environment, governance or optimization',
-        values: { words: ['execution', 'environment', 'governance', 'optimization'] },
-      },
-    ],
-    writes: true,
-    run: override,
-    render: renderOverride,
-  }),
-];
+export const overrideCommand = command<Result>({
+  name: 'override',
+  args: ['<action>', '[subject]'],
+  values: { action: { words: ACTIONS } },
+  summary:
+    'Record a human decision: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a size',
+  example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
+  options: [REASON, SCOPE],
+  writes: true,
+  run: override,
+  render: renderOverride,
+});

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
+import { textsIn } from '../ledger/container.js';
 import { openDamage } from '../ledger/graph.js';
+import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import {
   currentHeads,
   type Memory,
@@ -13,10 +14,9 @@ import {
   storeRecords,
 } from '../ledger/memory.js';
 import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
-import { nameCandidates, weighAll } from './candidates.js';
-import { readSize, TOO_LARGE } from './growth.js';
+import { candidateId } from './candidates.js';
 import { closeInvestigations, type KnownPattern, listKnown, openInvestigations } from './knowledge.js';
-import { knowledgeId, normalisePattern, textsOf } from './proven.js';
+import { normalisePattern } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
@@ -27,16 +27,16 @@ import {
   weighing,
 } from './rules.js';
 
-/** Where consolidation stands. */
+/** How far the next consolidation is. */
 export interface Assessment {
   /** Cycles that no consolidation covers, counted up to those that make one due. */
   uncovered: number;
-  /** How many more make it due; 0 when it is. */
+  /** How many more make it due; 0 if it is. */
   due_in: number;
   memory: Memory;
 }
 
-/** LTM-08: reads evaluations and knowledge, and counts. Weighs and writes nothing. */
+/** LTM-08: counts cycles. Weighs and writes nothing. */
 export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
@@ -46,13 +46,12 @@ export function assess(context: Context): Assessment {
 }
 
 /** What a consolidation would do now (LTM-06 to LTM-09). */
-export function planFor(memory: Memory): Plan {
-  return planConsolidation({
+export const planFor = (memory: Memory): Plan =>
+  planConsolidation({
     evaluations: memory.records('evaluation'),
     knowledge: memory.records('knowledge'),
     ...weighing(memory),
   });
-}
 
 interface Outcome {
   knowledge_id: string;
@@ -74,28 +73,25 @@ export interface Consolidated {
 }
 
 const nothingDone = (uncovered: number, waits: string | null): Consolidated => ({
-  ran: false,
-  promoted: [],
-  contested: [],
-  reinstated: [],
+  ...{ ran: false, promoted: [], contested: [], reinstated: [] },
   due_in: Math.max(0, WINDOW - uncovered),
   ...(waits === null ? {} : { waits }),
 });
 
-/** Runs it when it is due and nothing holds it back. Caller holds the lock. */
-export function consolidateIfDue(context: Context): Consolidated & { assessment: Assessment } {
+/** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
+function consolidateIfDue(context: Context): Consolidated & { assessment: Assessment } {
   const assessment = assess(context);
-  const { uncovered, due_in } = assessment;
-  const waits = due_in > 0 ? null : whyWaiting(context, assessment.memory);
-  if (due_in === 0 && waits === null) return { ...consolidate(context, assessment.memory), assessment };
+  const { uncovered, due_in, memory } = assessment;
+  const waits = due_in > 0 ? null : whyWaiting(context, memory);
+  if (due_in === 0 && waits === null) return { ...consolidate(context, memory), assessment };
   rememberCount(context, uncovered);
   return { ...nothingDone(uncovered, waits), assessment };
 }
 
-/** What holds consolidation back: damage that nobody has looked at, too much memory, or a human. Null when nothing does. */
+/** Why consolidation waits: unreviewed damage, too much memory, or a human. Null if it does not. */
 export function whyWaiting(context: Context, memory = readMemory(context)): string | null {
   if (openDamage(memory.graph).length > 0)
-    return 'memory was damaged; a human who has looked ends that with: forge memory override acknowledge --reason "TEXT"';
+    return `memory was damaged; a human who has reviewed that runs: ${ACCEPT}`;
   if (readSize(context).growth === 'paused') return TOO_LARGE;
   return readFreezes(memory).length > 0
     ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "TEXT"'
@@ -105,7 +101,7 @@ export function whyWaiting(context: Context, memory = readMemory(context)): stri
 /** Audit records that freeze consolidation and that none has ended (LTM-14). */
 export function readFreezes(memory: Memory): string[] {
   const overrides = memory.records('audit').filter(({ record }) => record.kind === 'override');
-  const ended = new Set(overrides.flatMap(({ record }) => textsOf(record.settles)));
+  const ended = new Set(overrides.flatMap(({ record }) => textsIn(record.settles)));
   return overrides
     .filter(({ id, record }) => record.action === 'freeze' && !ended.has(id))
     .map(({ id }) => id);
@@ -115,7 +111,7 @@ function consolidate(context: Context, memory: Memory): Consolidated {
   const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
-  // A crash before the records leaves an investigation that is closed later, not a contest that nobody looks into.
+  // A crash before the records leaves an investigation that is closed later, not a contest that nobody investigates.
   openInvestigations(context, plan.contested);
   const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
   const stored = storeRecords(context, recordsOf(plan, coverage));
@@ -134,38 +130,34 @@ function consolidate(context: Context, memory: Memory): Consolidated {
 
 const outcomes = (entries: readonly Omit<Outcome, 'record'>[], stored: readonly RecordRef[]): Outcome[] =>
   entries.map(({ knowledge_id, pattern, scope }, i) => ({
-    ...{ knowledge_id, pattern, scope },
-    record: stored[i]?.id ?? '',
+    ...{ knowledge_id, pattern, scope, record: stored[i]?.id ?? '' },
   }));
 
-/** The count of uncovered cycles. It holds while the ledger has the heads it had. */
+/** The cached count of uncovered cycles. It holds while the ledger has these heads. */
 interface CountHint {
   of: string;
   uncovered: number;
 }
 
-const digestHeads = (context: Context): string =>
-  createHash('sha256').update(currentHeads(context).join(' ')).digest('hex');
+const headsOf = (context: Context): string => currentHeads(context).join(' ');
 
-/** How many cycles were uncovered; null when somebody has to count. Nothing is read. Caller holds the lock. */
+/** The cached count, or null. Reads no records. The caller holds the lock. */
 export function rememberedCount(context: Context): number | null {
   const hint = readHint<CountHint>(windowFile(context.layout));
-  return hint && Number.isSafeInteger(hint.uncovered) && hint.of === digestHeads(context)
-    ? hint.uncovered
-    : null;
+  return hint && Number.isSafeInteger(hint.uncovered) && hint.of === headsOf(context) ? hint.uncovered : null;
 }
 
-/** For the heads as they are now. Caller holds the lock. */
+/** Caches the count for the heads as they are now. The caller holds the lock. */
 export function rememberCount(context: Context, uncovered: number): void {
   if (context.disk.dryRun) return;
-  writeHint(windowFile(context.layout), { of: digestHeads(context), uncovered } satisfies CountHint);
+  writeHint(windowFile(context.layout), { of: headsOf(context), uncovered } satisfies CountHint);
 }
 
-/** After cycles were recorded: adds to the count where it is known, and consolidates when due. Caller holds the lock. */
+/** After cycles were recorded: adds to the count if that is cached, and consolidates when due. The caller holds the lock. */
 export function afterRecording(context: Context, before: number | null, added: number): Consolidated {
   if (before !== null) {
     const uncovered = Math.min(before + added, WINDOW);
-    // While something holds it back, nothing is weighed: memory is largest then.
+    // Nothing is weighed while something holds it back: memory is largest then.
     const waits = uncovered < WINDOW ? null : whyWaiting(context);
     if (uncovered < WINDOW || waits !== null) {
       rememberCount(context, uncovered);
@@ -176,28 +168,27 @@ export function afterRecording(context: Context, before: number | null, added: n
   return done;
 }
 
-const LISTS = ['promoted', 'contested', 'reinstated', 'rejected'] as const;
-type Lists = Pick<Plan, (typeof LISTS)[number]> & { known: KnownPattern[] };
-type Rejected = Plan['rejected'][number];
+const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
 
 /** What may be learned, and what stands in the way. */
-export interface Promoted extends Omit<Lists, 'promoted' | 'rejected'> {
-  /** Whether consolidation is due: ten or more cycles are not covered. */
+export interface Promoted extends Pick<Plan, 'contested' | 'reinstated'> {
+  /** Ten or more cycles are not covered. */
   due: boolean;
   due_in: number;
   /** False: this is what it would do now. */
   ran: boolean;
   /** Why it waits although it is due. */
   waits?: string;
-  /** With the cycles that forge tested, and those that were only reported. */
+  /** With the number of cycles that forge tested, and of those that were only reported. */
   promoted: (Plan['promoted'][number] & { tested: number; reported: number })[];
-  /** With the id that confirms it: `C-317`. */
-  rejected: (Rejected & { candidate: string })[];
-  /** The pattern that was asked for; then only what concerns it is listed. */
+  /** With the id that confirms it: `C-317204`. */
+  rejected: (Plan['rejected'][number] & { candidate: string })[];
+  known: KnownPattern[];
+  /** The pattern that was asked for. The lists then have nothing else. */
   asked?: string;
 }
 
-/** `forge memory consolidate`: runs when it is due; before that it only says when (LTM-08). */
+/** `forge memory consolidate`: runs when it is due. Before that it only says when (LTM-08). */
 export async function consolidateMemory(context: Context): Promise<Promoted> {
   requireSupervisor(context, 'memory');
   requireMemory(context);
@@ -211,10 +202,9 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
   });
 }
 
+/** `memory` as it was before a consolidation wrote its records. */
 function describe(context: Context, { due_in, memory }: Assessment, done?: Consolidated): Promoted {
-  // As it was before a consolidation wrote its records.
   const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
-  const names = nameCandidates(weighAll(memory));
   const ran = done?.ran ?? false;
   const due = due_in === 0;
   const waits = due && !ran ? whyWaiting(context, memory) : null;
@@ -226,18 +216,14 @@ function describe(context: Context, { due_in, memory }: Assessment, done?: Conso
       return { ...promotion, tested: count, reported: promotion.evidence.length - count };
     }),
     ...{ contested, reinstated },
-    rejected: rejected.map((entry) => {
-      const id = knowledgeId(entry.scope, entry.pattern);
-      return { ...entry, candidate: names.get(id) ?? '' };
-    }),
-    // What was just written is not in the memory that was read before.
+    rejected: rejected.map((entry) => ({ ...entry, candidate: candidateId(entry.knowledge_id) })),
     known: listKnown(context, ran ? undefined : memory),
   };
 }
 
 /**
- * `forge memory promote [PATTERN]`: where each pattern stands, and which condition it fails (LTM-06). Runs a
- * consolidation that is due. Where that is not allowed, or not possible now, shows what it would do.
+ * `forge memory promote [PATTERN]`: the state of each pattern and the conditions that it fails (LTM-06). Runs a
+ * consolidation that is due. If that is not allowed or not possible now, shows what it would do.
  */
 export async function promotePattern(
   context: Context,
@@ -248,21 +234,15 @@ export async function promotePattern(
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
   const isAsked = (entry: { pattern: string }): boolean => normalisePattern(entry.pattern) === wanted;
-  const found: Promoted = {
-    ...all,
-    asked: pattern,
-    promoted: all.promoted.filter(isAsked),
-    contested: all.contested.filter(isAsked),
-    reinstated: all.reinstated.filter(isAsked),
-    rejected: all.rejected.filter(isAsked),
-    known: all.known.filter(isAsked),
-  };
-  if (found.known.length === 0 && LISTS.every((list) => found[list].length === 0))
-    throw unknownPattern(pattern, all);
-  return found;
+  const found: Promoted = { ...all, asked: pattern };
+  for (const list of LISTS) Object.assign(found, { [list]: all[list].filter(isAsked) });
+  if (LISTS.some((list) => found[list].length > 0)) return found;
+  const others = plural(all.promoted.length + all.rejected.length, 'other');
+  const message = `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))} (${others} seen).`;
+  throw usage('pattern.unknown', message, { hint: 'forge memory promote' });
 }
 
-/** Null where nothing is to be written: by a builder, in a dry run, in memory that is damaged. */
+/** Null if nothing may be written: by a builder, in a dry run, or while memory is damaged. */
 async function runHere(context: Context): Promise<Promoted | null> {
   if (context.disk.dryRun || isBuilding(context)) return null;
   try {
@@ -272,13 +252,4 @@ async function runHere(context: Context): Promise<Promoted | null> {
     context.warnings.push(`Consolidation is due, but was not run: ${error.message}`);
     return null;
   }
-}
-
-function unknownPattern(pattern: string, { promoted, rejected }: Promoted): Error {
-  const seen = promoted.length + rejected.length;
-  return usage(
-    'pattern.unknown',
-    `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))} (${plural(seen, 'other')} seen).`,
-    { hint: 'forge memory promote' },
-  );
 }

@@ -3,11 +3,8 @@ import * as z from 'zod/mini';
 import { lastBytes, MAX_TAIL_BYTES, oneLine } from '../core/text.js';
 import type { Body } from '../ledger/memory.js';
 
-/**
- * How a cycle is judged. LTM, "Knowledge Promotion Mechanism", knows the first two: only they may teach anything. A
- * REGRESSION broke what had worked; a GOVERNANCE_VIOLATION broke a rule, whatever else it did.
- */
-const CLASSIFICATIONS = [
+/** How a cycle is judged. Only the first two may teach anything (LTM, "Knowledge Promotion Mechanism"). */
+export const CLASSIFICATIONS = [
   'SUCCESS',
   'PARTIAL_SUCCESS',
   'FAILURE',
@@ -26,18 +23,18 @@ const Log = z.strictObject({
   sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
 });
 type Log = z.infer<typeof Log>;
-const Pattern = z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) });
 const Texts = z.array(Text).check(z.maxLength(1000));
+const Pattern = z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) });
 
-// Printable ASCII without quotes and backslashes: as JSON it is itself, so that it can be sought as bytes.
+// Printable ASCII without quotes and backslashes: it is the same in JSON, so it can be searched for as bytes.
 const KEY = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
-/** A stage of the governed loop as it went (GOV-03). */
+/** A stage of the governed loop and its outcome (GOV-03). */
 export const Stage = z.strictObject({
   name: Text,
   status: z.enum(['ok', 'failed', 'skipped']),
   duration_ms: z.int(),
-  /** Why it failed or was left out. */
+  /** Why it failed or was skipped. */
   note: z.optional(Text),
 });
 export type Stage = z.infer<typeof Stage>;
@@ -48,14 +45,14 @@ export const Evidence = z.strictObject({
   argv: z.array(z.string()),
   exit_code: z.nullable(z.int()),
   duration_ms: z.int(),
-  /** Of the working tree as it was run; null without git. */
+  /** The git tree of the working tree at that time; null without git. */
   tree: z.nullable(Text),
   output_bytes: z.int(),
   output_sha256: Text,
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** Of runs that a record had no room for: how many, how many of them failed, and the digest of their JSON lines. */
+/** Runs that a record had no room for: how many, how many failed, and the digest of their JSON lines. */
 export const EvidenceLeftOut = z.strictObject({
   runs: z.int().check(z.gte(1)),
   failed: z.int().check(z.gte(0)),
@@ -63,17 +60,8 @@ export const EvidenceLeftOut = z.strictObject({
 });
 export type EvidenceLeftOut = z.infer<typeof EvidenceLeftOut>;
 
-/** One cycle as `forge memory record` takes it. */
-export const CycleInput = z.strictObject({
-  task_id: Text,
-  /** Null when it was stopped by a signal. */
-  exit_code: z.nullable(z.int()),
-  started_at: z.optional(z.iso.datetime()),
-  finished_at: z.optional(z.iso.datetime()),
-  /** All of it, of which the last 4 KiB and the digest are kept; or just these. */
-  log: z.optional(z.union([z.string(), Log])),
-  /** The stages before the record was made. */
-  stages: z.optional(z.array(Stage).check(z.maxLength(20))),
+/** The evaluation of a cycle. */
+const judged = {
   classification: z.optional(z.enum(CLASSIFICATIONS)),
   environment_valid: z.optional(z.boolean()),
   governance_violations: z.optional(Texts),
@@ -81,16 +69,28 @@ export const CycleInput = z.strictObject({
   regression_flags: z.optional(Texts),
   improvement_proposals: z.optional(Texts),
   patterns: z.optional(z.array(Pattern).check(z.maxLength(1000))),
-  /** Ids of candidates (`C-317`) that were observed again: each is recorded as its pattern. */
-  confirm: z.optional(z.array(Text).check(z.maxLength(100))),
   evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
   evidence_left_out: z.optional(EvidenceLeftOut),
+};
+
+/** One cycle as `forge memory record` takes it. */
+export const CycleInput = z.strictObject({
+  task_id: Text,
+  /** Null if it was stopped by a signal. */
+  exit_code: z.nullable(z.int()),
+  started_at: z.optional(z.iso.datetime()),
+  finished_at: z.optional(z.iso.datetime()),
+  /** The whole log, of which the last 4 KiB and the digest are kept, or just these. */
+  log: z.optional(z.union([z.string(), Log])),
+  /** The stages before the record was made. */
+  stages: z.optional(z.array(Stage).check(z.maxLength(20))),
+  ...judged,
   /** The same key again is the same cycle: nothing is recorded twice. */
   idempotency_key: z.optional(z.string().check(z.regex(KEY))),
 });
 export type CycleInput = z.infer<typeof CycleInput>;
 
-/** A cycle's execution record. Clones may use the same number: evidence names ids. */
+/** A cycle's execution record. Clones may repeat a number, so evidence names ids. */
 export function executionBody(input: CycleInput, key: string, now: string, cycle: number): Body {
   const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
   return {
@@ -107,22 +107,10 @@ function keepLog(log: string | Log): Log {
   return { tail: lastBytes(bytes), bytes: bytes.length, sha256 };
 }
 
-const JUDGED = [
-  'classification',
-  'environment_valid',
-  'governance_violations',
-  'quality_signals',
-  'regression_flags',
-  'improvement_proposals',
-  'patterns',
-  'evidence',
-  'evidence_left_out',
-] as const;
+export const isEvaluated = (input: CycleInput): boolean =>
+  Object.keys(judged).some((field) => input[field as keyof CycleInput] !== undefined);
 
-/** Whether the cycle was evaluated at all. */
-export const isEvaluated = (input: CycleInput): boolean => JUDGED.some((field) => input[field] !== undefined);
-
-/** Its evaluation record. */
+/** A cycle's evaluation record. */
 export function evaluationBody(input: CycleInput, key: string, cycle: number, execution: string): Body {
   return {
     ...{ tier: 'evaluation', kind: 'cycle', key, cycle, execution },
@@ -142,11 +130,11 @@ export function evaluationBody(input: CycleInput, key: string, cycle: number, ex
 /** The violation of a cycle whose record came late. */
 export const LATE_WRITE = 'memory write failed; recorded by a later command';
 
-/** What a cycle counts as whose record did not come in time: it failed, but what broke a rule stays that. */
+/** The classification of a cycle whose record came late: FAILURE, unless it broke a rule. */
 export const judgedLate = (classification: CycleInput['classification']): Classification =>
   classification === 'GOVERNANCE_VIOLATION' ? classification : 'FAILURE';
 
-/** LTM-16: nothing may be learned or improved from a cycle whose record did not come in time. */
+/** LTM-16: nothing may be learned or improved from a cycle whose record came late. */
 export function recordedLate(input: CycleInput, change: Partial<CycleInput>): CycleInput {
   const { patterns: _patterns, improvement_proposals: _proposals, ...kept } = input;
   return { ...kept, ...change, classification: judgedLate(input.classification) };
@@ -156,20 +144,12 @@ export function recordedLate(input: CycleInput, change: Partial<CycleInput>): Cy
 export const afterFailedWrite = (input: CycleInput): CycleInput =>
   recordedLate(input, { governance_violations: [...(input.governance_violations ?? []), LATE_WRITE] });
 
-/** A record has 1 MB at most, and other things in it. */
-const MAX_RUNS = 500;
-const MAX_RUNS_BYTES = 256 * 1024;
-const MAX_TEXTS = 500;
-const MAX_TEXTS_BYTES = 128 * 1024;
+/** A record has at most 1 MB, and holds other things too. */
+const MAX_RUNS = { count: 500, bytes: 256 * 1024 };
+const MAX_TEXTS = { count: 500, bytes: 128 * 1024 };
 
-/** The runs of a cycle as its record has them. */
-export interface BoundEvidence {
-  evidence: Evidence[];
-  evidence_left_out?: EvidenceLeftOut;
-}
-
-/** Tells of each value whether it still fits. */
-function makeRoom(count: number, bytes: number): (value: unknown) => boolean {
+/** Returns a check whether the next value still fits. */
+function makeBudget({ count, bytes }: { count: number; bytes: number }): (value: unknown) => boolean {
   return (value) => {
     const size = Buffer.byteLength(JSON.stringify(value));
     if (count === 0 || size > bytes) return false;
@@ -179,27 +159,29 @@ function makeRoom(count: number, bytes: number): (value: unknown) => boolean {
   };
 }
 
-/**
- * What a record can hold of all runs: failures before the others, and of what is left out the number and the SHA-256
- * of its JSON lines, in the order of the runs.
- */
+/** The runs of a cycle as its record has them. */
+export interface BoundEvidence {
+  evidence: Evidence[];
+  evidence_left_out?: EvidenceLeftOut;
+}
+
+/** The runs that fit into a record, failures first, and a digest of the rest in the order of the runs. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
-  const fits = makeRoom(MAX_RUNS, MAX_RUNS_BYTES);
-  const failed = runs.filter(({ exit_code }) => exit_code !== 0);
-  const ordered = [...failed, ...runs.filter(({ exit_code }) => exit_code === 0)];
+  const isFailed = ({ exit_code }: Evidence): boolean => exit_code !== 0;
+  const fits = makeBudget(MAX_RUNS);
+  const ordered = [...runs.filter(isFailed), ...runs.filter((run) => !isFailed(run))];
   const kept = new Set(ordered.filter((run) => fits(run)));
   const left = runs.filter((run) => !kept.has(run));
   if (left.length === 0) return { evidence: [...runs] };
-  const sha256 = createHash('sha256')
-    .update(left.map((run) => `${JSON.stringify(run)}\n`).join(''))
-    .digest('hex');
-  const left_failed = left.filter(({ exit_code }) => exit_code !== 0).length;
-  return { evidence: [...kept], evidence_left_out: { runs: left.length, failed: left_failed, sha256 } };
+  const lines = left.map((run) => `${JSON.stringify(run)}\n`).join('');
+  const sha256 = createHash('sha256').update(lines).digest('hex');
+  const counts = { runs: left.length, failed: left.filter(isFailed).length };
+  return { evidence: [...kept], evidence_left_out: { ...counts, sha256 } };
 }
 
-/** Each on a line, and as many as a record can hold; the last says how many more there are. */
+/** The texts that fit into a record, each in one line. The last line counts the others. */
 export function boundTexts(texts: readonly string[]): string[] {
-  const fits = makeRoom(MAX_TEXTS, MAX_TEXTS_BYTES);
+  const fits = makeBudget(MAX_TEXTS);
   const lines = texts.map((text) => oneLine(text, 500));
   const end = lines.findIndex((line) => !fits(line));
   return end < 0 ? lines : [...lines.slice(0, end), `and ${lines.length - end} more`];

@@ -13,31 +13,19 @@ import { type Context, timestamp } from '../project/project.js';
 import { type Proven, readProven } from './proven.js';
 import type { Contested } from './rules.js';
 
-/** What there is to know, by knowledge id. Works while memory is halted. */
-export function readKnowledge(context: Context, memory = readMemory(context)): Map<string, Proven> {
-  return readProven(memory.records('knowledge'), (id) => memory.graph.hasAnywhere(id));
-}
+/** All knowledge by its id. Works while memory is halted. */
+export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>
+  readProven(memory.records('knowledge'), (id) => memory.graph.hasAnywhere(id));
 
 /** A piece of knowledge as answers list it. */
-export type KnownPattern = Pick<
-  Proven,
-  | 'knowledge_id'
-  | 'pattern'
-  | 'scope'
-  | 'kind'
-  | 'status'
-  | 'tested'
-  | 'reported'
-  | 'evidence_cycles'
-  | 'created_at'
->;
+export type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
 
 export const listKnown = (context: Context, memory?: Memory): KnownPattern[] =>
   [...readKnowledge(context, memory).values()].map(
     ({ record: _, contested: _contested, invalidated: _invalidated, answered: _answered, ...known }) => known,
   );
 
-/** LTM-09: opens a unit for each contested piece of knowledge that has none. Caller holds the lock. */
+/** LTM-09: opens a unit for each contested piece of knowledge that has none. The caller holds the lock. */
 export function openInvestigations(context: Context, contested: readonly Contested[]): void {
   if (contested.length === 0) return;
   const at = timestamp(context);
@@ -49,8 +37,8 @@ export function openInvestigations(context: Context, contested: readonly Contest
 }
 
 /**
- * Ends investigations of knowledge that is not contested anymore: a merge, a reset or an interrupted command may have
- * left them open. Caller holds the lock.
+ * Ends investigations of knowledge that is no longer contested: a merge, a reset or an interrupted command may have left
+ * them open. The caller holds the lock.
  */
 export function closeInvestigations(context: Context): void {
   changeActive(context, (issues) => {
@@ -67,7 +55,7 @@ export function readIssues(context: Context): { path: string; bytes: Buffer | nu
   return { path, bytes, issues: openOf(context, value.issues) };
 }
 
-/** Reads knowledge only when there is an investigation. */
+/** Reads knowledge only if there is an investigation. */
 function openOf(context: Context, issues: Unit[]): Unit[] {
   if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
   const proven = readKnowledge(context);
@@ -77,30 +65,22 @@ function openOf(context: Context, issues: Unit[]): Unit[] {
   });
 }
 
+/** Each investigation of the same knowledge keeps a file of its own. Closing one twice writes the same file. */
 function keepDone({ disk, layout, world }: Context, unit: Unit): void {
-  const done = {
-    schema_version: ACTIVE_ISSUES.version,
-    ...unit,
-    state: 'done',
-    updated_at: world.now().toISOString(),
-  };
-  disk.replace(findDoneFile({ disk, layout }, unit), encodeDocument(done));
-}
-
-/** Each investigation of the same knowledge keeps its own file. A repeated end writes the same file again. */
-function findDoneFile(
-  { disk, layout }: Pick<Context, 'disk' | 'layout'>,
-  { linear_id, created_at }: Unit,
-): string {
+  const { linear_id, created_at } = unit;
   const opened = `"created_at": ${JSON.stringify(created_at)}`;
+  const updated_at = world.now().toISOString();
+  const done = { schema_version: ACTIVE_ISSUES.version, ...unit, state: 'done', updated_at };
   for (let turn = 1; ; turn++) {
     const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
     const bytes = disk.read(path);
-    if (bytes === null || bytes.includes(opened)) return path;
+    if (bytes !== null && !bytes.includes(opened)) continue;
+    disk.replace(path, encodeDocument(done));
+    return;
   }
 }
 
-/** Caller holds the lock. */
+/** The caller holds the lock. */
 export function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
   const path = activeIssuesFile(layout);
   const none: ActiveIssues = { schema_version: ACTIVE_ISSUES.version, issues: [] };

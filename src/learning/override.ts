@@ -18,7 +18,7 @@ import { closeInvestigations, readKnowledge } from './knowledge.js';
 import { knowledgeId, normalisePattern, type Proven } from './proven.js';
 import { weighEvidence } from './rules.js';
 
-/** What an override did: the audit record, and the knowledge record that it brought. */
+/** What an override did: the audit record, and the knowledge record that names it. */
 export interface Overridden {
   audit: RecordRef;
   action: 'append' | 'invalidate' | 'freeze' | 'unfreeze';
@@ -50,27 +50,21 @@ export async function appendCorrection(
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
     const known = readKnowledge(context).get(knowledge_id);
     if (known?.status === 'valid')
-      throw refused(
-        'knowledge.known',
-        `That is already known and valid (${knowledge_id.slice(0, 12)}).`,
-        LIST,
-      );
+      throw refused('knowledge.known', `That is known and valid (${knowledge_id.slice(0, 12)}).`, LIST);
+    const evaluations = readMemory(context).records('evaluation');
+    const weighed = weighEvidence(evaluations, { has: () => true }).get(knowledge_id);
     return {
       kind: 'correction',
       ...{ knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
       ...{ created_at: timestamp(context), evidence: [] },
       settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
-      // The human knew what contradicts it until now.
-      contradicts: findAgainst(context, knowledge_id),
+      // The human knew what has contradicted it so far.
+      contradicts: weighed?.against ?? [],
     };
   });
 }
 
-const findAgainst = (context: Context, knowledge_id: string): string[] =>
-  weighEvidence(readMemory(context).records('evaluation'), { has: () => true }).get(knowledge_id)?.against ??
-  [];
-
-/** LTM-14: a human says that something is not true anymore. The record stays; readers show it as invalid. */
+/** LTM-14: a human says that something is no longer true. The record stays; readers show it as invalid. */
 export async function invalidateKnowledge(
   context: Context,
   input: { knowledge: string; reason?: string },
@@ -84,7 +78,7 @@ export async function invalidateKnowledge(
   });
 }
 
-/** The audit record and the knowledge record that names it, in one write. */
+/** Stores the audit record and the knowledge record that names it in one write. */
 function decide(
   context: Context,
   about: Omit<Required<Overridden>, 'audit' | 'record'>,
@@ -92,7 +86,7 @@ function decide(
   draft: () => Omit<Body, 'tier'> & { kind: string },
 ): Overridden {
   requireMemory(context);
-  // An audit record is kept for good. The words stand in the knowledge alone, where they can be redacted (LTM-19).
+  // An audit record is kept for good. The words are only in the knowledge, where they can be redacted (LTM-19).
   const { pattern: _, ...named } = about;
   return context.disk.withLock(() => {
     const body = draft();
@@ -105,7 +99,7 @@ function decide(
   });
 }
 
-/** By its words, its id or that of the record that `memory log` shows, or the start of one. */
+/** Finds knowledge by its words, or by the start of its id or of its record's id. */
 function findKnown(context: Context, name: string): Proven {
   const isId = /^[0-9a-f]{6,64}$/.test(name);
   const found = [...readKnowledge(context).values()].filter(({ knowledge_id, record, pattern }) =>
@@ -117,15 +111,11 @@ function findKnown(context: Context, name: string): Proven {
   if (only && found.length === 1) return only;
   const shown = JSON.stringify(oneLine(name, 80));
   throw only
-    ? usage(
-        'knowledge.ambiguous',
-        `${shown} is ambiguous: ${found.length} pieces of knowledge match; name one by its id.`,
-        LIST,
-      )
+    ? usage('knowledge.ambiguous', `${shown} is ambiguous: ${found.length} match. Name one by its id.`, LIST)
     : usage('knowledge.unknown', `No knowledge matches ${shown}.`, LIST);
 }
 
-/** LTM-14: consolidation waits until a human ends that. Recording goes on. */
+/** LTM-14: consolidation waits until a human ends that. Recording continues. */
 export async function freezeConsolidation(
   context: Context,
   input: { reason?: string; end?: boolean },

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { oneLine, plural, wordsOf } from '../core/text.js';
+import { textsIn } from '../ledger/container.js';
 import type { Identified } from '../ledger/memory.js';
 
-/** LTM, "Knowledge Promotion Mechanism": distinct cycles. */
+/** LTM, "Knowledge Promotion Mechanism": the number of distinct cycles. */
 export const ENOUGH = 3;
 
 /** Patterns that differ only in case, width, white space and a final mark are the same. */
 export const normalisePattern = (text: string): string => wordsOf(text, '.!;');
 
 /** The id of a piece of knowledge: the same on every machine that learns it (LTM-07). */
-export function knowledgeId(scope: string, pattern: string): string {
-  return createHash('sha256')
+export const knowledgeId = (scope: string, pattern: string): string =>
+  createHash('sha256')
     .update(`forge\u0000knowledge\u0000${scope}\u0000${normalisePattern(pattern)}`)
     .digest('hex');
-}
 
-/** A piece of long-term knowledge as its records leave it (docs/governance.md). */
+/** A piece of knowledge as its records describe it (docs/governance.md). */
 export interface Proven {
   knowledge_id: string;
   pattern: string;
@@ -30,15 +30,15 @@ export interface Proven {
   reported: number;
   /** `unproven`: its evidence is not here. */
   status: 'valid' | 'contested' | 'invalid' | 'unproven';
-  /** The `contested` records that nothing settles. */
+  /** Unsettled `contested` records. */
   contested: string[];
-  /** The `invalidated` records that nothing settles. */
+  /** Unsettled `invalidated` records. */
   invalidated: string[];
   /** Evaluations whose contradiction an earlier consolidation, or a human, has seen. */
   answered: Set<string>;
 }
 
-/** How it is known, in words: "tested in 3 cycles", "reported 10 times". */
+/** "tested in 3 cycles", "reported 10 times" or "by a human". */
 export function describeEvidence({
   kind,
   tested,
@@ -52,20 +52,13 @@ export function describeEvidence({
   return parts.join(', ');
 }
 
-/** "C-317: tests need -x, seen 2 times". */
-export const describeCandidate = ({
-  id,
-  pattern,
-  seen,
-}: {
-  id: string;
-  pattern: string;
-  seen: number;
-}): string => `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}`;
+/** "C-317204: tests need -x, seen 2 times". */
+export const describeCandidate = (candidate: { id: string; pattern: string; seen: number }): string =>
+  `${candidate.id}: ${oneLine(candidate.pattern, 200)}, seen ${plural(candidate.seen, 'time')}`;
 
 /**
- * What knowledge records, in order of (n, id), say by knowledge id. `has` tells which records are here: a record whose
- * evidence is elsewhere settles nothing.
+ * Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) settles
+ * nothing.
  */
 export function readProven(
   records: readonly Identified[],
@@ -76,8 +69,8 @@ export function readProven(
   const tested = new Map(records.flatMap(({ record }) => Object.entries(record.tested ?? {})));
   for (const entry of sound) addProven(proven, entry, tested, 'valid');
   for (const entry of records) addProven(proven, entry, tested, 'unproven');
-  const settling = sound.filter(({ record }) => SETTLING.has(record.kind));
-  const settled = new Set(settling.flatMap(({ record }) => textsOf(record.settles)));
+  const settling = sound.filter(({ record }) => ['correction', 'reinstated'].includes(record.kind));
+  const settled = new Set(settling.flatMap(({ record }) => textsIn(record.settles)));
   for (const entry of sound) applyTo(proven, entry, settled);
   for (const entry of proven.values()) {
     if (entry.invalidated.length > 0) entry.status = 'invalid';
@@ -86,12 +79,9 @@ export function readProven(
   return proven;
 }
 
-const TEACHING: ReadonlySet<string> = new Set(['knowledge', 'correction']);
-const SETTLING: ReadonlySet<string> = new Set(['correction', 'reinstated']);
-
 function isSupported({ record }: Identified, has: (id: string) => boolean): boolean {
   if (record.kind === 'knowledge' || record.kind === 'reinstated')
-    return new Set(textsOf(record.evidence).filter(has)).size >= ENOUGH;
+    return new Set(textsIn(record.evidence).filter(has)).size >= ENOUGH;
   return (record.kind !== 'correction' && record.kind !== 'invalidated') || has(String(record.audit));
 }
 
@@ -102,23 +92,16 @@ function addProven(
   status: Proven['status'],
 ): void {
   const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
-  if (!TEACHING.has(kind) || typeof knowledge_id !== 'string' || proven.has(knowledge_id)) return;
-  const evidence = textsOf(record.evidence).length;
+  if (kind !== 'knowledge' && kind !== 'correction') return;
+  if (typeof knowledge_id !== 'string' || proven.has(knowledge_id)) return;
+  const evidence = textsIn(record.evidence).length;
   const tested = Math.min(Number(counts.get(id) ?? 0), evidence);
   proven.set(knowledge_id, {
-    knowledge_id,
-    pattern: String(pattern),
-    scope: String(scope),
-    kind: kind as Proven['kind'],
-    record: id,
+    ...{ knowledge_id, pattern: String(pattern), scope: String(scope), kind, record: id },
     created_at: typeof created_at === 'string' ? created_at : '',
     evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
-    tested,
-    reported: evidence - tested,
-    status,
-    contested: [],
-    invalidated: [],
-    answered: new Set(),
+    ...{ tested, reported: evidence - tested, status },
+    ...{ contested: [], invalidated: [], answered: new Set() },
   });
 }
 
@@ -127,26 +110,15 @@ function applyTo(
   { id, record }: Identified,
   settled: ReadonlySet<string>,
 ): void {
-  const answers = record.kind === 'consolidation' ? listOf(record.answered) : [record];
+  const answers = record.kind === 'consolidation' ? objectsIn(record.answered) : [record];
   for (const { knowledge_id, contradicts } of answers)
-    for (const evaluation of textsOf(contradicts)) proven.get(String(knowledge_id))?.answered.add(evaluation);
+    for (const evaluation of textsIn(contradicts)) proven.get(String(knowledge_id))?.answered.add(evaluation);
   const entry = proven.get(String(record.knowledge_id));
   if (!entry || settled.has(id)) return;
   if (record.kind === 'contested') entry.contested.push(id);
   if (record.kind === 'invalidated') entry.invalidated.push(id);
 }
 
-export const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-
 /** The objects of a list that may hold anything. */
-export const listOf = (value: unknown): Record<string, unknown>[] =>
+export const objectsIn = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
-
-/** The words of knowledge by its id. */
-export const namesOf = (knowledge: readonly Identified[]): Map<string, string> =>
-  new Map(
-    knowledge
-      .filter(({ record }) => typeof record.pattern === 'string')
-      .map(({ record }) => [String(record.knowledge_id), String(record.pattern)]),
-  );

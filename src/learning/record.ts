@@ -3,19 +3,9 @@ import { formatJson, JsonProblem, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
-import {
-  type Draft,
-  findKeyed,
-  journaledLines,
-  type LedgerRecord,
-  type RecordRef,
-  readMemory,
-  requireMemory,
-  storeRecords,
-} from '../ledger/memory.js';
-import { recordId } from '../ledger/record.js';
+import { guardGrowth } from '../ledger/growth.js';
+import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { resolveCandidates } from './candidates.js';
 import { afterRecording, type Consolidated, rememberCount, rememberedCount } from './consolidation.js';
 import {
   afterFailedWrite,
@@ -25,20 +15,18 @@ import {
   isEvaluated,
   judgedLate,
 } from './evaluation.js';
-import { guardGrowth } from './growth.js';
-import { textsOf } from './proven.js';
 
 /** A cycle as it was stored. */
 export interface RecordedCycle {
-  /** 0 where its number was redacted. */
+  /** 0 if its number was redacted. */
   cycle: number;
   execution: RecordRef;
   evaluation?: RecordRef;
-  /** True when its key was recorded before. */
+  /** Its key was recorded before. */
   known?: true;
-  /** True when a record with its key was redacted: nothing of it is recorded again (LTM-19). */
+  /** A record with its key was redacted, so nothing of it is recorded again (LTM-19). */
   redacted?: true;
-  /** What it led to: every tenth evaluated cycle consolidates (LTM-08). */
+  /** Every tenth evaluated cycle consolidates (LTM-08). */
   consolidation?: Consolidated;
 }
 
@@ -47,20 +35,20 @@ interface Keyed {
   input: CycleInput;
 }
 
-/** LTM-02: one cycle. A cycle that cannot be written is kept, and the next command records it (LTM-16). */
+/** LTM-02: records one cycle. If it cannot be written it is kept, and the next command records it (LTM-16). */
 export function recordCycle(context: Context, raw: CycleInput): RecordedCycle {
   const { cycles, consolidation } = recordCycles(context, [raw]);
   return { ...(cycles[0] as RecordedCycle), ...(consolidation ? { consolidation } : {}) };
 }
 
-/** Many cycles with their evaluations, in one write: all or nothing. */
+/** Records many cycles with their evaluations in one write: all or nothing. */
 export function recordCycles(
   context: Context,
   raw: readonly CycleInput[],
 ): { cycles: RecordedCycle[]; consolidation?: Consolidated } {
   requireSupervisor(context, 'memory');
   const inputs = raw.map((given) => {
-    const input = withConfirmed(context, checkInput(CycleInput, given));
+    const input = checkInput(CycleInput, given);
     return { key: input.idempotency_key ?? makeToken(16), input };
   });
   try {
@@ -72,11 +60,9 @@ export function recordCycles(
       const stored = storeCycles(context, all);
       for (const [i, kept] of pending.entries()) endPending(context, kept, stored[i] as RecordedCycle);
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
-      const consolidation = learnFrom(
-        context,
-        before,
-        stored.filter((_, i) => hasVerdict(all[i])),
-      );
+      // LTM-08 counts cycles with a verdict.
+      const judged = stored.filter((_, i) => all[i]?.input.classification !== undefined);
+      const consolidation = learnFrom(context, before, judged);
       return { cycles: stored.slice(pending.length), ...(consolidation ? { consolidation } : {}) };
     });
   } catch (error) {
@@ -84,13 +70,7 @@ export function recordCycles(
   }
 }
 
-/** A candidate that is confirmed by its id is observed in its own words. */
-function withConfirmed(context: Context, { confirm, ...input }: CycleInput): CycleInput {
-  if (confirm === undefined) return input;
-  return { ...input, patterns: [...(input.patterns ?? []), ...resolveCandidates(context, confirm)] };
-}
-
-/** What is stored is stored, whatever fails afterwards. */
+/** What is stored stays stored, whatever fails afterwards. */
 function tryAfter<T>(context: Context, failure: string, work: () => T): T | null {
   try {
     return work();
@@ -100,121 +80,86 @@ function tryAfter<T>(context: Context, failure: string, work: () => T): T | null
   }
 }
 
-/** LTM-08 counts evaluated cycles. What was only observed waits for cycles with a verdict. */
-const hasVerdict = (cycle: Keyed | undefined): boolean => cycle?.input.classification !== undefined;
-
 function learnFrom(
   context: Context,
   before: number | null,
   cycles: readonly RecordedCycle[],
 ): Consolidated | null {
   const judged = new Set(cycles.flatMap(({ execution, evaluation }) => (evaluation ? [execution.id] : [])));
-  if (judged.size === 0) {
-    if (before !== null) rememberCount(context, before);
-    return null;
-  }
-  if (context.disk.dryRun) return null;
+  if (judged.size === 0 && before !== null) rememberCount(context, before);
+  if (judged.size === 0 || context.disk.dryRun) return null;
   // A known cycle may have been counted before.
   const count = cycles.some(({ known }) => known) ? null : before;
   return tryAfter(context, 'not consolidated', () => afterRecording(context, count, judged.size));
 }
 
-/** In the order of `wanted`, in one write. The same key is the same cycle. */
+/** Stores cycles in one write and returns them in the order of `wanted`. The same key is the same cycle. */
 function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[] {
   const chosen = wanted.filter(({ input }) => input.idempotency_key !== undefined);
   const cycles = findRecorded(context, new Set(chosen.map(({ key }) => key)));
   const now = timestamp(context);
-  const drafted = new Map<string, ReturnType<typeof draftCycle>>();
-  for (const each of wanted)
-    if (!cycles.get(each.key)?.redacted && !drafted.has(each.key))
-      drafted.set(each.key, draftCycle(each, now, cycles.get(each.key)));
-  const drafts = [...drafted.values()].flatMap((cycle) => cycle.drafts);
-  const stored = drafts.length > 0 ? storeRecords(context, drafts) : [];
-  let at = 0;
-  for (const [key, { drafts: own, describe }] of drafted) {
-    cycles.set(key, describe(stored.slice(at, at + own.length)));
-    at += own.length;
+  const drafts: Draft[] = [];
+  const finishes: ((stored: readonly RecordRef[]) => void)[] = [];
+  const drafted = new Set<string>();
+  for (const { key, input } of wanted) {
+    const known = cycles.get(key);
+    if (known?.redacted || drafted.has(key)) continue;
+    drafted.add(key);
+    let cycle = known?.cycle ?? 0;
+    const start = drafts.length;
+    if (!known)
+      drafts.push((next) => {
+        cycle = next.cycle;
+        return executionBody(input, key, now, cycle);
+      });
+    // A crash in the middle of a write may have left a cycle without its evaluation.
+    const end = isEvaluated(input) && !known?.evaluation ? drafts.length : null;
+    if (end !== null)
+      drafts.push(({ ids }) => {
+        const execution = known?.execution.id ?? (ids.at(-1) as string);
+        return evaluationBody(input, key, cycle, execution);
+      });
+    finishes.push((stored) => {
+      const made = known ?? { cycle, execution: stored[start] as RecordRef };
+      cycles.set(key, { ...made, ...(end === null ? {} : { evaluation: stored[end] as RecordRef }) });
+    });
   }
+  const stored = drafts.length > 0 ? storeRecords(context, drafts) : [];
+  for (const finish of finishes) finish(stored);
   return wanted.map(({ key }) => cycles.get(key) as RecordedCycle);
 }
 
-/** The records that a cycle lacks, and its answer once they are stored. */
-function draftCycle(
-  { key, input }: Keyed,
-  now: string,
-  known?: RecordedCycle,
-): { drafts: Draft[]; describe: (stored: readonly RecordRef[]) => RecordedCycle } {
-  let cycle = known?.cycle ?? 0;
-  const execution: Draft = (next) => {
-    cycle = next.cycle;
-    return executionBody(input, key, now, cycle);
-  };
-  const evaluation: Draft = ({ ids }) =>
-    evaluationBody(input, key, cycle, known?.execution.id ?? (ids.at(-1) as string));
-  // A crash in the middle of a write may leave a cycle without its evaluation.
-  const isJudged = isEvaluated(input) && !known?.evaluation;
-  const describe = (stored: readonly RecordRef[]): RecordedCycle => ({
-    ...(known ?? { cycle, execution: stored[0] as RecordRef }),
-    ...(isJudged ? { evaluation: stored.at(-1) as RecordRef } : {}),
-  });
-  return { drafts: [...(known ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
-}
-
-/** Cycles stored under these keys, here or on another branch. An evaluation without its cycle does not count. */
+/** The cycles stored under these keys, here or on another branch. An evaluation without its cycle does not count. */
 function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, RecordedCycle> {
-  const found = findKeyed(context, keys);
-  const ids = new Set([...found.values()].flatMap(({ records }) => records.map(({ id }) => id)));
-  const byId = ids.size > 0 ? readByIds(context, ids) : new Map<string, LedgerRecord>();
   const cycles = new Map<string, RecordedCycle>();
-  for (const [key, { records, redacted }] of found) {
+  for (const [key, { records, redacted }] of findKeyed(context, keys)) {
     const [execution, evaluation] = ['execution', 'evaluation'].map((tier) =>
-      records.find(({ id }) => byId.get(id)?.tier === tier),
+      records.find(({ record }) => record.tier === tier),
     );
-    const known = execution ?? redactedCycle(context, key) ?? (redacted ? records[0] : undefined);
-    if (!known) continue;
+    const id =
+      execution?.id ?? (redacted.length > 0 ? (evaluation?.record.execution ?? redacted[0]) : undefined);
+    if (id === undefined) continue;
     cycles.set(key, {
-      cycle: Number(byId.get(known.id)?.cycle ?? 0),
-      execution: known,
-      ...(evaluation ? { evaluation } : {}),
+      cycle: Number((execution ?? evaluation)?.record.cycle ?? 0),
+      execution: { id: String(id), n: execution?.n ?? 0 },
+      ...(evaluation ? { evaluation: { id: evaluation.id, n: evaluation.n } } : {}),
       known: true,
-      ...(redacted ? { redacted } : {}),
+      ...(redacted.length > 0 ? { redacted: true } : {}),
     });
   }
   const gone = [...cycles.values()].filter(({ redacted }) => redacted).length;
   if (gone > 0)
     context.warnings.push(
-      `${plural(gone, 'cycle')} came again under a key of which a record was redacted: not recorded again.`,
+      `${plural(gone, 'cycle')} came again with a key of which a record was redacted: not recorded again.`,
     );
   return cycles;
-}
-
-function readByIds(context: Context, ids: ReadonlySet<string>): Map<string, LedgerRecord> {
-  const memory = readMemory(context);
-  const here = [...memory.records('execution'), ...memory.records('evaluation')];
-  const byId = new Map(here.filter(({ id }) => ids.has(id)).map(({ id, record }) => [id, record]));
-  if (byId.size === ids.size) return byId;
-  for (const line of journaledLines(context)) {
-    const id = recordId(line);
-    if (ids.has(id)) byId.set(id, JSON.parse(line) as LedgerRecord);
-  }
-  return byId;
-}
-
-/** What is left of an execution record that was redacted, by its key. */
-function redactedCycle(context: Context, key: string): RecordRef | undefined {
-  const audit = readMemory(context).records('audit');
-  const redaction = audit.find(
-    ({ record }) => record.of === 'execution' && textsOf(record.keys).includes(recordId(key)),
-  );
-  const [id] = textsOf(redaction?.record.subjects);
-  return id === undefined ? undefined : { id, n: 0 };
 }
 
 interface Pending extends Keyed {
   path: string;
 }
 
-/** Cycles that could not be written before, as they are recorded now (LTM-16). Caller holds the lock. */
+/** Cycles that could not be written before, as they are recorded now (LTM-16). The caller holds the lock. */
 function readPending({ disk, layout }: Context): Pending[] {
   const names = disk.list(pendingFolder(layout)).filter((name) => /^[0-9a-f]{16}\.json$/.test(name));
   return names.flatMap((name) => {
@@ -227,7 +172,7 @@ function readPending({ disk, layout }: Context): Pending[] {
   });
 }
 
-/** The first try may have reached the disk after all. */
+/** The first attempt may have reached the disk after all. */
 function endPending({ disk, warnings }: Context, { path, input }: Pending, cycle: RecordedCycle): void {
   disk.remove(path);
   if (cycle.redacted) return;
@@ -238,15 +183,15 @@ function endPending({ disk, warnings }: Context, { path, input }: Pending, cycle
   );
 }
 
-/** The disk's failure, and what became of the input. */
+/** The disk's failure, and what happened to the input. */
 function keepForRetry(context: Context, error: unknown, inputs: readonly Keyed[]): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'outside' || context.disk.dryRun) return error;
   const [only] = inputs;
   const isKept = only !== undefined && inputs.length === 1 && keepPending(context, only);
-  const fate = isKept
-    ? `The cycle counts as ${judgedLate(only.input.classification)}; it is kept and recorded by the next forge memory record.`
+  const outcome = isKept
+    ? `The cycle counts as ${judgedLate(only.input.classification)}; it is kept, and the next forge memory record records it.`
     : 'Nothing is kept: record it again when the disk works.';
-  return new ForgeError('outside', error.code, `${error.message} ${fate}`, error.details);
+  return new ForgeError('outside', error.code, `${error.message} ${outcome}`, error.details);
 }
 
 function keepPending({ disk, layout }: Context, { key, input }: Keyed): boolean {
@@ -259,7 +204,7 @@ function keepPending({ disk, layout }: Context, { key, input }: Keyed): boolean 
   }
 }
 
-/** The input of `forge memory record FILE`: one object, or JSONL for many. Exit 2 names the line. */
+/** Parses the input of `forge memory record FILE`: one object, or JSONL for many. Exit 2 names the line. */
 export function parseCycles(text: string): CycleInput[] {
   const whole = text.includes('\n{') ? undefined : tryJson(text);
   if (whole !== undefined) return [whole as CycleInput];

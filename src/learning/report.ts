@@ -1,17 +1,18 @@
 import { usage } from '../core/error.js';
-import { type MemoryStats, memoryStats } from '../ledger/log.js';
-import type { Identified } from '../ledger/memory.js';
+import { textsIn } from '../ledger/container.js';
+import { knowledgeNames, type MemoryStats, memoryStats } from '../ledger/log.js';
+import type { Identified, Memory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { assess, whyWaiting } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
 import { type KnownPattern, listKnown } from './knowledge.js';
-import { namesOf, textsOf } from './proven.js';
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
 interface CycleReport {
   cycle: number;
-  /** Its execution record. */
+  /** The id and the number of its execution record. */
   execution: string;
+  n: number;
   task_id: string;
   started_at: string;
   /** When it was over. */
@@ -23,13 +24,13 @@ interface CycleReport {
   regression_flags: string[];
   /** False: a later command wrote it. */
   memory_write_performed: boolean;
-  /** What the consolidation that it made due promoted, contested and reinstated. */
+  /** What the consolidation after it promoted, contested and reinstated. */
   promoted: string[];
   contested: string[];
   reinstated: string[];
 }
 
-/** Another record of the audit ledger. */
+/** Another audit record. */
 interface ReportedEvent {
   id: string;
   at: string;
@@ -37,38 +38,27 @@ interface ReportedEvent {
   text: string;
 }
 
-interface ReportInput {
-  executions: readonly Identified[];
-  evaluations: readonly Identified[];
-  knowledge: readonly Identified[];
-  audit: readonly Identified[];
-  from?: number | undefined;
-  to?: number | undefined;
-}
-
-type Events = Record<'breaches' | 'overrides' | 'repairs', ReportedEvent[]>;
-
-interface Reported extends Events {
-  /** Whether the range has cycles, and each was written when it ended. */
+/** LTM-15: the four fields over a range of cycles, and their details. */
+export interface MemoryReport {
+  from: number | null;
+  to: number | null;
+  /** The range has cycles, and each was written when it ended. */
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
-  counts: Record<'cycles' | 'evaluated' | 'promoted' | 'contested' | 'reinstated' | keyof Events, number>;
-  cycles: CycleReport[];
-  by_classification: Record<string, number>;
-}
-
-/** LTM-15: the four fields over a range of cycles, and what they are made of. */
-export interface MemoryReport extends Reported {
-  from: number | null;
-  to: number | null;
   memory_integrity_status: MemoryStats['status'];
+  counts: Record<'cycles' | 'evaluated' | 'promoted' | 'contested' | 'reinstated', number>;
+  by_classification: Record<string, number>;
+  cycles: CycleReport[];
+  breaches: ReportedEvent[];
+  overrides: ReportedEvent[];
+  repairs: ReportedEvent[];
   knowledge: KnownPattern[];
   /** How many more evaluated cycles make consolidation due, and why it waits. */
   consolidation: { due_in: number; waits: string | null };
 }
 
-/** `forge memory report`: reads only; works while memory is halted. */
+/** `forge memory report`: reads only. Works while memory is halted. */
 export async function reportMemory(
   context: Context,
   { from, to }: { from?: number; to?: number } = {},
@@ -78,130 +68,88 @@ export async function reportMemory(
       field: 'from',
     });
   const { due_in, memory } = assess(context);
-  const [executions, evaluations, knowledge, audit] = (
-    ['execution', 'evaluation', 'knowledge', 'audit'] as const
-  ).map((tier) => memory.records(tier)) as [Identified[], Identified[], Identified[], Identified[]];
-  const { cycles, by_classification, breaches, overrides, repairs, ...fields } = buildReport({
-    ...{ executions, evaluations, knowledge, audit, from, to },
-  });
-  return {
-    ...{ from: from ?? null, to: to ?? null },
-    ...fields,
-    memory_integrity_status: (await memoryStats(context)).status,
-    ...{ cycles, by_classification, breaches, overrides, repairs },
-    knowledge: listKnown(context, memory),
-    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
-  };
-}
-
-/** What the ledgers say of cycles `from` to `to`, both included. All inputs sorted by (n, id). */
-export function buildReport(input: ReportInput): Reported {
-  const { from, to } = input;
-  const all = describeCycles(input);
+  const names = knowledgeNames(memory);
+  const all = describeCycles(memory, names);
   const cycles = all.filter(({ cycle }) => cycle >= (from ?? 0) && cycle <= (to ?? cycle));
-  const by_classification: Record<string, number> = {};
-  for (const { classification } of cycles) {
-    const name = classification ?? 'not evaluated';
-    by_classification[name] = (by_classification[name] ?? 0) + 1;
-  }
-  const events = describeEvents(input, timesOf(all, cycles, input));
   const total = (what: 'promoted' | 'contested' | 'reinstated'): number =>
     cycles.reduce((sum, cycle) => sum + cycle[what].length, 0);
   const counts = {
     cycles: cycles.length,
     evaluated: cycles.filter(({ classification }) => classification !== null).length,
     ...{ promoted: total('promoted'), contested: total('contested'), reinstated: total('reinstated') },
-    breaches: events.breaches.length,
-    overrides: events.overrides.length,
-    repairs: events.repairs.length,
   };
+  const by_classification: Record<string, number> = {};
+  for (const { classification } of cycles) {
+    const name = classification ?? 'not evaluated';
+    by_classification[name] = (by_classification[name] ?? 0) + 1;
+  }
+  // A cycle is recorded when it ends, so what happened in it has a smaller number, above that of the cycle before.
+  const isBefore = ({ cycle }: CycleReport): boolean => from !== undefined && cycle < from;
+  const after = all.filter(isBefore).at(-1)?.n ?? 0;
+  const until =
+    to === undefined && (from === undefined || cycles.length > 0) ? Infinity : (cycles.at(-1)?.n ?? 0);
+  const audit = memory.records('audit').filter(({ record: { n } }) => n > after && n <= until);
+  const events = (kinds: readonly string[]): ReportedEvent[] =>
+    audit.filter(({ record }) => kinds.includes(record.kind)).map((event) => describeEvent(event, names));
   return {
+    ...{ from: from ?? null, to: to ?? null },
     memory_write_performed: cycles.length > 0 && cycles.every((cycle) => cycle.memory_write_performed),
     knowledge_promoted: counts.promoted > 0,
     knowledge_conflict_detected: counts.contested > 0,
-    ...{ counts, cycles, by_classification },
-    ...events,
+    memory_integrity_status: (await memoryStats(context)).status,
+    ...{ counts, by_classification, cycles },
+    breaches: events(['breach']),
+    overrides: events(['override', 'acknowledged', 'reset', 'feature_override']),
+    repairs: events(REPAIRS),
+    knowledge: listKnown(context, memory),
+    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
   };
 }
 
-function describeCycles({ executions, evaluations, knowledge }: ReportInput): CycleReport[] {
-  const judged = new Map(evaluations.map(({ record }) => [String(record.execution), record]));
-  const reports = executions
+const REPAIRS = [
+  ...['damage', 'restored', 'repaired', 'discarded', 'redacted'],
+  ...['governance_warning', 'paused', 'recovery'],
+];
+
+function describeCycles(memory: Memory, names: ReadonlyMap<string, string>): CycleReport[] {
+  const judged = new Map(
+    memory.records('evaluation').map(({ record }) => [String(record.execution), record]),
+  );
+  const reports = memory
+    .records('execution')
     .filter(({ record }) => record.kind === 'cycle')
     .map(({ id, record }) => describeCycle(id, record, judged.get(id)));
   // Two clones may use the same number: the last cycle with it counts.
   const last = new Map(reports.map((report) => [report.cycle, report]));
-  const names = namesOf(knowledge);
-  for (const { record } of knowledge) {
+  for (const { record } of memory.records('knowledge')) {
     const report = record.kind === 'consolidation' && last.get(Number(record.last_cycle));
     if (!report) continue;
     for (const what of ['promoted', 'contested', 'reinstated'] as const)
-      report[what].push(...textsOf(record[what]).map((id) => names.get(id) ?? id));
+      report[what].push(...textsIn(record[what]).map((id) => names.get(id) ?? id));
   }
   return reports;
 }
 
 function describeCycle(
   id: string,
-  record: Identified['record'],
+  { n, cycle, task_id, started_at, finished_at, at = '', exit_code }: Identified['record'],
   judged: Identified['record'] | undefined,
 ): CycleReport {
-  const violations = textsOf(judged?.governance_violations);
+  const violations = textsIn(judged?.governance_violations);
   return {
-    cycle: Number(record.cycle),
-    execution: id,
-    task_id: String(record.task_id),
-    started_at: String(record.started_at ?? record.at ?? ''),
-    at: String(record.finished_at ?? record.at ?? ''),
-    exit_code: typeof record.exit_code === 'number' ? record.exit_code : null,
+    ...{ cycle: Number(cycle), execution: id, n, task_id: String(task_id) },
+    ...{ started_at: String(started_at ?? at), at: String(finished_at ?? at) },
+    exit_code: typeof exit_code === 'number' ? exit_code : null,
     classification: typeof judged?.classification === 'string' ? judged.classification : null,
     environment_valid: typeof judged?.environment_valid === 'boolean' ? judged.environment_valid : null,
     governance_violations: violations,
-    regression_flags: textsOf(judged?.regression_flags),
+    regression_flags: textsIn(judged?.regression_flags),
     memory_write_performed: !violations.includes(LATE_WRITE),
     ...{ promoted: [], contested: [], reinstated: [] },
   };
 }
 
-/** A cycle's time ends where the next one begins. One that was recorded when it was over begins where the last one ended. */
-function timesOf(
-  all: readonly CycleReport[],
-  cycles: readonly CycleReport[],
-  { from, to }: ReportInput,
-): { after: string; until: string } {
-  const begins = all.map(({ started_at, at }, i) => (started_at < at ? started_at : (all[i - 1]?.at ?? '')));
-  const [first, last] = [cycles[0], cycles.at(-1)];
-  return {
-    after: from === undefined ? '' : ((first && begins[all.indexOf(first)]) ?? '~'),
-    until: to === undefined ? '~' : last ? (begins[all.indexOf(last) + 1] ?? '~') : '',
-  };
-}
-
-const KINDS: Record<keyof Events, readonly string[]> = {
-  breaches: ['breach'],
-  overrides: ['override', 'acknowledged', 'reset', 'feature_override'],
-  repairs: [
-    ...['damage', 'restored', 'repaired', 'discarded', 'redacted'],
-    ...['governance_warning', 'paused', 'recovery'],
-  ],
-};
-
-function describeEvents(
-  { audit, knowledge }: ReportInput,
-  { after, until }: { after: string; until: string },
-): Events {
-  const names = namesOf(knowledge);
-  const within = audit.filter(({ record: { at = '' } }) => at > after && at <= until);
-  const pick = (kinds: readonly string[]): ReportedEvent[] =>
-    within.filter(({ record }) => kinds.includes(record.kind)).map((event) => describeEvent(event, names));
-  return {
-    breaches: pick(KINDS.breaches),
-    overrides: pick(KINDS.overrides),
-    repairs: pick(KINDS.repairs),
-  };
-}
-
-/** The words of knowledge come from its own ledger, where they can be redacted. */
+/** The words of knowledge come from its own records, where they can be redacted. */
 function describeEvent({ id, record }: Identified, names: ReadonlyMap<string, string>): ReportedEvent {
   const { at = '', kind, action, knowledge_id, message, reason, subject, reset = record.of, by } = record;
   const known =

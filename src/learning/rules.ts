@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import { textsIn } from '../ledger/container.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
-import { ENOUGH, knowledgeId, listOf, normalisePattern, type Proven, readProven, textsOf } from './proven.js';
+import { ENOUGH, knowledgeId, normalisePattern, objectsIn, type Proven, readProven } from './proven.js';
 
-/** LTM-08: consolidation is due when so many cycles are not covered by an earlier one. */
+/** LTM-08: consolidation is due when an earlier one does not cover this many cycles. */
 export const WINDOW = 10;
-/** Of more evidence than this, the newest is named. */
+/** The newest evidence is named, at most this much. */
 const MAX_EVIDENCE = 100;
 
-/** Why observations are not evidence, or not enough of it: LTM's conditions by the names of its fields. */
+/** LTM's conditions, by the names of its fields: why observations do not count as evidence. */
 const CONDITIONS = ['classification', 'environment_valid', 'governance_violations', 'execution'] as const;
 type Unmet = (typeof CONDITIONS)[number];
 type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
@@ -20,11 +21,11 @@ export interface Weighed {
   /** As it was first written. */
   pattern: string;
   scope: string;
-  /** One evaluation of each cycle that qualifies, since the last contradiction. */
+  /** One evaluation of each qualifying cycle since the last contradiction. */
   evidence: Identified[];
-  /** Cycles that showed it since then, and whether each is among the evidence. */
+  /** The cycles that showed it since then, and whether each is among the evidence. */
   cycles: Map<string, boolean>;
-  /** What kept observations since then from being evidence. */
+  /** The conditions that observations since then did not meet. */
   unmet: Set<Unmet>;
   /** All evaluations that contradict it. */
   against: string[];
@@ -37,18 +38,19 @@ interface WeighOptions {
   isCovered?: (id: string) => boolean;
 }
 
-/** Weighs evaluations in order of (n, id), by knowledge id. The same records give the same answer on every machine. */
+/** Weighs evaluations in order of (n, id), by knowledge id. The same records give the same result on every machine. */
 export function weighEvidence(
   evaluations: readonly Identified[],
   { has, isCovered = () => false }: WeighOptions,
 ): Map<string, Weighed> {
   const weighed = new Map<string, Weighed>();
+  // Normalizing a pattern is slow, and most are repeated.
   const byText = new Map<string, Weighed>();
   for (const evaluation of evaluations) {
     const { id, record } = evaluation;
     if (record.kind !== 'cycle' || isCovered(id)) continue;
     const claims = new Map<Weighed, boolean>();
-    for (const { pattern, scope, holds } of listOf(record.patterns)) {
+    for (const { pattern, scope, holds } of objectsIn(record.patterns)) {
       if (typeof pattern !== 'string' || typeof scope !== 'string') continue;
       const text = `${scope}\u0000${pattern}`;
       const entry = byText.get(text) ?? entryFor(weighed, scope, pattern);
@@ -63,39 +65,35 @@ export function weighEvidence(
   return weighed;
 }
 
-/** What of a ledger is weighed: all since its knowledge was last reset. */
+/** Weighs everything since the knowledge was last reset. */
 export function weighing(memory: Memory): WeighOptions {
-  const resets = memory.resets('knowledge');
-  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.graph.ancestorsOf(resets);
+  const before: ReadonlySet<string> = memory.graph.ancestorsOf(memory.resets('knowledge'));
   return { has: (id) => memory.graph.hasAnywhere(id), isCovered: (id) => before.has(id) };
 }
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {
   const knowledge_id = knowledgeId(scope, pattern);
-  const known = weighed.get(knowledge_id);
-  if (known) return known;
   const lists = { evidence: [], cycles: new Map(), unmet: new Set<Unmet>(), against: [] };
-  const entry: Weighed = { knowledge_id, pattern, scope, ...lists };
+  const entry: Weighed = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, ...lists };
   weighed.set(knowledge_id, entry);
   return entry;
 }
 
 function support(entry: Weighed, evaluation: Identified, has: (id: string) => boolean): void {
-  const { id, record } = evaluation;
   const cycle = cycleOf(evaluation);
-  const unmet = unmetBy(record);
-  if (cycle === id || !has(cycle)) unmet.push('execution');
+  const unmet = unmetBy(evaluation.record);
+  if (cycle === evaluation.id || !has(cycle)) unmet.push('execution');
   for (const condition of unmet) entry.unmet.add(condition);
   const isCounted = entry.cycles.get(cycle) === true;
   if (unmet.length === 0 && !isCounted) entry.evidence.push(evaluation);
   entry.cycles.set(cycle, isCounted || unmet.length === 0);
 }
 
-/** Its execution record; an evaluation that names none stands for a cycle of its own. */
+/** The execution record. An evaluation that names none is a cycle of its own. */
 const cycleOf = ({ id, record }: Identified): string =>
   isRecordId(record.execution) ? record.execution : id;
 
-/** The conditions of LTM-06 that an evaluation fails by itself. */
+/** The conditions of LTM-06 that an evaluation does not meet. */
 function unmetBy({ classification, environment_valid, governance_violations }: LedgerRecord): Unmet[] {
   const unmet: Unmet[] = [];
   if (classification !== 'SUCCESS' && classification !== 'PARTIAL_SUCCESS') unmet.push('classification');
@@ -105,7 +103,7 @@ function unmetBy({ classification, environment_valid, governance_violations }: L
   return unmet;
 }
 
-/** What was observed before counts no more. */
+/** Earlier observations no longer count. */
 function contradict(entry: Weighed, id: string): void {
   entry.against.push(id);
   entry.evidence = [];
@@ -113,7 +111,7 @@ function contradict(entry: Weighed, id: string): void {
   entry.unmet.clear();
 }
 
-/** Which conditions a pattern fails; empty when it has earned its promotion (LTM-06). */
+/** The conditions that a pattern fails; none if it has earned its promotion (LTM-06). */
 function failedConditions({ evidence, cycles, unmet, against }: Weighed): Condition[] {
   if (evidence.length >= ENOUGH) return [];
   return [
@@ -123,51 +121,46 @@ function failedConditions({ evidence, cycles, unmet, against }: Weighed): Condit
   ];
 }
 
-interface Rejected {
+interface Known {
+  knowledge_id: string;
   pattern: string;
   scope: string;
+}
+
+interface Rejected extends Known {
   failed: Condition[];
   /** Cycles that showed it, and those that count, since it was last contradicted. */
   observed: number;
   qualified: number;
 }
 
-export interface Contested {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
+export interface Contested extends Known {
   contradicts: string[];
 }
 
-interface Reinstated {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
+interface Reinstated extends Known {
   evidence: string[];
   settles: string[];
 }
 
 /** What a promotion writes: exactly LTM's fields, and the ids of its evidence. */
-interface Promotion {
-  knowledge_id: string;
-  pattern: string;
+interface Promotion extends Known {
   evidence_cycles: number[];
   confidence: 'high';
-  scope: string;
   /** Of the newest evidence, so that two machines agree. */
   created_at: string;
   evidence: string[];
 }
 
-/** What one consolidation does, and why it leaves the rest. */
+/** What one consolidation does, and why it rejects the rest. */
 export interface Plan {
   promoted: Promotion[];
   contested: Contested[];
   reinstated: Reinstated[];
   rejected: Rejected[];
-  /** Contradictions that promotions knew of: they are not news later. */
+  /** Contradictions that were known at the promotion. They are not news later. */
   answered: { knowledge_id: string; contradicts: string[] }[];
-  /** In how many cycles of its evidence forge ran tests that passed, by the id of promoted knowledge. */
+  /** By the id of promoted knowledge: the number of its cycles in which forge ran tests that passed. */
   tested: Record<string, number>;
 }
 
@@ -191,7 +184,7 @@ export function planConsolidation({ evaluations, knowledge, ...options }: PlanIn
 }
 
 function planNew(plan: Plan, weighed: Weighed): void {
-  const { knowledge_id, against } = weighed;
+  const { knowledge_id, against, evidence } = weighed;
   const failed = failedConditions(weighed);
   const promotion = promote(weighed);
   if (failed.length === 0 && !isComplete(promotion)) failed.push('fields');
@@ -200,11 +193,11 @@ function planNew(plan: Plan, weighed: Weighed): void {
     return;
   }
   plan.promoted.push(promotion);
-  plan.tested[knowledge_id] = newest(weighed.evidence).filter(wasTested).length;
+  plan.tested[knowledge_id] = newest(evidence).filter(wasTested).length;
   if (against.length > 0) plan.answered.push({ knowledge_id, contradicts: against });
 }
 
-/** New contradictions contest it. Evidence that came with them waits for a later consolidation. */
+/** New contradictions contest it. Evidence from the same window waits for a later consolidation. */
 function planKnown(plan: Plan, weighed: Weighed, { answered, contested, ...known }: Proven): void {
   const { knowledge_id, pattern, scope } = known;
   const contradicts = weighed.against.filter((id) => !answered.has(id));
@@ -228,21 +221,18 @@ function promote({ knowledge_id, pattern, scope, evidence }: Weighed): Promotion
   };
 }
 
-/** forge ran tests in this cycle that passed. Anybody can type the rest of an evaluation. */
+/** Forge ran tests that passed in this cycle. Anybody can type the rest of an evaluation. */
 const wasTested = ({ record }: Identified): boolean =>
-  listOf(record.evidence).some(({ exit_code }) => exit_code === 0);
+  objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0);
 
-const reject = ({ pattern, scope, cycles, evidence }: Weighed, failed: Condition[]): Rejected => ({
-  pattern,
-  scope,
-  failed,
-  observed: cycles.size,
-  qualified: evidence.length,
+const reject = ({ knowledge_id, pattern, scope, ...weighed }: Weighed, failed: Condition[]): Rejected => ({
+  ...{ knowledge_id, pattern, scope, failed },
+  ...{ observed: weighed.cycles.size, qualified: weighed.evidence.length },
 });
 
 const newest = (evidence: readonly Identified[]): readonly Identified[] => evidence.slice(-MAX_EVIDENCE);
 
-/** LTM, "Knowledge Record Format": a field that is missing or empty rejects the promotion. */
+/** LTM, "Knowledge Record Format": a missing or empty field rejects the promotion. */
 const isComplete = ({ pattern, scope, created_at }: Promotion): boolean =>
   normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
 
@@ -254,7 +244,7 @@ export function countUncovered(
   const cycles = new Set<string>();
   for (const evaluation of evaluations) {
     const { kind, classification } = evaluation.record;
-    // Without a verdict it only carries what was observed.
+    // Without a verdict it only carries observations.
     if (kind === 'cycle' && classification !== null && !isCovered(evaluation.id))
       cycles.add(cycleOf(evaluation));
     if (cycles.size === WINDOW) break;
@@ -264,16 +254,16 @@ export function countUncovered(
 
 /** Heads that earlier consolidations have weighed. */
 export const coveredHeads = (knowledge: readonly Identified[]): string[] =>
-  knowledge.flatMap(({ record }) => (record.kind === 'consolidation' ? textsOf(record.covers) : []));
+  knowledge.flatMap(({ record }) => (record.kind === 'consolidation' ? textsIn(record.covers) : []));
 
-/** Two machines with the same records can compare it. */
+/** Lets two machines with the same records compare their plans. */
 export const digestPlan = (plan: Plan): string =>
   createHash('sha256').update(JSON.stringify(plan)).digest('hex');
 
 interface Coverage {
   /** Heads of the graph. */
   covers: readonly string[];
-  /** How many evaluated cycles these reach, and the number of the last. */
+  /** How many evaluated cycles they reach, and the number of the last one. */
   cycles: number;
   last_cycle: number;
 }
@@ -281,8 +271,7 @@ interface Coverage {
 /** The records of one consolidation, for one write. */
 export function recordsOf(plan: Plan, coverage: Coverage): Draft[] {
   const of = (kind: string, fields: object): Body => ({ tier: 'knowledge', kind, ...fields });
-  const ids = (entries: readonly { knowledge_id: string }[]): string[] =>
-    entries.map(({ knowledge_id }) => knowledge_id);
+  const ids = (entries: readonly Known[]): string[] => entries.map(({ knowledge_id }) => knowledge_id);
   return [
     ...plan.promoted.map((promotion) => of('knowledge', promotion)),
     ...plan.contested.map(({ knowledge_id, contradicts }) => of('contested', { knowledge_id, contradicts })),

@@ -5,10 +5,11 @@ import { type GuardFinding, halts } from '../guard/guard.js';
 import { writeHalt } from '../project/halt.js';
 import { type Context, humanRequired, requireSupervisor, timestamp } from '../project/project.js';
 import { type AuditMark, openDamage } from './graph.js';
+import { ACCEPT } from './growth.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
-/** Who decided, and why: kept for good in the audit ledger. */
+/** Who decided, and why. Kept for good in the audit ledger. */
 export interface Decision {
   by: 'terminal';
   reason: string;
@@ -36,30 +37,26 @@ export function requireDecision(
   return { by: 'terminal', reason: checkText(reason, { what: 'The reason', maxBytes: 4096 }) };
 }
 
-/** Damage that is gone and that no human has looked at. */
-export const readWaiting = (context: Context): AuditMark[] => openDamage(readMemory(context).graph);
+/** Damage that is gone but that no human has reviewed. */
+export const readUnreviewed = (context: Context): AuditMark[] => openDamage(readMemory(context).graph);
 
-/** In one line. */
-export const describeWaiting = ({ reasons }: AuditMark): string =>
-  `memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait until a human has looked`;
+export const describeUnreviewed = ({ reasons }: AuditMark): string =>
+  `Memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait for a human's review`;
 
-const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "TEXT"';
-
-/** What the person should know who begins to work all the same. */
-export function warnWaiting(context: Context, [first]: readonly AuditMark[]): void {
-  if (first) context.warnings.push(`${capital(describeWaiting(first))}; ${ACKNOWLEDGE}`);
+/** A warning for work that does not wait. */
+export function warnUnreviewed(context: Context, [first]: readonly AuditMark[]): void {
+  if (first) context.warnings.push(`${describeUnreviewed(first)}: ${ACCEPT}`);
 }
 
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-/** Exit 3 `paused` while a human has to look. */
-export function refuseWaiting(context: Context): void {
-  const [first] = readWaiting(context);
-  if (first)
-    throw refused('paused', `${capital(describeWaiting(first))}; nothing was run.`, { hint: ACKNOWLEDGE });
+/** Exit 3 `paused` until a human has reviewed the damage. */
+export function requireReviewed(context: Context): void {
+  const [first] = readUnreviewed(context);
+  if (!first) return;
+  const hint = `a human continues with: ${ACCEPT}`;
+  throw refused('paused', `${describeUnreviewed(first)}; nothing was run.`, { hint });
 }
 
-/** LTM-13: what was refused is recorded, without its value, and halts where a human has to look. */
+/** LTM-13: records what was refused, without its value, and halts if it is critical. */
 export function recordBreach(context: Context, error: ForgeError): void {
   const findings = (error.details.data?.findings ?? []) as GuardFinding[];
   const critical = findings.some((finding) => halts(context, finding));
@@ -70,11 +67,11 @@ export function recordBreach(context: Context, error: ForgeError): void {
   try {
     writeHalt(context.disk, { at: timestamp(context), reasons: [reason], isDamage: false });
   } catch {
-    // Where nothing can be written, nothing needs to be halted.
+    // A place that cannot be written needs no halt.
   }
 }
 
-/** LTM-12: what a builder tried. Critical for its cycle; memory is as it was, so nothing halts. */
+/** LTM-12: records what a builder attempted. Critical for its cycle, but memory is unchanged, so nothing halts. */
 export function recordDenied(context: Context, error: ForgeError, operation: string): void {
   const { what } = error.details.data as { what: string };
   storeBreach(context, { critical: true, code: error.code, what, operation, reason: describeBreach(error) });
@@ -82,7 +79,7 @@ export function recordDenied(context: Context, error: ForgeError, operation: str
 
 const MAX_NAMED = 20;
 
-/** Failing to record it changes nothing about the refusal. */
+/** The refusal stands even if it cannot be recorded. */
 function storeBreach(context: Context, facts: object): void {
   if (context.disk.dryRun) return;
   try {
@@ -102,7 +99,7 @@ export interface Reset {
   audit: RecordRef;
 }
 
-/** LTM-14: a human begins a tier anew. What it had stays in the ledger and is read no more. */
+/** LTM-14: a human begins a tier anew. Its records stay in the ledger but are no longer read. */
 export async function resetTier(
   context: Context,
   { tier: name, reason }: { tier: string | undefined; reason?: string },
@@ -119,17 +116,16 @@ export async function resetTier(
   });
 }
 
-function checkTier(name: string | undefined): Tier {
+function checkTier(name = ''): Tier {
   const tier = TIERS.find((known) => known === name);
   if (tier === 'audit')
-    throw refused('reset.audit', 'The audit records cannot be reset: they say who did what to memory.', {
+    throw refused('reset.audit', 'Audit records cannot be reset: they keep who did what to memory.', {
       hint: 'forge memory log --tier audit',
     });
   if (tier) return tier;
   const allowed = TIERS.filter((known) => known !== 'audit').join(' | ');
-  throw usage(
-    'tier.unknown',
-    `Tier: found ${JSON.stringify(oneLine(name ?? '', 40))}, allowed: ${allowed}.`,
-    { field: 'tier', hint: 'forge memory override reset note --reason "TEXT"' },
-  );
+  throw usage('tier.unknown', `Tier: found ${JSON.stringify(oneLine(name, 40))}, allowed: ${allowed}.`, {
+    field: 'tier',
+    hint: 'forge memory override reset note --reason "TEXT"',
+  });
 }

@@ -1,13 +1,170 @@
 import { REASON, reasonOf } from '../cli/options.js';
-import { type Call, command, type Group } from '../cli/spec.js';
-import type { Style } from '../cli/style.js';
-import { plural } from '../core/text.js';
-import type { Redaction, Repaired, RepairStep } from '../index.js';
-import { recording, reporting } from '../learning/command-cycles.js';
-import { overriding, promoting } from '../learning/command-knowledge.js';
-import { looking } from './command-look.js';
+import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
+import { oneLine, plural } from '../core/text.js';
+import {
+  type Integrity,
+  type LogEntry,
+  type MemoryStats,
+  type Problem,
+  type Redaction,
+  type Repaired,
+  type SignatureReport,
+  TIERS,
+  type Tier,
+} from '../index.js';
+import { recordCommand, reportCommand } from '../learning/command-cycles.js';
+import { consolidateCommand, overrideCommand, promoteCommand } from '../learning/command-knowledge.js';
 
 const short = (id: string): string => id.slice(0, 12);
+
+const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), values: { words: TIERS } };
+
+function tierOption({ options }: Call): { tier?: Tier } {
+  const { tier } = options as { tier?: string };
+  if (tier === undefined) return {};
+  const known = TIERS.find((name) => name === tier);
+  if (known) return { tier: known };
+  const message = `--tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`;
+  throw usage('tier.unknown', message, { field: 'tier' });
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} B`;
+  return bytes < 10_000_000 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+const paintStatus = (status: string, style: Style): string =>
+  status === 'intact' ? style.good(status) : style.bad(status);
+
+function renderProblem(
+  { file, line, offset, message, last_good, hint, code }: Problem,
+  style: Style,
+): string {
+  const place = line > 0 ? `${file}:${line} (byte ${offset})` : file;
+  const good = last_good
+    ? `\n    last good record: line ${last_good.line}, number ${last_good.n}, ${short(last_good.id)}…`
+    : '';
+  return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
+}
+
+/** Each signature vouches for everything before it, so the newest ones are enough. */
+const MAX_SIGNATURES = 5;
+
+function renderSignatures(reports: readonly SignatureReport[], style: Style): string[] {
+  const signed = reports.filter(({ status }) => status !== 'none');
+  const unsigned = reports.length - signed.length;
+  const more = signed.length - MAX_SIGNATURES;
+  return [
+    ...signed.slice(0, MAX_SIGNATURES).map((report) => renderSignature(report, style)),
+    ...(more > 0 ? [style.dim(`· ${plural(more, 'more signature')}`)] : []),
+    ...(reports.length === 0 ? ['No commit or checkpoint names ledger heads yet.'] : []),
+    ...(unsigned > 0
+      ? [`${plural(unsigned, 'commit or tag', 'commits or tags')} with ledger heads: not signed`]
+      : []),
+  ];
+}
+
+function renderSignature(
+  { kind, commit, ref, status, signer, heads, missing }: SignatureReport,
+  style: Style,
+): string {
+  const [mark, words] = {
+    good: [style.good('✓'), `signed by ${signer}`],
+    bad: [style.bad('✗'), 'the signature does not hold'],
+    unknown: [style.warn('!'), `signed with a key that git does not trust here (${signer})`],
+    none: ['·', 'not signed'],
+  }[status];
+  const gone = missing.length > 0 ? `, ${missing.length} missing` : '';
+  const name = kind === 'tag' ? ref : `commit ${short(commit)}`;
+  return `${mark} ${name}  ${words}  ${style.dim(`${plural(heads, 'head')}${gone}`)}`;
+}
+
+type Verified = Integrity & { duration_ms: number };
+
+async function verify(call: Call): Promise<Verified> {
+  const started = performance.now();
+  const { scan, signatures } = call.options;
+  const input = { ...tierOption(call), scan: scan === true, signatures: signatures === true };
+  const integrity = await call.forge().memory.verify(input);
+  return { ...integrity, duration_ms: Math.round(performance.now() - started) };
+}
+
+function renderVerify(
+  { status, tiers, notes, problems, signatures, duration_ms }: Verified,
+  style: Style,
+): string {
+  const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
+    ...[tier, plural(records, 'record'), formatSize(bytes)],
+    ...[plural(heads.length, 'head'), plural(containers.length, 'file')],
+  ]);
+  const acknowledge = style.command('forge memory override acknowledge --reason "TEXT"');
+  return [
+    `memory is ${paintStatus(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
+    columns(rows, '  '),
+    ...notes.map((note) => style.dim(`· ${note}`)),
+    ...(signatures ? renderSignatures(signatures, style) : []),
+    ...problems.map((problem) => renderProblem(problem, style)),
+    ...(status === 'halted' ? [`Writing is halted until a human runs: ${acknowledge}`] : []),
+  ].join('\n');
+}
+
+function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
+  if (records.length === 0)
+    return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
+  return columns(
+    records.map((entry) => [
+      style.dim(short(entry.id)),
+      entry.at ? style.time(entry.at) : '',
+      ...[entry.tier, String(entry.n), entry.kind],
+      oneLine(summarize(entry), 120),
+    ]),
+  );
+}
+
+/** The telling words of a record. */
+function summarize({ tier, record, pattern: words }: LogEntry): string {
+  const { task_id, exit_code, count, knowledge_id, promoted, contested, reinstated } = record;
+  const { classification, action, feature, text, message, reason } = record;
+  // The words of knowledge may have been redacted, so an audit record never shows its own.
+  const pattern = tier === 'audit' ? words : (record.pattern ?? words);
+  const news = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
+    Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [],
+  );
+  const parts = [
+    task_id,
+    exit_code === undefined ? undefined : `exit ${exit_code}`,
+    ...[classification, action, feature],
+    pattern ?? (knowledge_id === undefined ? undefined : short(String(knowledge_id))),
+    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
+    ...[text, message, reason],
+    count === undefined ? undefined : plural(Number(count), 'record'),
+  ];
+  return parts.filter((part) => part !== undefined && part !== null).join('  ');
+}
+
+function renderShow({ id, kind, record }: LogEntry, style: Style): string {
+  const { by, at, reason } = record;
+  const who =
+    by === undefined
+      ? 'This record was redacted, but no audit record here says by whom.'
+      : `This record was redacted by ${by} at ${at}: ${oneLine(String(reason), 500)}`;
+  return [style.dim(id), ...(kind === 'redacted' ? [who] : []), JSON.stringify(record, null, 2)].join('\n');
+}
+
+function renderStats({ status, tiers, bytes, files, growth, next }: MemoryStats, style: Style): string {
+  const paint =
+    status !== 'intact' || growth === 'paused' ? style.bad : growth === 'large' ? style.warn : style.good;
+  const rows = tiers.map(({ tier, records, bytes: size, heads }) => [
+    ...[tier, plural(records, 'record'), formatSize(size), plural(heads, 'head')],
+  ]);
+  return [
+    `${paint('●')} memory is ${paintStatus(status, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}${growth === 'paused' ? style.bad('; consolidation is paused') : ''}`,
+    columns(rows, '  '),
+    ...next.map((step) => `  → ${style.command(step)}`),
+  ].join('\n');
+}
 
 function renderRedaction({ redacted, files, history, replacements }: Redaction): string {
   const lines = redacted.map(({ id, tier, n, audit }) =>
@@ -17,13 +174,13 @@ function renderRedaction({ redacted, files, history, replacements }: Redaction):
   );
   return [
     ...lines,
-    ...files.map((file) => `  taken out of ${file}`),
-    ...describeHistory(history ?? [], replacements),
+    ...files.map((file) => `  removed from ${file}`),
+    ...renderHistory(history ?? [], replacements),
   ].join('\n');
 }
 
-/** What a person has to do themselves: forge does not rewrite history. */
-function describeHistory(
+/** What a person has to do: forge does not rewrite history. */
+function renderHistory(
   history: NonNullable<Redaction['history']>,
   replacements: readonly string[],
 ): string[] {
@@ -31,76 +188,110 @@ function describeHistory(
   return [
     'Git history still has the content:',
     ...history.map(
-      ({ path, commits, first }) =>
-        `  ${path}: ${plural(commits, 'commit')} wrote it, the first ${short(first)}`,
+      ({ path, commits, first }) => `  ${path}: ${plural(commits, 'commit')} wrote it, first ${short(first)}`,
     ),
-    'To purge it (first revoke or change what it was: whoever has a clone has it):',
-    '  1. commit .forge/, on every branch that has the record',
-    '  2. put into a file outside of the repository:',
+    'To purge it (revoke the secret first: every clone has it):',
+    '  1. commit .forge/ on every branch that has the record',
+    '  2. save these lines to a file outside of the repository:',
     ...replacements,
     '  3. git filter-repo --replace-text FILE --force',
     '  4. git reflog expire --expire=now --all && git gc --prune=now',
     '  5. git push --force --all && git push --force --tags',
-    'Every clone, fork and cache of a hosting service keeps its copy until it is cloned anew.',
+    'Clones, forks and caches of a hosting service keep their copies until they are cloned again.',
   ];
 }
-
-const describeStep = ({ finding, action }: RepairStep, style: Style): string =>
-  `${finding}\n  → ${style.command(action)}`;
 
 async function repair(call: Call): Promise<Repaired> {
   const { memory } = call.forge();
   const discard = (call.options.discard ?? []) as string[];
   const steps = discard.length > 0 ? [] : await memory.planRepair();
-  for (const step of steps) call.say(describeStep(step, call.style));
+  for (const { finding, action } of steps) call.say(`${finding}\n  → ${call.style.command(action)}`);
   const input = { discard, ...reasonOf(call) };
   if (steps.length === 0 || !call.interactive || 'reason' in input) return memory.repair(input);
   const { line } = await import('../cli/prompt.js');
-  const reason = await line('Do this? The reason is kept in the audit records; nothing: leave it', '');
+  const reason = await line('Do this? Give a reason for the audit records, or nothing to cancel', '');
   return reason.trim() === '' ? { done: [], discarded: [] } : memory.repair({ ...input, reason });
 }
 
-/** What people type most comes first. */
-const FIRST = ['verify', 'promote', 'report', 'log'];
+const verifyCommand = command<Verified>({
+  name: 'verify',
+  summary:
+    'Verify memory against itself, the journal, history and the last verified commit. Exit 4 on damage',
+  example: 'forge memory verify',
+  options: [
+    TIER,
+    { flags: '--signatures', help: 'also have git verify who signed which ledger heads' },
+    { flags: '--scan', help: 'also scan stored records for secrets and personal data (exit 5)' },
+  ],
+  writes: true,
+  run: verify,
+  render: renderVerify,
+  exit: ({ status }) => ({ intact: 0, removed: 1, secret: 5, corrupted: 4, halted: 4 })[status],
+});
 
-function inOrder(commands: Group['commands']): Group['commands'] {
-  const first = FIRST.flatMap((wanted) => commands.filter(({ name }) => name === wanted));
-  return [...first, ...commands.filter((one) => !first.includes(one))];
-}
+const logCommand = command<{ records: LogEntry[] }>({
+  name: 'log',
+  summary: 'Show the last records',
+  example: 'forge memory log --tier audit --limit 10',
+  options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
+  run: (call) => {
+    const { limit } = call.options as { limit?: number };
+    return call.forge().memory.log({ ...tierOption(call), ...(limit === undefined ? {} : { limit }) });
+  },
+  render: renderLog,
+});
+
+const showCommand = command<LogEntry>({
+  name: 'show',
+  args: ['<id>'],
+  values: { id: { live: ['record'] } },
+  summary: 'Show one record in full',
+  example: 'forge memory show 3fa9c1d2',
+  run: (call, id) => call.forge().memory.show({ id: id as string }),
+  render: renderShow,
+});
+
+const statsCommand = command<MemoryStats>({
+  name: 'stats',
+  summary: 'Show the size of memory and whether it is intact',
+  example: 'forge memory stats',
+  run: (call) => call.forge().memory.stats(),
+  render: renderStats,
+});
+
+const repairCommand = command<Repaired>({
+  name: 'repair',
+  summary: 'Settle damage and missing records: shows what it will do, and asks (a human, with a reason)',
+  example: 'forge memory repair --reason "the disk filled up on Monday"',
+  options: [
+    REASON,
+    {
+      flags: '--discard <name>',
+      help: 'accept that the records of a branch, a commit or an id are gone',
+      many: true,
+    },
+  ],
+  writes: true,
+  run: repair,
+  render: ({ done }) => (done.length === 0 ? 'Nothing was changed.' : done.join('\n')),
+});
+
+const redactCommand = command<Redaction>({
+  name: 'redact',
+  args: ['<ids...>'],
+  values: { ids: { live: ['record'] } },
+  summary: 'Remove the content of records for good; ids and links stay (a human, with a reason)',
+  example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
+  options: [REASON],
+  writes: true,
+  run: (call, ...ids) => call.forge().memory.redact({ ids, ...reasonOf(call) }),
+  render: renderRedaction,
+});
 
 export const group: Group = {
-  commands: inOrder([
-    ...recording,
-    ...promoting,
-    ...reporting,
-    ...looking,
-    command<Repaired>({
-      name: 'repair',
-      summary: 'Settle damage and missing records: shows what it will do, and asks (a human, with a reason)',
-      example: 'forge memory repair --reason "the disk filled up on Monday"',
-      options: [
-        REASON,
-        {
-          flags: '--discard <name>',
-          help: 'accept that the records of a branch, a commit or an id are gone',
-          many: true,
-        },
-      ],
-      writes: true,
-      run: repair,
-      render: ({ done }) => (done.length === 0 ? 'Nothing was changed.' : done.join('\n')),
-    }),
-    command<Redaction>({
-      name: 'redact',
-      args: ['<ids...>'],
-      values: { ids: { live: ['record'] } },
-      summary: 'Take the content of records out for good; id and links stay (a human, with a reason)',
-      example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
-      options: [REASON],
-      writes: true,
-      run: (call, ...ids) => call.forge().memory.redact({ ids, ...reasonOf(call) }),
-      render: renderRedaction,
-    }),
-    ...overriding,
-  ]),
+  // The most frequent ones come first.
+  commands: [
+    ...[verifyCommand, promoteCommand, reportCommand, logCommand, recordCommand, consolidateCommand],
+    ...[showCommand, statsCommand, repairCommand, redactCommand, overrideCommand],
+  ],
 };

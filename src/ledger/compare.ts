@@ -1,19 +1,20 @@
-import { plural } from '../core/text.js';
+import { compareText, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
 import type { Container } from './container.js';
 import { type Graph, groupBy } from './graph.js';
+import { MAX_CONTAINERS } from './read.js';
 
 /** `damage` is exit 4 and halts writing, `returned` is exit 5, `finding` is exit 1, `note` is exit 0. */
 export type Level = 'damage' | 'returned' | 'finding' | 'note';
 
-const RESTORE = 'restore the file, or vouch for its bytes by SHA-256 where no copy is known';
+const RESTORE = 'restore the file, or vouch for its bytes by SHA-256 if no copy is known';
 const PUT_BACK = 'put the records back; --discard accepts that they are gone';
 
 interface Meaning {
   level: Level;
   /** What `forge memory repair` does about it. */
   repair?: string;
-  /** A note that a person should know before working on. */
+  /** A note that is worth a warning before work starts. */
   isNews?: true;
 }
 
@@ -35,29 +36,29 @@ const KINDS = {
   file: { level: 'note' },
   journal: { level: 'note', isNews: true },
   incomplete: { level: 'note' },
-  // Of a closer look: `verify --scan` and `--signatures`.
+  // From `verify --scan` and `--signatures`.
   secret: { level: 'returned' },
   signature_bad: { level: 'finding' },
   signed_missing: { level: 'finding' },
 } satisfies Record<string, Meaning>;
 
-export type FindingCode = keyof typeof KINDS;
+type FindingCode = keyof typeof KINDS;
 
 export const meaningOf = (code: FindingCode): Meaning => KINDS[code];
 
-/** A finding with its exact place, as commands show it. */
+/** A finding with its exact place. */
 export interface Finding {
   code: FindingCode;
   level: Level;
-  /** '' where it is not one file. */
+  /** '' if it does not concern one file. */
   file: string;
-  /** 1-based; 0 where it is not one line. */
+  /** 1-based; 0 if it does not concern one line. */
   line: number;
   /** In bytes. */
   offset: number;
   message: string;
   last_good: { line: number; n: number; id: string } | null;
-  /** A command that settles it; '' of a note that waits for nobody. */
+  /** A command that settles it; '' for a note that needs nothing. */
   hint: string;
   /** The records concerned. */
   ids: string[];
@@ -71,55 +72,44 @@ const LEDGER = '.forge/memory/ledger';
 
 /** `file`: the name of a container. */
 export function makeFinding(code: FindingCode, message: string, rest: Partial<Finding> = {}): Finding {
-  const place = { file: '', line: 0, offset: 0 };
   const { level, repair } = meaningOf(code);
-  const common = { last_good: null, hint: repair ? 'forge memory repair' : '', ids: [] };
-  const finding = { code, level, ...place, message, ...common, ...rest };
+  const place = { file: '', line: 0, offset: 0, message, last_good: null };
+  const finding = { code, level, ...place, hint: repair ? 'forge memory repair' : '', ids: [], ...rest };
   return { ...finding, file: finding.file && `${LEDGER}/${finding.file}` };
 }
 
 /** In one line, with its place. */
-export const describeFinding = ({
-  file,
-  line,
-  message,
-}: Pick<Finding, 'file' | 'line' | 'message'>): string =>
-  file === '' ? message : line > 0 ? `${file}:${line}: ${message}` : `${file}: ${message}`;
+export const describeFinding = ({ file, line, message }: Omit<Finding, 'level'>): string =>
+  [file, line || '', ` ${message}`].filter(Boolean).join(':').trim();
 
-/** One finding for all these records; none without records. */
+/** One finding for all these records, or none without records. */
 export function describeRecords(
   code: FindingCode,
   records: readonly { id: string }[],
-  text: string,
+  describe: (count: string) => string,
   rest: Partial<Finding> = {},
 ): Finding[] {
   if (records.length === 0) return [];
-  const message = `${plural(records.length, 'record')} ${text}`;
-  return [makeFinding(code, message, { ids: records.map(({ id }) => id), ...rest })];
+  const ids = records.map(({ id }) => id);
+  return [makeFinding(code, describe(plural(records.length, 'record')), { ids, ...rest })];
 }
 
-export const wasOrWere = ({ length }: readonly unknown[]): string => (length === 1 ? 'was' : 'were');
-
-/** A record that something outside the working tree knows, and that is not in the working tree. */
+/** A record that git or a journal knows and that is not in the working tree. */
 export interface AbsentRecord {
   id: string;
   seg: string;
   prev: string | null;
   /** Who knows it. HEAD outranks history, history the journal, the journal an anchor. */
   source: 'head' | 'history' | 'journal' | 'anchor';
-  /** Written in this worktree. */
+  /** It was written in this worktree. */
   isOwn: boolean;
   isPublished: boolean;
   /** Where git has its bytes. */
   file?: string;
   blob?: string;
+  /** The commit that removed it. */
   commit?: string;
   subject?: string;
-}
-
-export interface UnknownRecord {
-  id: string;
-  file: string;
 }
 
 export interface Evidence {
@@ -127,13 +117,16 @@ export interface Evidence {
   /** Files in the ledger folder that are not containers. */
   others: readonly string[];
   absent: readonly AbsentRecord[];
-  /** Where an absent record stands instead: a ref or another worktree. */
+  /** Where an absent record is instead: a ref or another worktree. */
   places: ReadonlyMap<string, string>;
-  /** Ids, and SHA-256 of lines, that a person settled: discarded or vouched for. */
+  /** Ids, and SHA-256 of lines, that a person discarded or vouched for. */
   settled: ReadonlySet<string>;
-  unknown: readonly UnknownRecord[];
+  /** Records that no journal and no commit knows. */
+  unknown: readonly { id: string; file: string }[];
+  /** Files that a sparse checkout leaves out. */
   sparse: ReadonlySet<string>;
   damagedJournalLines: number;
+  /** Why git could not answer. */
   incomplete: readonly string[];
 }
 
@@ -144,48 +137,51 @@ export interface Comparison {
   forgotten: string[];
 }
 
-/** Beyond it the folder is damage: no project writes so many. */
-export const MAX_CONTAINERS = 100_000;
-/** With more missing records a person decides. */
+/** If more are missing, a person decides. */
 const MAX_PUT_BACK = 20;
-/** So many containers slow git and forge down. */
+/** This many containers make git and forge slow. */
 const MANY_CONTAINERS = 20_000;
 
 const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
 
-/** Judges a working tree's ledger by everything else that knows records. */
+/** Compares the ledger of a working tree with everything else that knows records. */
 export function compare(evidence: Evidence): Comparison {
-  const { graph } = evidence;
+  const { graph, places, sparse } = evidence;
   const open = evidence.absent.filter(({ id }) => !evidence.settled.has(id));
   const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
-  const isSparse = ({ file }: AbsentRecord): boolean => file !== undefined && evidence.sparse.has(file);
-  const missing = open.filter((record) => !isEdited(record) && !isSparse(record));
-  const from = (source: AbsentRecord['source']): AbsentRecord[] =>
-    missing.filter((record) => record.source === source);
-  const away = [...from('journal'), ...from('anchor')];
-  const nowhere = away.filter(({ id }) => !evidence.places.has(id));
-  const own = nowhere.filter(({ isOwn }) => isOwn);
-  const [published, lost] = [own.filter((r) => r.isPublished), own.filter((r) => !r.isPublished)];
-  const isMany = lost.length > MAX_PUT_BACK;
+  const missing = open.filter((record) => !isEdited(record) && !sparse.has(record.file ?? ''));
+  const from = (...sources: AbsentRecord['source'][]): AbsentRecord[] =>
+    missing.filter(({ source }) => sources.includes(source));
+  const away = from('journal', 'anchor');
+  const nowhere = away.filter(({ id }) => !places.has(id));
   const others = nowhere.filter(({ isOwn }) => !isOwn);
+  const published = nowhere.filter(({ isOwn, isPublished }) => isOwn && isPublished);
+  const lost = nowhere.filter(({ isOwn, isPublished }) => isOwn && !isPublished);
+  const isMany = lost.length > MAX_PUT_BACK;
+  // An edit comes before the lines that follow it, of which only the links are damaged.
+  const damage = [
+    ...findDamage(evidence),
+    ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
+  ];
   return {
     findings: [
-      ...[
-        ...findDamage(evidence),
-        ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
-      ].sort(byPlace),
+      ...damage.sort((a, b) => compareText(a.file, b.file) || a.line - b.line),
       ...findForeign(graph, evidence.settled),
       ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
-      // Somebody rejected what was published and then taken back: it does not return by itself.
+      // Somebody rejected what was published, so it does not return by itself.
       ...describeRecords(
         'published',
         published,
-        `written here ${wasOrWere(published)} published, and the branch is gone`,
+        (count) => `${count}, written here and pushed, disappeared with a branch`,
       ),
-      ...describeRecords('missing', isMany ? lost : [], 'written here are nowhere; nothing was put back'),
-      ...describeRecords('rewound', others, 'of other writers disappeared with a branch'),
+      ...describeRecords(
+        'missing',
+        isMany ? lost : [],
+        (count) => `${count} written here have disappeared; none was restored`,
+      ),
+      ...describeRecords('rewound', others, (count) => `${count} of other writers disappeared with a branch`),
       ...findNotes(evidence, away),
     ],
     putBack: isMany ? [] : lost,
@@ -207,7 +203,7 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
     .filter(({ id }) => isOpen(id))
     .map(({ file, id, reason }) => makeFinding('link', reason, { ids: [id], file }));
   const unexplained = [...graph.tombstones()].filter(isOpen).map((id) => {
-    const message = `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`;
+    const message = `record ${id.slice(0, 12)} was redacted, but no audit record says by whom`;
     return makeFinding('unexplained', message, { ids: [id] });
   });
   const isFull = graph.containers.length > MAX_CONTAINERS;
@@ -215,26 +211,21 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
   return [...unreadable, ...links, ...unexplained, ...full];
 }
 
-/** What was changed comes before the lines that follow it, which are damaged in their links only. */
-const byPlace = (a: Finding, b: Finding): number =>
-  a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line;
-
-/** Records of another ledger: two people ran `init` where no common commit was. */
+/** Records of another ledger: two people ran `init` before they had a common commit. */
 function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
   const home = graph.ledger();
-  const foreign = graph.containers.filter(({ ledger }) => ledger !== null && ledger !== home);
-  const open = foreign.filter(({ ledger }) => !settled.has(ledger ?? ''));
-  return open.map(({ name: file, ids, ledger }) =>
-    makeFinding('foreign', `it belongs to another ledger (${ledger?.slice(0, 8)})`, { ids, file }),
+  return graph.containers.flatMap(({ name: file, ids, ledger }) =>
+    ledger === null || ledger === home || settled.has(ledger)
+      ? []
+      : [makeFinding('foreign', `it belongs to another ledger (${ledger.slice(0, 8)})`, { ids, file })],
   );
 }
 
 /** Content of a redacted record that a merge brought back. */
 function findReturned(graph: Graph): Finding[] {
-  const gone = new Set([...graph.tombstones(), ...graph.subjects('redacted')]);
+  const redacted = new Set([...graph.tombstones(), ...graph.subjects('redacted')]);
   return graph.containers.flatMap(({ name, ids, tombstones }) => {
-    const cut = new Set(tombstones);
-    const back = ids.filter((id, index) => gone.has(id) && !cut.has(index));
+    const back = ids.filter((id, index) => redacted.has(id) && !tombstones.includes(index));
     if (back.length === 0) return [];
     const message = `it has the content of ${plural(back.length, 'redacted record')} again`;
     const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "TEXT"`;
@@ -242,72 +233,73 @@ function findReturned(graph: Graph): Finding[] {
   });
 }
 
-function describeEdit(graph: Graph, { id, seg, prev, file, commit }: AbsentRecord): Finding {
-  const holder = graph.holderOf(seg, prev) ?? '';
-  const {
-    name = file ?? '',
-    ids = [],
-    ns = [],
-  } = graph.bySegment.get(seg)?.find((c) => c.ids.includes(holder)) ?? {};
-  const index = ids.indexOf(holder);
-  const before = ids[index - 1];
-  const message = `the record was changed (${id.slice(0, 12)} before, ${holder.slice(0, 12)} now)`;
+function describeEdit(graph: Graph, { id, seg, prev, file = '', commit }: AbsentRecord): Finding {
+  const holder = graph.holderOf(seg, prev);
+  const index = holder?.index ?? 0;
+  const before = holder?.container.ids[index - 1];
+  const message = `the record was changed (${id.slice(0, 12)} before, ${holder?.id.slice(0, 12)} now)`;
   return makeFinding('edited', message, {
-    ...{ ids: [id], file: name, line: index + 1 },
-    last_good: before === undefined ? null : { line: index, n: ns[index - 1] ?? 0, id: before },
+    ...{ ids: [id], file: holder?.container.name ?? file, line: index + 1 },
+    last_good: before ? { line: index, n: holder?.container.ns[index - 1] ?? 0, id: before } : null,
     ...(commit === undefined ? {} : { commit }),
   });
 }
 
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
   const files = [...new Set(records.map(({ file }) => file))].sort();
-  // Closed files never change, so the commit's are whole.
   const paths = files.length > 3 ? LEDGER : files.map((file) => `${LEDGER}/${file}`).join(' ');
-  const text = `in ${plural(files.length, 'file')} of HEAD are not in the working tree`;
-  return describeRecords('set_back', records, text, { hint: `git restore --source=HEAD -- ${paths}` });
+  const describe = (count: string): string =>
+    `the working tree lacks ${count} in ${plural(files.length, 'file')} of HEAD`;
+  return describeRecords('set_back', records, describe, { hint: `git restore --source=HEAD -- ${paths}` });
 }
 
 const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   [...groupBy(records, ({ commit = '' }) => commit)].flatMap(([commit, group]) => {
-    const text = `${wasOrWere(group)} removed by commit ${commit.slice(0, 7)} (${group[0]?.subject})`;
-    return describeRecords('removed_by_commit', group, text, { commit });
+    const by = `commit ${commit.slice(0, 7)} (${group[0]?.subject})`;
+    return describeRecords('removed_by_commit', group, (count) => `${by} removed ${count}`, { commit });
   });
 
 function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[] {
-  const { graph, others, unknown, places, incomplete, damagedJournalLines } = evidence;
+  const { graph, others, unknown, places, incomplete, damagedJournalLines: damaged } = evidence;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
-  const count = graph.containers.length;
+  const files = graph.containers.length;
+  const note = (code: FindingCode, messages: readonly string[]): Finding[] =>
+    messages.map((message) => makeFinding(code, message));
   return [
-    ...[...groupBy(unknown, ({ file }) => file)].map(([file, records]) =>
-      makeFinding('unknown', 'it has records that forge did not write here and no commit has', {
-        ids: records.map(({ id }) => id),
-        file,
-      }),
+    ...[...groupBy(unknown, ({ file }) => file)].flatMap(([file, records]) =>
+      describeRecords(
+        'unknown',
+        records,
+        (count) => `it has ${count} that forge did not write here and no commit has`,
+        {
+          file,
+        },
+      ),
     ),
-    ...describeRecords('elsewhere', elsewhere, `written here are in ${place}, not in this tree`),
+    ...describeRecords(
+      'elsewhere',
+      elsewhere,
+      (count) => `${place} has ${count} that this tree does not have`,
+    ),
     ...graph.containers.flatMap(describeFile),
     ...others.map((file) => makeFinding('file', 'not a file of the ledger', { file })),
-    ...(damagedJournalLines > 0
-      ? [
-          makeFinding(
-            'journal',
-            `${plural(damagedJournalLines, 'line')} of the journal in the git dir could not be read`,
-          ),
-        ]
-      : []),
-    ...incomplete.map((message) => makeFinding('incomplete', message)),
-    ...(count > MANY_CONTAINERS ? [makeFinding('file', `${count} files make git slow`)] : []),
+    ...note(
+      'journal',
+      damaged > 0 ? [`the journal in the git dir has ${plural(damaged, 'damaged line')}`] : [],
+    ),
+    ...note('incomplete', incomplete),
+    ...note('file', files > MANY_CONTAINERS ? [`${files} files make git slow`] : []),
   ];
 }
 
-/** A file that forge did not leave so, with records that are whole. */
+/** A file with whole records that forge did not leave like this. */
 function describeFile({ name: file, torn, isRenamed, hasCr }: Container): Finding[] {
   const note = (isSo: boolean, message: string, line = 0): Finding[] =>
     isSo ? [makeFinding('file', message, { file, line })] : [];
   return [
-    ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn?.line),
-    ...note(isRenamed, 'it does not have the name and indentation that forge gave it'),
-    ...note(hasCr, `it has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`),
+    ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn ?? 0),
+    ...note(isRenamed, 'it does not have the name or the indentation that forge gave it'),
+    ...note(hasCr, `it has CRLF line ends. This line in .forge/.gitattributes prevents them: ${ATTRIBUTES}`),
   ];
 }

@@ -13,19 +13,18 @@ import {
 /** Larger files are refused without reading them. */
 export const MAX_CONTAINER_BYTES = 100 * 1024 * 1024;
 
-/** A file of the ledger: `<session>-<seg>.jsonl`, or `put-<seg>-<random>.jsonl` and `red-…` for moved chains. */
+/** `<session>-<seg>.jsonl`; `put-<seg>-<random>.jsonl` and `red-…` for chains that repair or redact moved. */
 const NAME = /^(?:(put|red)-([0-9a-f]{8})-[0-9a-f]{8}|.*-([0-9a-f]{8}))\.jsonl$/;
 
-/** The chain that a file name announces; null for a name that is not a container's. */
+/** The chain that a file name announces. Null if the name is not that of a container. */
 export function segmentOf(name: string): string | null {
   const match = NAME.exec(name);
   return match?.[2] ?? match?.[3] ?? null;
 }
 
 /** Number of spaces before each line, from the random part of the name: git must not pair files as renames. */
-export function indentOf(name: string): number {
-  return Number.parseInt(/([0-9a-f]{2})\.jsonl$/.exec(name)?.[1] ?? '0', 16) & 63;
-}
+const indentOf = (name: string): number =>
+  Number.parseInt(/([0-9a-f]{2})\.jsonl$/.exec(name)?.[1] ?? '0', 16) & 63;
 
 /** The bytes of a container with these lines. */
 export function formatContainer(name: string, lines: readonly string[]): Buffer {
@@ -39,35 +38,33 @@ export interface Problem {
   /** 0-based, in bytes. */
   offset: number;
   reason: string;
-  /** Of the line, as `repair` vouches for it. */
-  length: number;
+  /** SHA-256 of the line, by which a person vouches for it. */
   sha256: string;
   /** The record before it. */
   last_good: { line: number; n: number; id: string } | null;
 }
 
-/** The fields of a record that rules of the ledger read. */
+/** The fields of an audit record that the ledger's own rules read. */
 export interface Mark {
   index: number;
   kind: string;
   subjects: string[];
-  /** When it was written, and why. */
   at: string;
   reasons: string[];
-  /** Writing waits until a human has acknowledged it. */
+  /** Writing stops until a human has acknowledged it. */
   halts?: true;
   /** The tier that a `reset` begins anew. */
   tier?: string;
   /** SHA-256 of the idempotency keys of redacted records. */
   keys?: string[];
-  /** Bytes of memory that a human has accepted. */
+  /** The size of memory, in bytes, that a human has accepted. */
   growth?: number;
 }
 
-/** Facts of one container. They are kept in a cache, so they must survive JSON. */
+/** Facts about one container. They are cached as JSON. */
 export interface Container {
   name: string;
-  /** Device, inode, size and times of the file; '' for one that git stores. */
+  /** Device, inode, size and times of the file; '' for a blob. */
   stamp: string;
   /** Git's id of these bytes. */
   blob: string;
@@ -83,30 +80,23 @@ export interface Container {
   marks: Mark[];
   /** Idempotency keys. */
   keys: [index: number, key: string][];
-  /** Records and their bytes by tier. */
+  /** Number and size of the records of each tier. */
   tiers: Partial<Record<Tier, { records: number; bytes: number }>>;
-  /** Of the last record. */
-  last: string | null;
+  /** The tier of the last record. */
   lastTier: Tier | null;
   /** The largest cycle number. */
   cycle: number;
   problems: Problem[];
-  /** An unfinished last line: a writer was interrupted. */
-  torn: { line: number; offset: number; length: number } | null;
+  /** The number of an unfinished last line: its writer was interrupted. */
+  torn: number | null;
   hasCr: boolean;
-  /** The file does not have the name, or the lines not the indentation, that forge gave them. */
+  /** The name or the indentation is not what forge wrote. */
   isRenamed: boolean;
 }
 
-const emptyFacts = (name: string, stamp: string, blob: string, seg: string): Container => ({
-  ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
-  ...{ marks: [], keys: [], tiers: {}, last: null, lastTier: null, cycle: 0 },
-  ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
-});
-
 /** Git's object id of a blob. */
-export const blobId = (bytes: Buffer, algorithm: 'sha1' | 'sha256' = 'sha1'): string =>
-  createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+const blobId = (bytes: Buffer): string =>
+  createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 
 export interface Line {
   /** 1-based. */
@@ -119,14 +109,6 @@ export interface Line {
   isTorn: boolean;
 }
 
-/** The lines of a container by record id. */
-export function linesById(bytes: Buffer): Map<string, string> {
-  const lines = [...linesOf(bytes)].map((line) => line.bytes.toString('utf8'));
-  return new Map(
-    lines.map((line) => [/^\{"v":1,"redacted":"([0-9a-f]{64})"/.exec(line)?.[1] ?? recordId(line), line]),
-  );
-}
-
 const [LF, CR, SPACE] = [10, 13, 32];
 
 export function* linesOf(bytes: Buffer): Generator<Line> {
@@ -136,19 +118,21 @@ export function* linesOf(bytes: Buffer): Generator<Line> {
     const hasCr = end > offset && bytes[end - 1] === CR;
     let start = offset;
     while (bytes[start] === SPACE && start < end) start++;
-    yield {
-      number,
-      offset,
-      indent: start - offset,
-      bytes: bytes.subarray(start, hasCr ? end - 1 : end),
-      hasCr,
-      isTorn: found < 0,
-    };
+    const content = bytes.subarray(start, hasCr ? end - 1 : end);
+    yield { number, offset, indent: start - offset, bytes: content, hasCr, isTorn: found < 0 };
     offset = end + 1;
   }
 }
 
-/** Hands each record or tombstone of a container's bytes to `take`, with its id and line. Of one tier only its records. */
+/** The lines of a container by record id. */
+export function linesById(bytes: Buffer): Map<string, string> {
+  const lines = [...linesOf(bytes)].map((line) => line.bytes.toString('utf8'));
+  return new Map(
+    lines.map((line) => [/^\{"v":1,"redacted":"([0-9a-f]{64})"/.exec(line)?.[1] ?? recordId(line), line]),
+  );
+}
+
+/** Calls `take` for each record and tombstone. With a tier: only for its records, and only these are parsed. */
 export function eachRecord(
   bytes: Buffer,
   take: (id: string, record: LedgerRecord | Tombstone, line: Line) => void,
@@ -166,56 +150,50 @@ export function eachRecord(
 function readLine({ bytes }: Line, isPlain = false): ParsedLine {
   if (bytes.length > MAX_RECORD_BYTES)
     return { type: 'bad', reason: `longer than ${MAX_RECORD_BYTES} bytes` };
-  // A third faster, and nearly all lines are ASCII.
-  return parseLine(isPlain ? bytes.toString('latin1') : bytes.toString('utf8'));
+  // Decoding ASCII as latin1 is a third faster, and nearly all lines are ASCII.
+  return parseLine(bytes.toString(isPlain ? 'latin1' : 'utf8'));
 }
 
-/** Reads a container and checks what one file shows: each line, its links to the line before, its segment. */
+/** Parses a container and checks all that one file shows: each line, its link to the line before, its segment. */
 export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = blobId(bytes)): Container {
-  const seg = segmentOf(name) ?? '';
-  const facts = emptyFacts(name, stamp, blob, seg);
+  const facts: Container = {
+    ...{ name, stamp, blob, seg: segmentOf(name) ?? '', ledger: null, ids: [], ns: [], seen: [] },
+    ...{ tombstones: [], marks: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
+    ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
+  };
   const indent = indentOf(name);
   const isPlain = isAscii(bytes);
-  let lastGood: Problem['last_good'] = null;
-  const wholeIsUtf8 = isPlain || isUtf8(bytes);
+  const isValid = isPlain || isUtf8(bytes);
+  let last_good: Problem['last_good'] = null;
   for (const line of linesOf(bytes)) {
+    const { number, offset, bytes: content } = line;
     if (line.hasCr) facts.hasCr = true;
     if (line.indent !== indent) facts.isRenamed = true;
     const parsed = readLine(line, isPlain);
     if (line.isTorn && parsed.type === 'bad') {
-      facts.torn = { line: line.number, offset: line.offset, length: bytes.length - line.offset };
+      facts.torn = number;
       break;
     }
-    const reason = !wholeIsUtf8 && !isUtf8(line.bytes) ? 'not valid UTF-8' : takeLine(facts, parsed, line);
-    if (reason) facts.problems.push({ ...problemOf(line, reason), last_good: lastGood });
-    else lastGood = { line: line.number, n: facts.ns.at(-1) as number, id: facts.ids.at(-1) as string };
+    const reason = !isValid && !isUtf8(content) ? 'not valid UTF-8' : takeLine(facts, parsed, content);
+    if (reason) facts.problems.push({ line: number, offset, reason, sha256: recordId(content), last_good });
+    else last_good = { line: number, n: facts.ns.at(-1) as number, id: facts.ids.at(-1) as string };
   }
   return facts;
 }
 
-const problemOf = ({ number, offset, bytes }: Line, reason: string): Omit<Problem, 'last_good'> => ({
-  line: number,
-  offset,
-  reason,
-  length: bytes.length,
-  sha256: recordId(bytes),
-});
-
-/** Adds a line to the facts; returns why the line is damage. */
-function takeLine(facts: Container, parsed: ParsedLine, line: Line): string | null {
+/** Adds a line to the facts. Returns why the line is damaged, or null. */
+function takeLine(facts: Container, parsed: ParsedLine, line: Buffer): string | null {
   if (parsed.type === 'bad') return parsed.reason;
   const links = parsed.type === 'record' ? parsed.record : parsed.tombstone;
-  const id = parsed.type === 'record' ? recordId(line.bytes) : parsed.tombstone.redacted;
   const index = facts.ids.length;
   const before = facts.ids[index - 1] ?? null;
   const earlier = facts.ns[index - 1] ?? 0;
-  facts.ids.push(id);
-  facts.last = id;
+  facts.ids.push(parsed.type === 'record' ? recordId(line) : parsed.tombstone.redacted);
   facts.ns.push(links.n);
   facts.ledger ??= links.ledger ?? null;
   if (links.seen.length > 0) facts.seen.push([index, links.seen]);
   if (parsed.type === 'tombstone') facts.tombstones.push(index);
-  else takeFields(facts, index, parsed.record, line.bytes.length);
+  else takeFields(facts, index, parsed.record, line.length + 1);
   if (links.seg !== facts.seg) return `"seg" is ${links.seg}, the file name has ${facts.seg}`;
   if (links.prev !== before) return '"prev" is not the id of the line before';
   if (links.n <= earlier) return `"n" is ${links.n}, the line before has ${earlier}`;
@@ -227,7 +205,7 @@ function takeFields(facts: Container, index: number, record: LedgerRecord, bytes
   const isMoved = /^(put|red|init)-/.test(facts.name);
   if (!isMoved && facts.name !== `${session ?? 'solo'}-${seg}.jsonl`) facts.isRenamed = true;
   const sum = facts.tiers[tier] ?? { records: 0, bytes: 0 };
-  facts.tiers[tier] = { records: sum.records + 1, bytes: sum.bytes + bytes + 1 };
+  facts.tiers[tier] = { records: sum.records + 1, bytes: sum.bytes + bytes };
   facts.lastTier = tier;
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);
@@ -236,16 +214,15 @@ function takeFields(facts: Container, index: number, record: LedgerRecord, bytes
   if (mark) facts.marks.push(mark);
 }
 
-/** Audit records that say nothing of other records, and stop nothing, are not needed for a judgement. */
+/** Kinds that matter even without subjects. Other audit records without subjects are not needed for a verdict. */
 const STANDING = new Set(['genesis', 'acknowledged', 'damage', 'reset']);
 
 function markOf(index: number, record: LedgerRecord): Mark | null {
-  const { kind, subjects, halts, at = '', reasons, reason, reset, keys, growth } = record;
-  const ids = textsIn(subjects);
-  if (ids.length === 0 && halts !== true && !STANDING.has(kind)) return null;
-  const why = textsIn(reasons);
+  const { kind, halts, at = '', reason, reset, keys, growth } = record;
+  const [subjects, reasons] = [textsIn(record.subjects), textsIn(record.reasons)];
+  if (subjects.length === 0 && halts !== true && !STANDING.has(kind)) return null;
   return {
-    ...{ index, kind, subjects: ids, at, reasons: why.length > 0 ? why : textsIn([reason]) },
+    ...{ index, kind, subjects, at, reasons: reasons.length > 0 ? reasons : textsIn([reason]) },
     ...(halts === true ? { halts } : {}),
     ...(typeof reset === 'string' ? { tier: reset } : {}),
     ...(Array.isArray(keys) ? { keys: textsIn(keys) } : {}),
@@ -253,5 +230,6 @@ function markOf(index: number, record: LedgerRecord): Mark | null {
   };
 }
 
-const textsIn = (value: unknown): string[] =>
+/** The strings of a list that may hold anything. */
+export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

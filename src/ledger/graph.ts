@@ -1,16 +1,16 @@
 import type { Container, Mark } from './container.js';
 
-/** Damage that shows only between containers. */
+/** Damage that only several containers together show. */
 interface LinkProblem {
   file: string;
   id: string;
   reason: string;
 }
 
-/** An audit record that says something of other records, or stops work. */
+/** An audit record that concerns other records, or stops work. */
 export type AuditMark = Mark & { id: string };
 
-/** All records of one place (a working tree, a commit) as one hash graph. */
+/** All records of a working tree or a commit as one hash graph. */
 export class Graph {
   readonly bySegment: ReadonlyMap<string, Container[]>;
   private readonly sets = new Map<string, Set<string>>();
@@ -24,12 +24,12 @@ export class Graph {
     return this.idsOf(seg).has(id);
   }
 
-  /** A record or its tombstone, whatever chain it is of. */
+  /** Whether a record, or its tombstone, is in any chain. */
   hasAnywhere(id: string): boolean {
-    return this.allNumbers().has(id);
+    return this.numbersById().has(id);
   }
 
-  idsOf(seg: string): ReadonlySet<string> {
+  private idsOf(seg: string): ReadonlySet<string> {
     let ids = this.sets.get(seg);
     if (!ids) {
       ids = new Set(this.bySegment.get(seg)?.flatMap((container) => container.ids));
@@ -38,12 +38,12 @@ export class Graph {
     return ids;
   }
 
-  /** The record that stands after `prev` (null: first) in its chain. */
-  holderOf(seg: string, prev: string | null): string | null {
-    for (const { ids } of this.bySegment.get(seg) ?? []) {
-      const index = prev === null ? 0 : ids.indexOf(prev) + 1;
-      const holder = prev !== null && index === 0 ? undefined : ids[index];
-      if (holder !== undefined) return holder;
+  /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
+  holderOf(seg: string, prev: string | null): { container: Container; index: number; id: string } | null {
+    for (const container of this.bySegment.get(seg) ?? []) {
+      const index = prev === null ? 0 : container.ids.indexOf(prev) + 1;
+      const id = prev !== null && index === 0 ? undefined : container.ids[index];
+      if (id !== undefined) return { container, index, id };
     }
     return null;
   }
@@ -51,8 +51,10 @@ export class Graph {
   /** Ids that no record names yet, sorted. Only the last record of a chain can be one. */
   heads(): string[] {
     const named = new Set(this.containers.flatMap(({ seen }) => seen.flatMap(([, ids]) => ids)));
-    const tails = [...this.bySegment.values()].map(lastOfChain);
-    return tails.filter((id): id is string => id !== null && !named.has(id)).sort();
+    const tails = [...this.bySegment.values()].flatMap(
+      (containers) => containers.reduce((a, b) => (b.ids.length > a.ids.length ? b : a)).ids.at(-1) ?? [],
+    );
+    return tails.filter((id) => !named.has(id)).sort();
   }
 
   maxN(): number {
@@ -65,20 +67,20 @@ export class Graph {
 
   count(): number {
     let count = 0;
-    for (const [seg, containers] of this.bySegment)
-      count += containers.length === 1 ? (containers[0] as Container).ns.length : this.idsOf(seg).size;
+    for (const [seg, [first, ...more]] of this.bySegment)
+      count += more.length === 0 ? (first?.ids.length ?? 0) : this.idsOf(seg).size;
     return count;
   }
 
   /** The ledger that `init` made here. */
   ledger(): string | null {
     const genesis = this.containers.filter(({ marks }) => marks.some(({ kind }) => kind === 'genesis'));
-    // The file of the first record may be missing. Every chain names its ledger.
+    // The file of the first record may be missing, but every chain names its ledger.
     const named = genesis.length > 0 ? genesis : this.containers;
     return named.flatMap(({ ledger }) => ledger ?? []).sort()[0] ?? null;
   }
 
-  /** Audit records of these kinds; all without any. Each with its id. */
+  /** Audit records of these kinds, or all of them, each once. */
   marks(...kinds: readonly string[]): AuditMark[] {
     const found = new Map<string, AuditMark>();
     for (const { ids, marks } of this.containers)
@@ -94,19 +96,19 @@ export class Graph {
     return new Set(this.marks(...kinds).flatMap(({ subjects }) => subjects));
   }
 
-  /** These records and all that they follow, over any number of files. */
+  /** These records and all that they follow, across files. */
   ancestorsOf(heads: readonly string[]): Set<string> {
-    if (heads.length === 0) return new Set();
+    const found = new Set<string>();
+    if (heads.length === 0) return found;
     const places = new Map<string, [Container, number]>();
     for (const container of this.containers)
       for (const [index, id] of container.ids.entries()) places.set(id, [container, index]);
-    const found = new Set<string>();
     const open = [...heads];
     for (let id = open.pop(); id !== undefined; id = open.pop()) {
       const place = places.get(id);
       if (!place || found.has(id)) continue;
       const [{ ids, seen }, index] = place;
-      // The rest of the chain stands before it in the same file.
+      // The rest of its chain is above it in the same file.
       let first = index;
       while (first >= 0 && !found.has(ids[first] as string)) found.add(ids[first--] as string);
       for (const [at, others] of seen) if (at > first && at <= index) open.push(...others);
@@ -114,14 +116,14 @@ export class Graph {
     return found;
   }
 
-  /** Ids of which the content is gone. */
+  /** Ids whose content was redacted. */
   tombstones(): Set<string> {
     return new Set(
       this.containers.flatMap(({ ids, tombstones }) => tombstones.map((index) => ids[index] as string)),
     );
   }
 
-  /** Checks links across files: chains that fork, and numbers that do not grow along `seen`. */
+  /** Chains that fork between files, and numbers that do not grow along `seen`. */
   checkLinks(): LinkProblem[] {
     return [...this.findForks(), ...this.checkNumbers()];
   }
@@ -142,34 +144,24 @@ export class Graph {
   }
 
   private checkNumbers(): LinkProblem[] {
-    const numbers = this.allNumbers();
+    const numbers = this.numbersById();
     return this.containers.flatMap(({ name, ids, ns, seen }) =>
       seen.flatMap(([index, parents]) => {
         const n = ns[index] as number;
-        const late = parents.find((parent) => (numbers.get(parent) ?? 0) >= n);
-        if (late === undefined) return [];
-        return [
-          { file: name, id: ids[index] as string, reason: `"n" is ${n}, not greater than that of ${late}` },
-        ];
+        const parent = parents.find((other) => (numbers.get(other) ?? 0) >= n);
+        if (parent === undefined) return [];
+        return [{ file: name, id: ids[index] as string, reason: `"n" is ${n}, not above that of ${parent}` }];
       }),
     );
   }
 
-  private allNumbers(): ReadonlyMap<string, number> {
+  private numbersById(): ReadonlyMap<string, number> {
     if (this.numbers) return this.numbers;
     this.numbers = new Map();
     for (const { ids, ns } of this.containers)
       for (const [i, id] of ids.entries()) this.numbers.set(id, ns[i] as number);
     return this.numbers;
   }
-}
-
-/** The longest container of a chain has its last record. */
-function lastOfChain(containers: readonly Container[]): string | null {
-  let longest = containers[0];
-  for (const container of containers)
-    if (container.ns.length > (longest?.ns.length ?? 0)) longest = container;
-  return longest?.last ?? null;
 }
 
 export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, V[]> {
@@ -183,30 +175,14 @@ export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<
   return groups;
 }
 
-/** Of these kinds and without an answer: acknowledged, or settled by a repair. */
-function openMarks(graph: Graph, isWanted: (mark: Mark) => boolean): AuditMark[] {
+/** Audit records that nobody has acknowledged or settled by a repair. */
+function unanswered(graph: Graph, isWanted: (mark: Mark) => boolean): AuditMark[] {
   const answered = graph.subjects('acknowledged', 'repaired');
   return graph.marks().filter((mark) => isWanted(mark) && !answered.has(mark.id));
 }
 
-/** Every writing command waits for these (LTM-13). */
-export const openHalts = (graph: Graph): AuditMark[] =>
-  openMarks(graph, ({ halts: stops }) => stops === true);
+/** They stop every writing command (LTM-13). */
+export const openHalts = (graph: Graph): AuditMark[] => unanswered(graph, ({ halts }) => halts === true);
 
-/** Damage that is gone: `cycle`, `loop` and `promote` wait until a human has looked. */
-export const openDamage = (graph: Graph): AuditMark[] => openMarks(graph, ({ kind }) => kind === 'damage');
-
-/** `large` from 80 MB, `paused` from 100 MB: consolidation waits for a human (LTM-11). */
-export type Growth = 'normal' | 'large' | 'paused';
-const WARN_BYTES = 80_000_000;
-const PAUSE_BYTES = 100_000_000;
-
-/** `accepted`: how large memory was when a human accepted its size; it may double from there. */
-export function growthOf(bytes: number, accepted = 0): Growth {
-  if (bytes >= Math.max(PAUSE_BYTES, 2 * accepted)) return 'paused';
-  return bytes >= WARN_BYTES ? 'large' : 'normal';
-}
-
-/** The size of memory that a human last accepted, or 0. */
-export const acceptedGrowth = (graph: Graph): number =>
-  graph.marks('acknowledged').reduce((max, { growth = 0 }) => Math.max(max, growth), 0);
+/** Damage that is gone but that no human has reviewed. It stops `cycle`, `loop` and `promote`. */
+export const openDamage = (graph: Graph): AuditMark[] => unanswered(graph, ({ kind }) => kind === 'damage');

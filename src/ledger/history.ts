@@ -4,11 +4,11 @@ import { type Git, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import type { AbsentRecord } from './compare.js';
 import { segmentOf } from './container.js';
-import { gitFolder, historyFile, readJson, writeCache } from './context.js';
+import { gitFolder, readJson, writeCache } from './files.js';
 import type { LedgerObjects } from './git.js';
 import { Graph, groupBy } from './graph.js';
 
-/** A record that the parent of a commit has, and the commit does not. */
+/** A record that the parent of a commit has and the commit does not. */
 type Removal = AbsentRecord & Required<Pick<AbsentRecord, 'commit' | 'subject' | 'file' | 'blob'>>;
 
 interface History {
@@ -27,7 +27,7 @@ interface Change {
   blob: string;
 }
 
-/** What commits of HEAD's history removed, and is not in the working tree. */
+/** The records that commits of HEAD's history removed and that are not in the working tree. */
 export async function findRemoved(
   context: Context,
   objects: LedgerObjects,
@@ -36,23 +36,24 @@ export async function findRemoved(
   incomplete: string[],
 ): Promise<Removal[]> {
   if (!context.git || head === null) return [];
-  const removals = await readRemovals(context, objects, head, incomplete);
+  const removals = await readRemovals(context, context.git, objects, head, incomplete);
   const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
   return onlyReachable(context.git, objects, head, absent);
 }
 
-/** Only commits that are not remembered are read: containers are write-once, so git lists few changes. */
+/** Reads only commits that are not cached. Containers are write-once, so git lists few changes. */
 async function readRemovals(
   context: Context,
+  git: Git,
   objects: LedgerObjects,
   head: string,
   incomplete: string[],
 ): Promise<Removal[]> {
-  const path = historyFile(context.layout);
+  const path = join(context.layout.shared, 'cache', 'removals.json');
   const known = readJson<History>(path) ?? { tips: [], removals: [] };
   if (known.tips.includes(head)) return known.removals;
-  const changes = await listChanges(context, head, known.tips).catch((error: Error) => {
-    // Nothing is fetched for a verification. Without trees, git cannot tell what a commit changed.
+  const changes = await listChanges(git, gitFolder(context), head, known.tips).catch((error: Error) => {
+    // A verification fetches nothing. Without trees, git cannot say what a commit changed.
     if (!error.message.includes('promisor remote')) throw error;
     incomplete.push('git does not have the trees of former commits here (a partial clone)');
     return null;
@@ -70,15 +71,18 @@ async function readRemovals(
   return removals;
 }
 
-/** With `--sparse`, or git leaves out a merge that took nothing from a side that was read earlier. */
-async function listChanges(context: Context, head: string, tips: readonly string[]): Promise<Change[]> {
+/** Without `--sparse`, git leaves out a merge that took nothing from a side that was read earlier. */
+async function listChanges(
+  git: Git,
+  folder: string,
+  head: string,
+  tips: readonly string[],
+): Promise<Change[]> {
   const args = ['log', '--full-history', '--sparse', '-m', '--raw', '--no-abbrev', '--no-renames', '-z'];
   args.push('--diff-filter=MD', '--format=%x01%H %s', '--ignore-missing', head, '--not', ...tips);
-  args.push('--', gitFolder(context));
-  if (!context.git) return [];
+  const tokens = (await must(git, [...args, '--', folder], { timeout: 600_000 })).split('\0');
   const changes: Change[] = [];
   let [commit, subject] = ['', ''];
-  const tokens = (await must(context.git, args, { timeout: 600_000 })).split('\0');
   for (const [i, token] of tokens.entries()) {
     const text = token.replace(/^\n/, '');
     const space = text.indexOf(' ');
@@ -86,13 +90,12 @@ async function listChanges(context: Context, head: string, tips: readonly string
     if (!text.startsWith(':')) continue;
     const path = tokens[i + 1] ?? '';
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const blob = text.split(' ')[2] ?? '';
-    if (segmentOf(name) !== null) changes.push({ commit, subject, name, blob });
+    if (segmentOf(name) !== null) changes.push({ commit, subject, name, blob: text.split(' ')[2] ?? '' });
   }
   return changes;
 }
 
-/** A record is removed when no container of the commit has it. */
+/** A record is removed if no container of the commit has it. */
 async function removalsOf(
   objects: LedgerObjects,
   commit: string,
@@ -103,22 +106,25 @@ async function removalsOf(
   const segments = new Set(changes.map(({ name }) => segmentOf(name)));
   const names = [...tree].filter(([name]) => segments.has(segmentOf(name)));
   const left = await Promise.all(names.map(([name, blob]) => objects.blob(blob, name)));
-  const graph = new Graph(left.flatMap((found) => (found ? [found.facts] : [])));
+  const graph = new Graph(left.flatMap((found) => found?.facts ?? []));
   const removals = new Map<string, Removal>();
   for (const { name, blob, subject } of changes) {
     const facts = (await objects.blob(blob, name))?.facts;
-    if (!facts) missing.push(name);
-    for (const [i, id] of (facts?.ids ?? []).entries()) {
-      if (!facts || graph.has(id, facts.seg)) continue;
-      const place = { id, seg: facts.seg, prev: facts.ids[i - 1] ?? null, file: name, blob };
-      const how = { source: 'history' as const, isOwn: false, isPublished: false };
-      removals.set(id, { ...place, ...how, commit, subject });
+    if (!facts) {
+      missing.push(name);
+      continue;
     }
+    const { seg, ids } = facts;
+    for (const [i, id] of ids.entries())
+      if (!graph.has(id, seg)) {
+        const place = { id, seg, prev: ids[i - 1] ?? null, file: name, blob, commit, subject };
+        removals.set(id, { ...place, source: 'history', isOwn: false, isPublished: false });
+      }
   }
   return [...removals.values()];
 }
 
-/** Those whose commit HEAD leads to. */
+/** Removals by commits that are ancestors of HEAD. */
 async function onlyReachable(
   git: Git,
   objects: LedgerObjects,
@@ -127,12 +133,10 @@ async function onlyReachable(
 ): Promise<Removal[]> {
   const commits = [...new Set(removals.map(({ commit }) => commit))];
   if (commits.length === 0) return [];
-  const present = await Promise.all(commits.map((commit) => objects.hasObject(commit)));
+  const present = await Promise.all(commits.map((commit) => objects.has(commit)));
   const known = commits.filter((_, i) => present[i]);
-  const output = await must(git, ['rev-list', '--stdin'], {
-    input: `${[...known, `^${head}`].join('\n')}\n`,
-  });
-  const outside = new Set(output.split('\n'));
+  const input = `${[...known, `^${head}`].join('\n')}\n`;
+  const outside = new Set((await must(git, ['rev-list', '--stdin'], { input })).split('\n'));
   return removals.filter(({ commit }) => known.includes(commit) && !outside.has(commit));
 }
 

@@ -5,19 +5,21 @@ import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js
 import { type Context, timestamp } from '../project/project.js';
 import { requireDecision } from './audit.js';
 import { describeFinding, type Finding, type Level, meaningOf } from './compare.js';
-import { ledgerFolder } from './context.js';
-import { acceptedGrowth, type Graph, growthOf, openDamage, openHalts } from './graph.js';
+import { ledgerFolder } from './files.js';
+import { type Graph, openDamage, openHalts } from './graph.js';
+import { ACCEPT, readSize } from './growth.js';
 import { type RecordRef, readMemory, storeAudit } from './memory.js';
+import { sizeOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
 /** A finding as commands show it. */
 export type Problem = Omit<Finding, 'level'>;
 
-/** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
+/** `removed`: records are missing, and the finding says how. `secret`: something stored must be redacted. */
 export type Status = 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
 
-/** `more`: what a closer look found. */
+/** `more`: findings of `verify --scan` and `--signatures`. */
 export function statusOf(context: Context, verdict: Verdict, more: readonly Finding[] = []): Status {
   if (verdict.state === 'corrupted') return 'corrupted';
   if (readHalt(context.disk)) return 'halted';
@@ -36,30 +38,29 @@ export interface TierReport {
 const ofLevel = ({ findings }: Verdict, isWanted: (level: Level) => boolean): Problem[] =>
   findings.filter(({ level }) => isWanted(level)).map(({ level: _, ...problem }) => problem);
 
-/** All but the notes. */
 export const problemsOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level !== 'note');
 
 export const notesOf = (verdict: Verdict): string[] =>
   ofLevel(verdict, (level) => level === 'note').map(describeFinding);
 
-/** What halts writing. */
+/** The findings that halt writing. */
 export const damageOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level === 'damage');
 
 export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict): TierReport[] {
   const heads = new Set(graph.heads());
   return TIERS.map((tier) => {
     const own = graph.containers.filter(({ tiers }) => tiers[tier]);
-    const last = own.filter(({ lastTier, last: id }) => lastTier === tier && heads.has(id ?? ''));
+    const last = own.flatMap(({ lastTier, ids }) => (lastTier === tier ? (ids.at(-1) ?? []) : []));
     return {
       tier,
       ...sumOf(graph, tier),
-      heads: [...new Set(last.map(({ last: id }) => id as string))].sort(),
+      heads: [...new Set(last.filter((id) => heads.has(id)))].sort(),
       containers: own.map(({ name }) => shown(layout, `${ledgerFolder(layout)}/${name}`)),
     };
   });
 }
 
-/** A chain that stands in several files counts once. */
+/** A chain in several files counts once. */
 function sumOf({ bySegment }: Graph, tier: Tier): { records: number; bytes: number } {
   const sum = { records: 0, bytes: 0 };
   for (const containers of bySegment.values()) {
@@ -72,20 +73,20 @@ function sumOf({ bySegment }: Graph, tier: Tier): { records: number; bytes: numb
 }
 
 /**
- * LTM-05: before a session and every governed cycle. What was put back becomes a warning; damage halts writing, and a
- * halt whose cause is gone ends, with an audit record that says what it was.
+ * LTM-05: verifies, puts back what is missing, and halts writing on damage. Ends a halt whose damage is gone and records
+ * what it was.
  */
-export async function settleMemory(context: Context): Promise<Verdict> {
-  // A builder writes no memory (LTM-12), also none that is put back.
+export async function verifyAndRepair(context: Context): Promise<Verdict> {
+  // A builder writes no memory (LTM-12), so it puts nothing back.
   const isReadOnly = context.disk.dryRun || isBuilder(context.world.env);
   const verdict = await verify(context, { isReadOnly });
-  const isNew = !context.disk.dryRun && updateHalt(context, verdict);
-  return isNew ? { ...verdict, waiting: openDamage(readMemory(context).graph) } : verdict;
+  const isEnded = !context.disk.dryRun && updateHalt(context, verdict);
+  return isEnded ? { ...verdict, waiting: openDamage(readMemory(context).graph) } : verdict;
 }
 
-/** The same, and exit 4 unless memory is intact. */
+/** Before a session and every governed cycle: the same, and exit 4 unless memory is intact. */
 export async function requireVerified(context: Context): Promise<Verdict> {
-  const verdict = await settleMemory(context);
+  const verdict = await verifyAndRepair(context);
   refuseDamage(verdict);
   for (const finding of verdict.findings)
     if (finding.level !== 'note' || meaningOf(finding.code).isNews)
@@ -110,22 +111,24 @@ export function refuseDamage(verdict: Verdict): void {
 
 const halted = ([reason]: readonly string[]): Error =>
   corrupted('memory.corrupted', `Memory is halted: ${reason}.`, {
-    hint: 'forge memory override acknowledge --reason "TEXT"   # a person, at a terminal',
+    hint: `${ACCEPT}   # a person, at a terminal`,
   });
 
 /** For readers: nothing is put back, halted or journaled. */
-export const glanceAtMemory = (context: Context): Promise<Verdict> => verify(context, { isReadOnly: true });
+export const verifyReadOnly = (context: Context): Promise<Verdict> => verify(context, { isReadOnly: true });
 
-/** Exit 4 when memory is damaged, for a caller that must not write. */
+/** Exit 4 if memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {
   refuseHalted(context.disk);
-  const verdict = await glanceAtMemory(context);
+  const verdict = await verifyReadOnly(context);
   refuseDamage(verdict);
   const [open] = verdict.halts;
   if (open) throw halted(open.reasons);
 }
 
-/** True if it recorded that damage is gone. */
+const MAX_REASONS = 20;
+
+/** True if it ended a halt for damage and recorded it. */
 function updateHalt(context: Context, verdict: Verdict): boolean {
   const { disk } = context;
   const open = verdict.halts.flatMap((mark) => mark.reasons);
@@ -140,36 +143,33 @@ function updateHalt(context: Context, verdict: Verdict): boolean {
     storeAudit(context, { kind: 'damage', ...times, reasons: halt.reasons });
     return true;
   } catch {
-    // Where nothing can be written, nothing needs to be halted.
+    // A place that cannot be written needs no halt.
     return false;
   }
 }
 
-const MAX_REASONS = 20;
-
-/** A human has looked at what halted memory, at damage that is gone, or at how large memory is. Only where memory is intact. */
+/** LTM-14: a human has reviewed a halt, damage that is gone, or the size of memory. Refused while memory is damaged. */
 export async function acknowledge(
   context: Context,
   input: { reason?: string },
 ): Promise<{ audit: RecordRef; reasons: string[] }> {
   const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
-  const verdict = await settleMemory(context);
+  const verdict = await verifyAndRepair(context);
   refuseDamage(verdict);
-  // What settling has written counts as well.
   const { graph } = readMemory(context);
   const open = [...openHalts(graph), ...openDamage(graph)];
-  const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
-  const isLarge = growthOf(bytes, acceptedGrowth(graph)) === 'paused';
+  const { bytes, growth } = readSize(context, sizeOf(verdict.snapshot.listed));
+  const isLarge = growth === 'paused';
   const halt = context.disk.dryRun ? readHalt(context.disk) : null;
   if (open.length === 0 && !isLarge && !halt)
-    throw usage('halt.none', 'Memory is not halted, and nothing waits for a human.', {
+    throw usage('halt.none', 'Memory is not halted, and nothing needs a review.', {
       hint: 'forge memory verify',
     });
   const size = isLarge ? [`memory has ${Math.floor(bytes / 1_000_000)} MB`] : [];
   const reasons = [...open.flatMap((mark) => mark.reasons), ...(halt?.reasons ?? []), ...size];
-  const growth = isLarge ? { growth: bytes } : {};
   const subjects = open.map(({ id }) => id);
-  const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...growth });
-  await settleMemory(context);
+  const accepted = isLarge ? { growth: bytes } : {};
+  const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...accepted });
+  await verifyAndRepair(context);
   return { audit, reasons };
 }

@@ -1,35 +1,28 @@
 import * as fs from 'node:fs';
-import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
-import { journalFolder, stampOf, worktreeName } from './context.js';
+import { currentBranch, stampOf, worktreeName } from './files.js';
 import { recordId } from './record.js';
 
-/** How a record came: `w` was written here; `s` stood here uncommitted and was written elsewhere. */
-export type Origin = 'w' | 's';
+/** `w`: written here. `s`: found here uncommitted, written elsewhere. */
+type Origin = 'w' | 's';
 
 export interface JournalLine {
   id: string;
   seg: string;
   how: Origin;
   branch: string;
-  /** Seen on a remote branch. */
+  /** A remote branch has it. */
   published: boolean;
   /** The record's line, byte for byte. Its SHA-256 is the id. */
   record: string;
 }
 
-/** A line whose bytes do not give its id. */
-interface DamagedLine {
-  how: Origin;
-  /** The records it may have been: those that it names, and the one that its bytes give. */
-  ids: string[];
-}
-
 export interface Journal {
   lines: JournalLine[];
-  damaged: DamagedLine[];
+  /** Lines whose bytes do not match their id. `ids`: the records that they may have been. */
+  damaged: { how: Origin; ids: string[] }[];
 }
 
 const HEADER =
@@ -46,7 +39,7 @@ export function parseJournal(text: string): Journal {
   for (const raw of text.split('\n')) {
     if (raw === '') continue;
     const whole = parseLine(raw);
-    // A lost line end glues two lines together. The second one may be whole.
+    // A damaged line end joins two lines. The second one may be whole.
     const at = raw.lastIndexOf('{"id":"');
     const tail = whole || at <= 0 ? null : parseLine(raw.slice(at));
     for (const line of [whole, tail]) if (line) journal.lines.push(line);
@@ -61,34 +54,49 @@ function parseLine(raw: string): JournalLine | null {
   const record = raw.slice(match[0].length, -1);
   const [, id = '', seg = '', how, branch = '""', published] = match;
   if (!record.includes(`"seg":"${seg}"`) || recordId(record) !== id) return null;
-  const mark = published !== undefined;
-  return { id, seg, how: how as Origin, branch: JSON.parse(branch) as string, published: mark, record };
+  const isPublished = published !== undefined;
+  return {
+    id,
+    seg,
+    how: how as Origin,
+    branch: JSON.parse(branch) as string,
+    published: isPublished,
+    record,
+  };
 }
 
-function describeDamaged(raw: string): DamagedLine {
-  const content = /"record":(.*)\}$/.exec(raw)?.[1] ?? '';
+function describeDamaged(raw: string): Journal['damaged'][number] {
+  const record = /"record":(.*)\}$/.exec(raw)?.[1] ?? '';
   const named = [...raw.matchAll(/"?id":"([0-9a-f]{64})"/g)].map(([, id = '']) => id);
-  return { how: /"how":"s"/.test(raw) ? 's' : 'w', ids: [recordId(content), ...named] };
+  return { how: /"how":"s"/.test(raw) ? 's' : 'w', ids: [recordId(record), ...named] };
 }
+
+const journalFolder = ({ layout }: Context): string => join(layout.shared, 'journal');
 
 export const ownJournalFile = (context: Context): string =>
-  join(journalFolder(context.layout), `${worktreeName(context)}.jsonl`);
+  join(journalFolder(context), `${worktreeName(context)}.jsonl`);
 
-/** '' when there is no journal. */
+/** '' if there is no journal. */
 export const readJournalText = (path: string): string =>
   readPlain(path, Number.MAX_SAFE_INTEGER)?.toString('utf8') ?? '';
 
 export const readJournal = (path: string): Journal => parseJournal(readJournalText(path));
 
-/** Of this clone's journals, by name. */
-export const stampsOfJournals = ({ layout }: Context): string[] =>
-  listFolder(journalFolder(layout)).map((name) => `${name} ${stampOf(join(journalFolder(layout), name))}`);
-
-/** Of all worktrees of this clone. */
-export const journalFiles = ({ layout }: Context): string[] =>
-  listFolder(journalFolder(layout))
+/** The journals of all worktrees of this clone. */
+export const journalFiles = (context: Context): string[] =>
+  listFolder(journalFolder(context))
     .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => join(journalFolder(layout), name));
+    .map((name) => join(journalFolder(context), name));
+
+/** Changes when any journal of this clone does. */
+export const stampsOfJournals = (context: Context): string[] =>
+  journalFiles(context).map((path) => `${basename(path)} ${stampOf(path)}`);
+
+/** Journal lines for records that this worktree wrote. */
+export function writtenHere(context: Context, seg: string, records: readonly string[]): JournalLine[] {
+  const common = { seg, branch: currentBranch(context), how: 'w' as const, published: false };
+  return records.map((record) => ({ ...common, id: recordId(record), record }));
+}
 
 /** Not synced: the record itself is, and the journal only helps to find it again. */
 export function appendToJournal(context: Context, lines: readonly JournalLine[]): void {
@@ -108,19 +116,17 @@ export function rewriteJournal(path: string, lines: readonly JournalLine[]): voi
 }
 
 /** Names of the linked worktrees, as git keeps them. */
-export function linkedWorktrees(commonDir: string): string[] {
+export const linkedWorktrees = (commonDir: string): string[] => {
   const folder = join(commonDir, 'worktrees');
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
-  return readdirSync(folder);
-}
+  return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+};
 
 /** The main worktree takes over the journals of worktrees that were removed. */
 export function adoptJournals(context: Context): void {
   if (!context.repository || worktreeName(context) !== 'main') return;
   const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
   for (const path of journalFiles(context)) {
-    const name = basename(path);
-    if (!name.startsWith('wt-') || linked.has(name)) continue;
+    if (!basename(path).startsWith('wt-') || linked.has(basename(path))) continue;
     appendToJournal(context, readJournal(path).lines);
     removePath(path);
   }

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
+import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { leaveCopiedFile } from './append.js';
-import type { AbsentRecord, Evidence, UnknownRecord } from './compare.js';
+import { closeCopiedFile } from './append.js';
+import type { AbsentRecord, Evidence } from './compare.js';
 import { linesById, segmentOf } from './container.js';
-import { anchorsFile, currentBranch, homeOf, readJson, stampOf, withLedgerLock } from './context.js';
+import { currentBranch, gitDirIdentity, readJson, stampOf, withLedgerLock } from './files.js';
 import {
   type LedgerObjects,
   type LedgerTree,
@@ -35,7 +37,7 @@ import {
 } from './read.js';
 import { genesisLine, type Links, recordId } from './record.js';
 
-/** The input of a verification: the files here and the commits that git names. */
+/** What a verification starts from: the files here and the commits that git names. */
 export interface Place {
   listed: Listed[];
   /** When it was listed. */
@@ -46,73 +48,14 @@ export interface Place {
   head: string | null;
 }
 
-/** Everything that a verification read. */
-export interface Observation extends Sources {
-  located: Located;
-  evidence: Evidence;
-  /** Records that stand here uncommitted and are known elsewhere, for the journal. */
-  standing: JournalLine[];
-}
-
-export interface OwnJournal {
+interface OwnJournal {
   lines: JournalLine[];
-  /** The file, as it was read. */
+  /** The file as it was read. */
   text: string;
-  /** It has to be written anew. */
+  /** It must be rewritten. */
   isStale: boolean;
-  /** Lines that give no record, here or anywhere. */
+  /** Number of damaged lines whose record is not here. */
   damaged: number;
-}
-
-/** A journal keeps so many lines that the default branch has too. */
-const KEPT_LINES = 5000;
-/** Readers do not wait longer for a writer. */
-export const READER_WAIT_MS = 200;
-
-export async function lookAround(context: Context, objects: LedgerObjects): Promise<Place> {
-  const here = listForReading(context);
-  const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
-  return { ...here, refs, head };
-}
-
-/** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
-function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journal'> {
-  const look = () => ({
-    ...{ listed: listContainers(context), at: Date.now() },
-    journal: readJournalText(ownJournalFile(context)),
-  });
-  try {
-    return withLedgerLock(
-      context,
-      () => {
-        adoptJournals(context);
-        leaveCopiedFile(context);
-        return look();
-      },
-      READER_WAIT_MS,
-    );
-  } catch (error) {
-    if (!isUnwritable(error)) throw error;
-    // A record is written to its file first: between two equal lists the journal has none that the files lack.
-    let found = look();
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const next = look();
-      if (digestOf(next.listed) === digestOf(found.listed)) return found;
-      found = next;
-    }
-    return found;
-  }
-}
-
-export const isUnwritable = (error: unknown): boolean =>
-  error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
-
-/** Covers everything that a verification reads, except for the backups, which forge made of this working tree. */
-export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {
-  const others = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
-  const here = [digestOf(listed), head, currentBranch(context), homeOf(context)];
-  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
-  return recordId(JSON.stringify([here, { ...refs, all: others }, known]));
 }
 
 /** What all steps of one observation read. */
@@ -122,13 +65,73 @@ interface Sources {
   snapshot: Snapshot;
   graph: Graph;
   own: OwnJournal;
-  /** Of the other worktrees' journals. */
+  /** Lines of the other worktrees' journals. */
   others: readonly JournalLine[];
   refs: Refs;
   head: string | null;
   headTree: LedgerTree;
-  /** Questions that git could not answer, and why. */
+  /** Why git could not answer. */
   incomplete: string[];
+}
+
+/** Everything that a verification read. */
+export interface Observation extends Sources {
+  located: Located;
+  evidence: Evidence;
+  /** Uncommitted records here that others know, for the journal. */
+  standing: JournalLine[];
+}
+
+/** Records that the default branch has too leave a journal that has more lines than this. */
+const KEPT_LINES = 5000;
+/** Readers do not wait longer for a writer. */
+export const READER_WAIT_MS = 200;
+
+export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
+export const readAnchors = ({ layout }: Context): Record<string, string> =>
+  readJson(anchorsFile(layout)) ?? {};
+
+export async function readPlace(context: Context, objects: LedgerObjects): Promise<Place> {
+  const here = listForReading(context);
+  const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
+  return { ...here, refs, head };
+}
+
+/** Lists under the lock, so that no append is in progress. A dead lock does not delay a reader. */
+function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journal'> {
+  const list = () => ({
+    ...{ listed: listContainers(context), at: Date.now() },
+    journal: readJournalText(ownJournalFile(context)),
+  });
+  const underLock = () => {
+    adoptJournals(context);
+    closeCopiedFile(context);
+    return list();
+  };
+  try {
+    return withLedgerLock(context, underLock, READER_WAIT_MS);
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    // A record is written to its file first: between two equal lists the journal has none that the files lack.
+    let found = list();
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const next = list();
+      if (digestOf(next.listed) === digestOf(found.listed)) break;
+      found = next;
+    }
+    return found;
+  }
+}
+
+export const isUnwritable = (error: unknown): boolean =>
+  error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
+
+/** Covers all inputs of a verification. Backup refs are left out: forge made them from this working tree. */
+export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {
+  const all = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
+  const here = [digestOf(listed), head, currentBranch(context), gitDirIdentity(context)];
+  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
+  return recordId(JSON.stringify([here, { ...refs, all }, known]));
 }
 
 /** Reads the working tree, then asks git only what the working tree leaves open. */
@@ -148,19 +151,19 @@ export async function observe(
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
   const located = await locate(context, objects, refs.all, away);
-  const { unknown, standing } = await judgeUncommitted(sources);
+  const { unknown, standing } = await sortUncommitted(sources);
   const needsSparse = absent.some(({ source }) => source === 'head');
   const evidence: Evidence = {
-    ...{ graph, others: snapshot.others, absent, places: located.places, unknown },
+    ...{ graph, others: snapshot.others, absent, places: located.places, unknown, incomplete },
     settled: await readSettled(sources, absent.length > 0 || graph.tombstones().size > 0),
     sparse: needsSparse ? await sparseFiles(context) : new Set(),
-    ...{ damagedJournalLines: own.damaged, incomplete },
+    damagedJournalLines: own.damaged,
   };
   await shortenJournal(sources);
   return { ...sources, located, evidence, standing };
 }
 
-/** A line with a flipped byte is read from the record itself, where it stands. */
+/** Replaces a damaged line by the record itself if that is here. */
 function readOwnJournal(context: Context, graph: Graph, text: string): OwnJournal {
   const { lines, damaged } = parseJournal(text);
   const left = damaged.filter(({ ids, how }) => {
@@ -175,7 +178,7 @@ function readOwnJournal(context: Context, graph: Graph, text: string): OwnJourna
 
 const idsOf = (lines: readonly { id: string }[]): Set<string> => new Set(lines.map(({ id }) => id));
 
-/** Each record once, as the strongest source knows it. The journal adds whose it is. */
+/** Each absent record once, as the strongest source knows it. The journal adds who wrote it. */
 async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
   const { context, objects, graph, own, head, headTree, incomplete } = sources;
   const journaled = new Map(absentInJournal(own.lines, graph).map((record) => [record.id, record]));
@@ -185,7 +188,6 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
     ...(await absentFromTree(objects, headTree, graph, 'head', incomplete)),
     ...(await findRemoved(context, objects, head, graph, incomplete)),
     ...journaled.values(),
-    // Records that this branch had when it was last verified.
     ...(isRewound ? await absentFromTree(objects, await objects.tree(anchor), graph, 'anchor', []) : []),
   ];
   const absent = new Map<string, AbsentRecord>();
@@ -226,14 +228,11 @@ async function absentFromTree(
   return found.flat();
 }
 
-export const readAnchors = ({ layout }: Context): Record<string, string> =>
-  readJson(anchorsFile(layout)) ?? {};
-
 /**
- * Records that stand in the working tree, and neither in HEAD nor in the own journal. What no journal and no commit knows
- * was not written by forge here. The rest is journaled as standing here.
+ * Sorts records of the working tree that are neither in HEAD nor in the own journal. If no journal and no commit knows
+ * one, forge did not write it here. The others are journaled as standing here.
  */
-async function judgeUncommitted({
+async function sortUncommitted({
   context,
   objects,
   graph,
@@ -241,27 +240,27 @@ async function judgeUncommitted({
   own,
   others,
   refs,
-}: Sources): Promise<{ unknown: UnknownRecord[]; standing: JournalLine[] }> {
+}: Sources): Promise<{ unknown: { id: string; file: string }[]; standing: JournalLine[] }> {
   const [journaled, known, tombstones] = [idsOf(own.lines), idsOf(others), graph.tombstones()];
-  const unknown: UnknownRecord[] = [];
+  const branch = currentBranch(context);
+  const unknown: { id: string; file: string }[] = [];
   const standing: JournalLine[] = [];
   for (const { name, blob, seg, ids, ledger } of graph.containers) {
     const before = headTree.get(name);
     if (before === blob) continue;
     const committed = new Set(before ? (await objects.blob(before, name))?.facts.ids : []);
     const genesis = ledger === null ? null : recordId(genesisLine(ledger).line);
-    const isOpen = (id: string): boolean =>
-      !committed.has(id) && !journaled.has(id) && !tombstones.has(id) && id !== genesis;
-    const open = ids.filter(isOpen).map((id) => ({ id, seg, file: name }));
+    const open = ids
+      .filter((id) => !committed.has(id) && !journaled.has(id) && !tombstones.has(id) && id !== genesis)
+      .map((id) => ({ id, seg }));
     if (open.length === 0) continue;
-    const isStored = await objects.hasObject(blob);
+    const isStored = await objects.has(blob);
     const { places } = await locate(context, objects, refs.all, isStored ? [] : open);
     const lines = linesById(containerBytes(context, name));
-    for (const { id, file } of open) {
+    for (const { id } of open) {
       const record = lines.get(id);
-      if (!isStored && !known.has(id) && !places.has(id)) unknown.push({ id, file });
-      else if (record !== undefined)
-        standing.push({ id, seg, how: 's', branch: currentBranch(context), published: false, record });
+      if (!isStored && !known.has(id) && !places.has(id)) unknown.push({ id, file: name });
+      else if (record !== undefined) standing.push({ id, seg, how: 's', branch, published: false, record });
     }
   }
   return { unknown, standing };
@@ -270,7 +269,7 @@ async function judgeUncommitted({
 /** Audit records that explain why a record, or a line, is not what it was. */
 const SETTLING = ['discarded', 'repaired', 'redacted'];
 
-/** Discards count from the tree, the default branch and all journals of this clone, never from an unmerged ref. */
+/** Reads them from the working tree, the default branch and all journals of this clone, never from an unmerged ref. */
 async function readSettled(
   { objects, graph, refs, own, others }: Sources,
   isNeeded: boolean,
@@ -293,37 +292,32 @@ async function readSettled(
 }
 
 /**
- * Marks what somebody could fetch: it is not put back by itself when its branch goes. A long journal forgets the oldest
- * records that the default branch has: they cannot be lost any more.
+ * Marks records that a remote has: they are not put back by themselves when their branch goes. A long journal drops its
+ * oldest records that the default branch has, because these cannot be lost any more.
  */
 async function shortenJournal({ objects, refs, own, graph }: Sources): Promise<void> {
   const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
-  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/'));
-  const seen = await journaledAt(
-    objects,
-    remotes.map(({ commit }) => commit),
-    waiting,
-    graph,
-  );
-  for (const line of waiting) if (seen.has(line.id)) line.published = true;
+  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/')).map(({ commit }) => commit);
+  const published = await journaledAt(objects, remotes, waiting, graph);
+  for (const line of waiting) if (published.has(line.id)) line.published = true;
   const branch = refs.remoteDefault ?? refs.localDefault;
   const old = own.lines.slice(0, -KEPT_LINES);
   const stored = await journaledAt(objects, branch === null ? [] : [branch], old, graph);
-  own.lines = [...old.filter(({ id }) => !stored.has(id)), ...own.lines.slice(-KEPT_LINES)];
-  if (seen.size + stored.size > 0) own.isStale = true;
+  own.lines = own.lines.filter((line, i) => i >= old.length || !stored.has(line.id));
+  if (published.size + stored.size > 0) own.isStale = true;
 }
 
-/** Ids of the lines that one of these commits has. */
+/** The ids of these lines that one of the commits has. */
 async function journaledAt(
   objects: LedgerObjects,
   commits: readonly string[],
   lines: readonly JournalLine[],
   graph: Graph,
 ): Promise<Set<string>> {
-  if (lines.length === 0) return new Set();
+  const found = new Set<string>();
+  if (lines.length === 0) return found;
   const wanted = new Map([...groupBy(lines, ({ seg }) => seg)].map(([seg, group]) => [seg, idsOf(group)]));
   const here = new Map(graph.containers.map((container) => [container.blob, container]));
-  const found = new Set<string>();
   for (const tree of await Promise.all(commits.map((commit) => objects.tree(commit))))
     for (const [name, blob] of tree) {
       const ids = wanted.get(segmentOf(name) ?? '');

@@ -5,18 +5,18 @@ import { usage } from '../core/error.js';
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** A record's line, without indentation and LF. */
+/** Maximum size of a record's line, without indentation and LF. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
-/** How many other heads one record names. The rest stay heads and are named later. */
+/** Maximum number of other heads that one record names. The rest stay heads and are named later. */
 export const MAX_SEEN = 64;
 
-/** Where a record belongs. Its own fields follow. */
+/** The place of a record in the ledger. Its own fields follow. */
 export interface Links {
   v: 1;
   tier: Tier;
-  /** 1 + the largest `n` known. Greater than that of every record it names. */
+  /** 1 + the largest `n` known; greater than that of every record it names. */
   n: number;
-  /** The chain that the record belongs to: 8 hex digits, also in the name of its file. */
+  /** The chain of the record: 8 hex digits, also in the name of its file. */
   seg: string;
   /** The record before it in its chain. Null in the first, which names the ledger. */
   prev: string | null;
@@ -33,7 +33,7 @@ export interface LedgerRecord extends Links {
   [field: string]: unknown;
 }
 
-/** Stands where a redacted record stood, with its links. */
+/** Replaces a redacted record and keeps its links. */
 export interface Tombstone extends Omit<Links, 'tier'> {
   redacted: string;
 }
@@ -46,27 +46,25 @@ export type ParsedLine =
 /** The id of a record: SHA-256 of its line without indentation, CR and LF. */
 export const recordId = (line: Uint8Array | string): string => hash('sha256', line);
 
-/** The same on every clone that shares the smallest root commit. */
+/** The same in every clone that shares the smallest root commit. */
 export const ledgerId = (root: string): string =>
   createHash('sha256').update(`forge\u0000${root}`).digest('hex');
 
 export const isRecordId = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value);
 
-export const isSegment = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9a-f]{8}$/.test(value);
-
-/** Holds no time and no random part: two people who both `init` write the same line. */
+/** Has no time and no random part: two people who both run `init` write the same line. */
 export function genesisLine(ledger: string): { name: string; line: string } {
   const seg = ledger.slice(0, 8);
   const links: Links = { v: 1, tier: 'audit', n: 1, seg, prev: null, seen: [], ledger };
   return { name: `init-${seg}.jsonl`, line: JSON.stringify({ ...links, kind: 'genesis' }) };
 }
 
-/** One line of a ledger: links, then who and when, then the record's own fields. */
+/** One line of the ledger: links, then who and when, then the record's own fields. */
 export function formatRecord(links: Links, body: Record<string, unknown>): string {
   const { at, session, actor, kind, ...rest } = body;
-  const line = JSON.stringify({ ...links, at, session, actor, kind, ...omitLinks(rest) });
+  // The second `links` keeps a body from replacing them.
+  const line = JSON.stringify({ ...links, at, session, actor, kind, ...rest, ...links });
   const bytes = Buffer.byteLength(line, 'utf8');
   if (bytes > MAX_RECORD_BYTES)
     throw usage('record.too_large', `The record has ${bytes} bytes; ${MAX_RECORD_BYTES} are allowed.`, {
@@ -75,23 +73,16 @@ export function formatRecord(links: Links, body: Record<string, unknown>): strin
   return line;
 }
 
-const LINK_FIELDS = new Set(['v', 'tier', 'n', 'seg', 'prev', 'seen', 'ledger', 'redacted']);
+export const formatTombstone = (id: string, { n, seg, prev, seen, ledger }: Links): string =>
+  JSON.stringify({ v: 1, redacted: id, n, seg, prev, seen, ...(ledger ? { ledger } : {}) });
 
-/** A body cannot replace the links. */
-const omitLinks = (body: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(body).filter(([field]) => !LINK_FIELDS.has(field)));
-
-export function formatTombstone(id: string, { n, seg, prev, seen, ledger }: Links): string {
-  return JSON.stringify({ v: 1, redacted: id, n, seg, prev, seen, ...(ledger ? { ledger } : {}) });
-}
-
-/** Reads one line without indentation and line end. */
+/** Parses one line without indentation and line end. */
 export function parseLine(text: string): ParsedLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return bad(describeUnparsable(text));
+    return bad(UNPARSABLE.find(([pattern]) => pattern.test(text))?.[1] ?? 'not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('not a JSON object');
   const line = value as Record<string, unknown>;
@@ -110,27 +101,25 @@ export function parseLine(text: string): ParsedLine {
 const bad = (reason: string): ParsedLine => ({ type: 'bad', reason });
 
 function checkLinks({ v, n, seg, prev, seen, ledger }: Record<string, unknown>): string | null {
-  if (v !== 1) return `version ${JSON.stringify(v)}, this forge knows 1`;
+  if (v !== 1) return `version ${JSON.stringify(v)}; this forge reads 1`;
   if (!Number.isSafeInteger(n) || (n as number) < 1) return '"n" is not a positive whole number';
-  if (!isSegment(seg)) return '"seg" is not 8 hex digits';
-  // The reader of a chain compares it with an id, so its digits need no check here.
+  if (typeof seg !== 'string' || !/^[0-9a-f]{8}$/.test(seg)) return '"seg" is not 8 hex digits';
+  // Its digits need no check: the reader of a chain compares it with an id.
   if (prev !== null && (typeof prev !== 'string' || prev.length !== 64)) return '"prev" is not a record id';
-  if (!Array.isArray(seen) || seen.length > MAX_SEEN || (seen.length > 0 && !seen.every(isRecordId)))
+  if (!Array.isArray(seen) || seen.length > MAX_SEEN || !seen.every(isRecordId))
     return '"seen" is not a list of record ids';
   if (prev === null && !isRecordId(ledger)) return 'a first record without its ledger id';
   return null;
 }
 
-/** People act differently on each of these. */
-function describeUnparsable(text: string): string {
-  if (text.trim() === '') return 'a blank line';
-  if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'a merge conflict marker';
-  if (/^\0+$/.test(text)) return 'filled with zeros';
-  if (text.startsWith('version https://git-lfs')) return 'a Git LFS pointer';
-  const glued = text.match(/\}[^{]?\{"v":1,/g)?.length ?? 0;
-  return glued > 0 ? `${glued + 1} records in one line` : 'not JSON';
-}
+/** Causes that a person handles differently. */
+const UNPARSABLE: [RegExp, string][] = [
+  [/^\s*$/, 'a blank line'],
+  [/^(<{7}|={7}|>{7}|\|{7})( |$)/, 'a merge conflict marker'],
+  [/^\0+$/, 'filled with zeros'],
+  [/^version https:\/\/git-lfs/, 'a Git LFS pointer'],
+];
 
-/** Readers sort by this: containers have no order. */
+/** The order of readers: containers have none. */
 export const byNumber = (a: { n: number; id: string }, b: { n: number; id: string }): number =>
   a.n - b.n || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

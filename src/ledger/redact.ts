@@ -4,41 +4,34 @@ import { removePath, removeQuietly } from '../core/files.js';
 import { recallFile, shown } from '../core/paths.js';
 import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
-import { append, writeChain } from './append.js';
+import { append, type RecordRef } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
+import { writeChain } from './chains.js';
 import { type Container, eachRecord, linesById } from './container.js';
-import { ledgerFolder, withLedgerLock } from './context.js';
-import { settleMemory } from './integrity.js';
+import { ledgerFolder, withLedgerLock } from './files.js';
+import { verifyAndRepair } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { copiesOf, findId } from './log.js';
-import { type Memory, type RecordRef, readMemory } from './memory.js';
+import { type Memory, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
-import { formatTombstone, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
+import { formatTombstone, type LedgerRecord, recordId, type Tier } from './record.js';
 import { rebuildViews } from './view.js';
-
-/** One record whose content is gone. */
-export interface RedactedRecord {
-  id: string;
-  tier: Tier | null;
-  n: number;
-  /** Null when there was nothing to take out (any more). */
-  audit: RecordRef | null;
-}
 
 export interface Redaction {
   audit: RecordRef | null;
-  redacted: RedactedRecord[];
+  /** `audit` is null if there was nothing left to redact. */
+  redacted: { id: string; tier: Tier | null; n: number; audit: RecordRef | null }[];
   /** The files that had the content. */
   files: string[];
-  /** Committed files that git's history still has with the content; null without git. */
+  /** Committed files whose content git's history still has; null without git. */
   history: { path: string; commits: number; first: string }[] | null;
   /** Lines for `git filter-repo --replace-text`. */
   replacements: string[];
 }
 
 /**
- * LTM-19: a human takes the content of records out of the working tree, the journals of this clone and the views. Their
- * ids and links stay. Git's history keeps the content until a person rewrites it.
+ * LTM-19: removes the content of records from the working tree, the journals of this clone and the views. Ids and links
+ * stay. Git's history keeps the content until a person rewrites it.
  */
 export async function redactRecords(
   context: Context,
@@ -46,15 +39,14 @@ export async function redactRecords(
 ): Promise<Redaction> {
   const decision = requireDecision(context, 'Redacting a record', reason);
   const memory = readMemory(context);
-  const targets = [...new Set(ids.map((id) => findId(memory, id)))].map((id) =>
-    describe(context, memory, id),
-  );
+  const wanted = [...new Set(ids.map((id) => findId(memory, id)))];
+  const targets = wanted.map((id) => readTarget(context, memory, id));
   const files = new Set<string>();
   const redacted = targets.map((target) => {
     const { id, n, tier } = target;
     return { id, n, tier, audit: redact(context, target, decision, files) };
   });
-  if (!context.disk.dryRun && files.size > 0) await settleMemory(context);
+  if (!context.disk.dryRun && files.size > 0) await verifyAndRepair(context);
   const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
   return {
     audit: redacted.find(({ audit }) => audit)?.audit ?? null,
@@ -69,34 +61,28 @@ interface Target {
   id: string;
   n: number;
   tier: Tier | null;
-  /** Null where only the tombstone is left. */
+  /** Null if only the tombstone is left. */
   line: string | null;
 }
 
-/** Later checks need these as they are. */
-const KEPT_KINDS = new Set(['genesis', 'repaired', 'redacted', 'restored', 'discarded']);
-
-function describe(context: Context, memory: Memory, id: string): Target {
+function readTarget(context: Context, memory: Memory, id: string): Target {
   const target: Target = { id, n: 0, tier: null, line: null };
   for (const { record, line } of copiesOf(context, memory, id)) {
     target.n = record.n;
-    if ('kind' in record) Object.assign(target, { tier: record.tier, line: line.bytes.toString('utf8') });
-    refuseKept(id, record);
+    if (!('kind' in record)) continue;
+    if (record.tier === 'audit')
+      throw refused(
+        'redact.kept',
+        `Record ${id.slice(0, 12)} cannot be redacted: audit records keep who did what to memory.`,
+        { hint: `forge memory show ${id.slice(0, 12)}` },
+      );
+    Object.assign(target, { tier: record.tier, line: line.bytes.toString('utf8') });
   }
   return target;
 }
 
-function refuseKept(id: string, record: LedgerRecord | Tombstone): void {
-  if (!('kind' in record) || (record.tier !== 'audit' && !KEPT_KINDS.has(record.kind))) return;
-  throw refused(
-    'redact.kept',
-    `Record ${id.slice(0, 12)} cannot be redacted: it is an audit record, which says who did what to memory.`,
-    { hint: `forge memory show ${id.slice(0, 12)}` },
-  );
-}
-
 /**
- * The audit record comes first: who is interrupted runs it again, and verify says that it is due. Where only the
+ * The audit record comes first: until an interrupted redaction is run again, verify reports `returned`. If only the
  * tombstone is left, the journals and views may still have the content.
  */
 function redact(
@@ -106,13 +92,16 @@ function redact(
   files: Set<string>,
 ): RecordRef | null {
   return withLedgerLock(context, () => {
-    const snapshot = readSnapshot(context, listContainers(context));
-    const isSaid = snapshot.graph.subjects('redacted').has(id);
+    const { graph } = readSnapshot(context, listContainers(context));
+    const isRecorded = graph.subjects('redacted').has(id);
     const { key } = JSON.parse(line ?? '{}') as Partial<LedgerRecord>;
     const keys = typeof key === 'string' ? { keys: [recordId(key)] } : {};
     const body = { tier: 'audit' as const, kind: 'redacted', subjects: [id], of: tier, ...keys, ...decision };
-    const [audit = null] = isSaid || line === null ? [] : append(context, [body], { evenDamaged: true });
-    const holders = snapshot.graph.containers.filter((container) => hasContent(container, id));
+    const isDone = isRecorded || line === null;
+    const [audit = null] = isDone ? [] : append(context, [body], { evenDamaged: true });
+    const holders = graph.containers.filter(
+      ({ ids, tombstones }) => ids.includes(id) && !tombstones.includes(ids.indexOf(id)),
+    );
     for (const { name } of holders) files.add(name);
     if (context.disk.dryRun) return audit;
     for (const container of holders) replaceByTombstone(context, container, id);
@@ -123,12 +112,7 @@ function redact(
   });
 }
 
-function hasContent({ ids, tombstones }: Container, id: string): boolean {
-  const index = ids.indexOf(id);
-  return index >= 0 && !tombstones.includes(index);
-}
-
-/** The chain gets a new file, so that no commit changes a file that another branch has. */
+/** Writes the chain to a new file, so that no commit changes a file that another branch has. */
 function replaceByTombstone(context: Context, { name, seg }: Container, id: string): void {
   const bytes = containerBytes(context, name);
   const lines = linesById(bytes);
@@ -149,33 +133,24 @@ function scrubJournals(context: Context, id: string): void {
   }
 }
 
-/** Containers are write-once: the commits that added one have its content. */
+/** Containers are write-once, so the commits that added one have its content. */
 async function findInHistory(
   { git, repository, layout }: Context,
   names: readonly string[],
 ): Promise<Redaction['history']> {
   if (!git || !repository) return null;
-  const inside = relative(repository.root, layout.root).split(sep).join('/');
+  const inside = relative(repository.root, layout.root).split(sep);
+  const args = ['log', '--all', '--reverse', '--full-history', '--diff-filter=AM', '--format=%H', '--'];
   const held: NonNullable<Redaction['history']> = [];
   for (const name of names) {
-    const path = inside === '' ? name : `${inside}/${name}`;
-    const args = [
-      'log',
-      '--all',
-      '--reverse',
-      '--full-history',
-      '--diff-filter=AM',
-      '--format=%H',
-      '--',
-      path,
-    ];
-    const commits = (await must(git, args)).split('\n').filter(Boolean);
+    const path = [...inside, name].filter(Boolean).join('/');
+    const commits = (await must(git, [...args, path])).split('\n').filter(Boolean);
     if (commits[0]) held.push({ path, commits: commits.length, first: commits[0] });
   }
   return held;
 }
 
-/** Makes the line its tombstone. Known by its links, so that it says nothing of the content. */
+/** Replaces the line by its tombstone. The pattern has only its links, so it reveals nothing of the content. */
 function replacementFor(id: string, line: string): string {
   const record = JSON.parse(line) as LedgerRecord;
   const { v, tier, n, seg, prev, seen } = record;

@@ -4,18 +4,19 @@ import { removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { append, keepLedgerId, writeChain } from './append.js';
+import { append, keepLedgerId } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
+import { collectLines, longestChain, putBack, writeChain } from './chains.js';
 import { type AbsentRecord, compare, describeFinding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
-import { ledgerFolder, withLedgerLock } from './context.js';
-import { type LedgerObjects, openLedgerObjects } from './git.js';
-import { refuseDamage, settleMemory } from './integrity.js';
+import { ledgerFolder, withLedgerLock } from './files.js';
+import { type LedgerObjects, withObjects } from './git.js';
+import { refuseDamage, verifyAndRepair } from './integrity.js';
 import { storeAudit } from './memory.js';
-import { lookAround, type Observation, observe } from './observe.js';
+import { type Observation, observe, readPlace } from './observe.js';
 import { digestOf, listContainers } from './read.js';
 import type { Links } from './record.js';
-import { collectLines, longestChain, putBack, verify } from './verify.js';
+import { verify } from './verify.js';
 
 export interface RepairStep {
   /** In one line, with its place. */
@@ -36,13 +37,13 @@ export const planRepair = (context: Context): Promise<RepairStep[]> =>
 export interface Repaired {
   /** What was done, in clauses. */
   done: string[];
-  /** Ids of records that nobody wants back. */
+  /** Ids of records that were discarded. */
   discarded: string[];
 }
 
 /**
- * `forge memory repair`: the way out of every damage and every missing record (LTM-21). A human, with a reason.
- * `discard`: these records, those of a branch, or those that a commit removed, are gone on purpose.
+ * Settles all damage and all missing records (LTM-21). A human decides, with a reason. `discard`: ids, or the branch or
+ * removing commit of records that are gone on purpose.
  */
 export async function repairMemory(
   context: Context,
@@ -59,7 +60,7 @@ export async function repairMemory(
   const done = await repair(context, decision);
   refuseDamage(await verify(context));
   context.disk.withLock(() => clearHalt(context.disk));
-  await settleMemory(context);
+  await verifyAndRepair(context);
   return { done, discarded: [] };
 }
 
@@ -68,40 +69,33 @@ async function discardRecords(
   names: readonly string[],
   decision: Decision,
 ): Promise<Repaired> {
-  const ids = await withObservation(context, async ({ own, others, snapshot, evidence }) => {
-    const gone = [...own.lines, ...others].filter(({ id, seg }) => !snapshot.graph.has(id, seg));
+  const ids = await withObservation(context, async ({ own, others, graph, evidence }) => {
+    const gone = [...own.lines, ...others].filter(({ id, seg }) => !graph.has(id, seg));
     const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...evidence.absent];
     return names.flatMap((name) => {
-      const isStart = /^[0-9a-f]{6,64}$/.test(name);
-      const isMeant = (text = ''): boolean => isStart && text.startsWith(name);
+      const isId = /^[0-9a-f]{6,64}$/.test(name);
       const found = known.filter(
-        ({ id, branch, commit }) => branch === name || isMeant(id) || isMeant(commit),
+        ({ id, branch, commit }) =>
+          branch === name || (isId && (id.startsWith(name) || commit?.startsWith(name))),
       );
       if (found.length > 0) return found.map(({ id }) => id);
-      throw usage(
-        'discard.unknown',
-        `No missing record has the id ${JSON.stringify(name)}, and none was written on a branch of that name.`,
-        { hint: 'forge memory verify' },
-      );
+      const message = `No missing record has the id, the branch or the commit ${JSON.stringify(name)}.`;
+      throw usage('discard.unknown', message, { hint: 'forge memory verify' });
     });
   });
   const discarded = [...new Set(ids)];
   storeAudit(context, { kind: 'discarded', subjects: discarded, ...decision });
-  await settleMemory(context);
+  await verifyAndRepair(context);
   return { done: [`discarded ${plural(discarded.length, 'record')}`], discarded };
 }
 
-async function withObservation<T>(
+const withObservation = <T>(
   context: Context,
   work: (observation: Observation, objects: LedgerObjects) => Promise<T>,
-): Promise<T> {
-  const objects = openLedgerObjects(context);
-  try {
-    return await work(await observe(context, objects, await lookAround(context, objects)), objects);
-  } finally {
-    await objects.close();
-  }
-}
+): Promise<T> =>
+  withObjects(context, async (objects) =>
+    work(await observe(context, objects, await readPlace(context, objects)), objects),
+  );
 
 /** The state of a repair. */
 interface Repair {
@@ -109,15 +103,15 @@ interface Repair {
   observation: Observation;
   /** Records that are missing and that nobody discarded. */
   absent: readonly AbsentRecord[];
-  /** Those that git has. */
+  /** The bytes of those that git has, by blob id. */
   blobs: ReadonlyMap<string, Buffer>;
   done: string[];
-  /** What the person vouches for: ids of records, ledgers, and SHA-256 of lines. */
+  /** What the person vouches for: ids of records and ledgers, SHA-256 of lines. */
   subjects: Set<string>;
   restored: Set<string>;
 }
 
-/** Settles every finding, and writes one audit record with the reason. Returns what was done. */
+/** Settles every finding and writes one audit record with the reason. Returns what was done. */
 const repair = (context: Context, decision: Decision): Promise<string[]> =>
   withObservation(context, async (observation, objects) => {
     const { evidence, snapshot } = observation;
@@ -127,26 +121,26 @@ const repair = (context: Context, decision: Decision): Promise<string[]> =>
       const found = blob && file ? await objects.blob(blob, file) : null;
       if (blob && found) blobs.set(blob, found.bytes);
     }
-    const work = { context, observation, absent, blobs, done: [], subjects: new Set<string>() };
+    const sets = { done: [], subjects: new Set<string>(), restored: new Set<string>() };
     return withLedgerLock(context, () => {
       if (digestOf(listContainers(context)) !== digestOf(snapshot.listed))
         throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
           hint: 'forge memory repair',
         });
-      return applyRepair({ ...work, restored: new Set<string>() }, decision);
+      return applyRepair({ context, observation, absent, blobs, ...sets }, decision);
     });
   });
 
 function applyRepair(repair: Repair, decision: Decision): string[] {
   const { context, observation, absent, blobs, done, subjects, restored } = repair;
-  const { snapshot, located, evidence } = observation;
-  const { graph } = snapshot;
-  repairDamage(repair);
-  const handled = new Set([...subjects, ...restored]);
+  const { graph, located, evidence } = observation;
+  vouchForLinks(repair);
+  replaceDamaged(repair);
   const files = restoreFiles(repair);
   const away = absent.filter(
     ({ id, seg, prev, source, file, isOwn }) =>
-      !handled.has(id) &&
+      !subjects.has(id) &&
+      !restored.has(id) &&
       graph.holderOf(seg, prev) === null &&
       !(source === 'head' && files.has(file ?? '')) &&
       (source === 'history' || isOwn) &&
@@ -165,21 +159,26 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
   return done;
 }
 
-/** Replaces each damaged file by its true chain; vouches for the bytes where no copy is known. */
-function repairDamage({ context, observation, absent, blobs, done, subjects, restored }: Repair): void {
-  const { graph } = observation.snapshot;
-  const { settled } = observation.evidence;
-  // Records whose place or number is wrong are whole; a person vouches for them.
-  const links = graph.checkLinks().filter(({ id }) => !settled.has(id));
+/** Records with a wrong place or number are whole, so a person vouches for them. */
+function vouchForLinks({ observation: { graph, evidence }, done, subjects }: Repair): void {
+  const links = graph.checkLinks().filter(({ id }) => !evidence.settled.has(id));
   for (const { id } of links) subjects.add(id);
   for (const file of new Set(links.map((link) => link.file))) done.push(`vouched for ${file}`);
-  const edited = absent.filter(({ seg, prev }) => graph.holderOf(seg, prev) !== null);
+}
+
+/** Replaces each damaged file by its true chain. A person vouches for bytes that no copy is known of. */
+function replaceDamaged({ context, observation, absent, blobs, done, subjects, restored }: Repair): void {
+  const { graph, evidence } = observation;
+  const edits = absent.flatMap((record) => {
+    const holder = graph.holderOf(record.seg, record.prev);
+    return holder ? [{ record, holder }] : [];
+  });
   for (const container of graph.containers) {
     const { name, seg, ids, problems } = container;
-    const holds = (id: string | null): boolean => id !== null && ids.includes(id);
-    const isEdited = edited.some((record) => record.seg === seg && holds(graph.holderOf(seg, record.prev)));
-    if (!isEdited && problems.every(({ sha256 }) => settled.has(sha256))) continue;
-    const lost = edited.filter((record) => record.seg === seg);
+    const inChain = edits.filter(({ record }) => record.seg === seg);
+    const isEdited = inChain.some(({ holder }) => ids.includes(holder.id));
+    if (!isEdited && problems.every(({ sha256 }) => evidence.settled.has(sha256))) continue;
+    const lost = inChain.map(({ record }) => record);
     const gone = absent.filter((record) => record.seg === seg);
     const lines = collectLines(context, observation, seg, [...blobs.values()]);
     const wrong = wrongIn(container, lost, lines);
@@ -194,7 +193,7 @@ function repairDamage({ context, observation, absent, blobs, done, subjects, res
   }
 }
 
-/** Records that stand in the place of a lost one, and those that were linked to them anew. */
+/** Records in the place of a lost one, and those that were linked to them. */
 function wrongIn(
   { ids }: Container,
   lost: readonly AbsentRecord[],
@@ -209,18 +208,17 @@ function wrongIn(
   return wrong;
 }
 
-/** Files of HEAD that are missing here get HEAD's bytes. A file that stands is not overwritten. */
+/** Gives missing files of HEAD its bytes. Overwrites only a file that HEAD's bytes contain. */
 function restoreFiles({ context, observation, absent, blobs, done }: Repair): Set<string> {
-  const { snapshot, evidence } = observation;
-  const here = new Map(snapshot.graph.containers.map((container) => [container.name, container]));
+  const { graph, evidence } = observation;
+  const here = new Map(graph.containers.map((container) => [container.name, container]));
   const restored = new Set<string>();
   for (const { source, file = '', blob = '' } of absent) {
     const bytes = blobs.get(blob);
     if (source !== 'head' || !bytes || restored.has(file) || evidence.sparse.has(file)) continue;
-    const stands = here.get(file);
+    const present = here.get(file);
     const ids = new Set(linesById(bytes).keys());
-    // A file that was cut off has nothing that HEAD does not have.
-    if (stands && (stands.problems.length > 0 || !stands.ids.every((id) => ids.has(id)))) continue;
+    if (present && (present.problems.length > 0 || !present.ids.every((id) => ids.has(id)))) continue;
     replaceFiles([{ path: join(ledgerFolder(context.layout), file), bytes }]);
     restored.add(file);
   }

@@ -1,5 +1,5 @@
 import { decodeManifest } from '../checkpoint/read.js';
-import { type Manifest, manifestIn } from '../checkpoint/rules.js';
+import { manifestIn } from '../checkpoint/rules.js';
 import { shown, tagOf } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../git/signatures.js';
@@ -10,7 +10,7 @@ import { describeForeignEdits, findForeignEdits } from '../project/edits.js';
 import { type Context, warnFileSystem } from '../project/project.js';
 import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
-import { gitFolder, ledgerFolder } from './context.js';
+import { gitFolder, ledgerFolder } from './files.js';
 import type { Graph } from './graph.js';
 import {
   notesOf,
@@ -18,9 +18,9 @@ import {
   problemsOf,
   reportTiers,
   type Status,
-  settleMemory,
   statusOf,
   type TierReport,
+  verifyAndRepair,
 } from './integrity.js';
 import { containerBytes } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
@@ -30,34 +30,34 @@ export interface Integrity {
   tiers: TierReport[];
   notes: string[];
   problems: Problem[];
-  /** Ids of records that were nowhere and were put back. */
+  /** Ids of records that had gone missing and were put back. */
   restored: string[];
   /** With `signatures`: who vouched for what. */
   signatures?: SignatureReport[];
 }
 
-/** LTM-04: everything. Puts back what was written here and is nowhere; the rest is reported. */
+/** LTM-04: verifies all of memory. Puts back what was written here and is nowhere, and reports the rest. */
 export async function verifyMemory(
   context: Context,
   input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
 ): Promise<Integrity> {
   warnFileSystem(context);
-  const verdict = await settleMemory(context);
+  const verdict = await verifyAndRepair(context);
   const { graph } = verdict.snapshot;
-  const signed = input.signatures ? await readSignatures(context, graph) : null;
+  const signatures = input.signatures ? await readSignatures(context, graph) : null;
   const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
-  const more = [...(signed?.problems ?? []), ...secrets];
+  const more = [...(signatures?.flatMap(describeSignature) ?? []), ...secrets];
   return {
     status: statusOf(context, verdict, more),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
     notes: [...notesOf(verdict), ...describeForeignEdits(await findForeignEdits(context))],
     problems: [...problemsOf(verdict), ...more.map(({ level: _, ...problem }) => problem)],
     restored: verdict.findings.filter(({ code }) => code === 'put_back').flatMap(({ ids }) => ids),
-    ...(signed ? { signatures: signed.signatures } : {}),
+    ...(signatures ? { signatures } : {}),
   };
 }
 
-/** LTM-13: what the guard would refuse today in stored records. The place, never the value. */
+/** LTM-13: finds what the guard would refuse today in stored records. Reports the place, never the value. */
 async function scanRecords(context: Context, containers: readonly Container[]): Promise<Finding[]> {
   knowAllowed(context);
   const guard = await loadGuard(context.world.env, context);
@@ -73,7 +73,7 @@ async function scanRecords(context: Context, containers: readonly Container[]): 
       const more = guarded.length > 1 ? ` and ${guarded.length - 1} more` : '';
       const [first] = guarded;
       const message = `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`;
-      const hint = `forge memory redact ${id.slice(0, 12)} --reason "TEXT"   # and revoke what it was`;
+      const hint = `forge memory redact ${id.slice(0, 12)} --reason "TEXT"   # and revoke the secret`;
       const place = { file: name, line: number, offset, ids: [id] };
       found.set(id, makeFinding('secret', message, { ...place, hint, guard: guarded }));
     }
@@ -89,50 +89,36 @@ export interface SignatureReport extends Signature {
   ref?: string;
   /** How many ledger heads it names. */
   heads: number;
-  /** Those of a good signature that this ledger should have and does not. */
+  /** Heads that a good signature names and this ledger lacks. */
   missing: string[];
 }
 
-/** LTM-18: asks git about each commit and checkpoint tag of HEAD's history that names ledger heads, and looks for these. */
-async function readSignatures(
-  context: Context,
-  graph: Graph,
-): Promise<{ signatures: SignatureReport[]; problems: Finding[] }> {
-  if (!context.git) return { signatures: [], problems: [] };
+/** LTM-18: has git verify each commit and checkpoint tag of HEAD's history that names ledger heads. */
+async function readSignatures(context: Context, graph: Graph): Promise<SignatureReport[]> {
+  if (!context.git) return [];
   const git = await verifyingGit(context.git);
-  const signatures: SignatureReport[] = [];
+  const reports: SignatureReport[] = [];
   const add = (facts: Omit<SignatureReport, 'heads' | 'missing'>, heads: readonly string[]): void => {
     const missing = facts.status === 'good' ? heads.filter((head) => !graph.hasAnywhere(head)) : [];
-    signatures.push({ ...facts, heads: heads.length, missing });
+    reports.push({ ...facts, heads: heads.length, missing });
   };
+  // A trailer is `12 <head> <head>`: the largest number, and the heads.
   for (const { anchors, ...commit } of await readAnchorCommits(git, gitFolder(context)))
-    add({ kind: 'commit', ...commit }, anchors.flatMap(headsIn));
-  for (const { ref, manifest } of await reachableManifests(context))
-    add({ kind: 'tag', commit: manifest.commit, ref, ...(await verifyTag(git, ref)) }, headsOf(manifest));
-  return { signatures, problems: signatures.flatMap(describe) };
+    add(
+      { kind: 'commit', ...commit },
+      anchors.flatMap((value) => value.trim().split(/\s+/).filter(isRecordId)),
+    );
+  for (const { name, commit, message } of await listTags(context.git, true)) {
+    const manifest = decodeManifest(manifestIn(message) ?? '');
+    if (manifest === null || manifest.commit !== commit) continue;
+    const heads = Object.values(manifest.ledger ?? {}).flatMap((tier) => tier?.heads ?? []);
+    const ref = tagOf(name);
+    add({ kind: 'tag', commit: manifest.commit, ref, ...(await verifyTag(git, ref)) }, heads);
+  }
+  return reports;
 }
 
-/** `12 <head> <head>`: the largest number, and the heads. */
-const headsIn = (value: string): string[] => value.trim().split(/\s+/).filter(isRecordId);
-
-const headsOf = ({ ledger = {} }: Manifest): string[] =>
-  Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
-
-/** Checkpoints that HEAD leads to: the heads of others belong to other branches. */
-async function reachableManifests(context: Context): Promise<{ ref: string; manifest: Manifest }[]> {
-  const { git } = context;
-  if (!git) return [];
-  const merged = await git(['tag', '--merged', 'HEAD']);
-  const here = new Set(merged.stdout.split('\n'));
-  return (await listTags(git)).flatMap(({ name, commit, message }) => {
-    const held = manifestIn(message);
-    const manifest = held === null ? null : decodeManifest(held);
-    const isWhole = manifest !== null && manifest.commit === commit && here.has(tagOf(name));
-    return isWhole ? [{ ref: tagOf(name), manifest }] : [];
-  });
-}
-
-function describe({ kind, ref, commit, status, signer, missing }: SignatureReport): Finding[] {
+function describeSignature({ kind, ref, commit, status, signer, missing }: SignatureReport): Finding[] {
   const name = kind === 'tag' ? `tag ${ref}` : `commit ${commit.slice(0, 12)}`;
   if (status === 'bad') {
     const hint = kind === 'tag' ? `git verify-tag ${ref}` : `git verify-commit ${commit}`;
@@ -140,6 +126,6 @@ function describe({ kind, ref, commit, status, signer, missing }: SignatureRepor
     return [makeFinding('signature_bad', message, { hint, ids: missing })];
   }
   if (missing.length === 0) return [];
-  const message = `${plural(missing.length, 'signed head')} of ${name}, signed by ${signer}, ${missing.length === 1 ? 'is' : 'are'} missing, so the ledger was rewritten`;
+  const message = `the ledger was rewritten: it lacks ${plural(missing.length, 'head')} of ${name}, signed by ${signer}`;
   return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
 }

@@ -1,6 +1,7 @@
 import { replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
-import { append, keepLedgerId, writeChain } from './append.js';
+import { append, keepLedgerId } from './append.js';
+import { putBack } from './chains.js';
 import {
   type AbsentRecord,
   type Comparison,
@@ -8,12 +9,10 @@ import {
   describeRecords,
   type Finding,
   type Level,
-  wasOrWere,
 } from './compare.js';
-import { linesById } from './container.js';
-import { anchorsFile, currentBranch, readJson, verifiedFile, withLedgerLock, writeCache } from './context.js';
-import { openLedgerObjects } from './git.js';
-import { type AuditMark, groupBy, openDamage, openHalts } from './graph.js';
+import { cacheFile, currentBranch, readJson, withLedgerLock, writeCache } from './files.js';
+import { withObjects } from './git.js';
+import { type AuditMark, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
   type JournalLine,
@@ -22,26 +21,19 @@ import {
   rewriteJournal,
 } from './journal.js';
 import {
+  anchorsFile,
   digestOfPlace,
   isUnwritable,
-  lookAround,
   type Observation,
   observe,
   type Place,
   READER_WAIT_MS,
   readAnchors,
+  readPlace,
 } from './observe.js';
-import {
-  CLOCK_TICK_MS,
-  containerBytes,
-  digestOf,
-  listContainers,
-  readSnapshot,
-  type Snapshot,
-} from './read.js';
-import type { Links } from './record.js';
+import { digestOf, isSettled, listContainers, readSnapshot, type Snapshot } from './read.js';
 
-export type State = 'intact' | 'findings' | 'returned' | 'corrupted';
+type State = 'intact' | 'findings' | 'returned' | 'corrupted';
 
 export interface Verdict {
   state: State;
@@ -49,26 +41,25 @@ export interface Verdict {
   records: number;
   heads: string[];
   snapshot: Snapshot;
-  /** Audit records that stop all writing until a human has looked. */
+  /** Audit records that stop all writing until a human has acknowledged them. */
   halts: AuditMark[];
-  /** Damage that is gone and that no human has looked at. */
+  /** Damage that is gone but that no human has reviewed. */
   waiting: AuditMark[];
   /** The commit that is checked out. */
   head: string | null;
 }
 
 /**
- * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Beside a
- * lock that another process holds it only reports. `isReadOnly`: nothing is put back, journaled or remembered.
+ * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Only
+ * reports while another process holds the lock. `isReadOnly`: nothing is put back, journaled or cached.
  */
 export async function verify(
   context: Context,
   { isReadOnly = context.disk.dryRun }: { isReadOnly?: boolean } = {},
 ): Promise<Verdict> {
   for (let attempt = 0; ; attempt++) {
-    const objects = openLedgerObjects(context);
-    try {
-      const place = await lookAround(context, objects);
+    const verdict = await withObjects(context, async (objects) => {
+      const place = await readPlace(context, objects);
       const known = readIntact(context, place);
       if (known) return known;
       const observation = await observe(context, objects, place);
@@ -76,15 +67,14 @@ export async function verify(
       const findings = isReadOnly
         ? reportOnly(comparison)
         : settle(context, observation, comparison, attempt > 3);
-      if (!findings) continue;
+      if (!findings) return null;
       const isGrown = findings.some(({ code }) => code === 'put_back');
       const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
-      const verdict = verdictOf({ ...observation, snapshot }, findings);
-      if (!isReadOnly) keepIntact(context, place, verdict);
-      return verdict;
-    } finally {
-      await objects.close();
-    }
+      const found = verdictOf({ ...observation, snapshot }, findings);
+      if (!isReadOnly) keepIntact(context, place, found);
+      return found;
+    });
+    if (verdict) return verdict;
   }
 }
 
@@ -107,16 +97,19 @@ function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdic
   return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
 }
 
-/** The last verification that found nothing at all. It holds until something that it read changes. */
+/** The last verification that found nothing at all. It holds until one of its inputs changes. */
 type Intact = Pick<Verdict, 'records' | 'heads'> & { of: string };
 
+const intactFile = ({ layout }: Context): string => cacheFile(layout, 'verified.json');
+
 function readIntact(context: Context, place: Place): Verdict | null {
-  const known = readJson<Intact>(verifiedFile(context.layout));
+  const known = readJson<Intact>(intactFile(context));
   if (known?.of !== digestOfPlace(context, place)) return null;
   const { records, heads } = known;
   const { listed, head } = place;
   const snapshot = {
     ...{ listed, others: [] },
+    // Most callers do not need it.
     get graph() {
       return readSnapshot(context, listed).graph;
     },
@@ -126,66 +119,60 @@ function readIntact(context: Context, place: Place): Verdict | null {
 
 function keepIntact(context: Context, place: Place, verdict: Verdict): void {
   const { findings, halts, waiting, records, heads } = verdict;
-  const isSettled = place.listed.every(({ changedAt }) => changedAt < place.at - CLOCK_TICK_MS);
-  if (findings.length + halts.length + waiting.length > 0 || !isSettled) return;
+  if (findings.length + halts.length + waiting.length > 0 || !isSettled(place.listed, place.at)) return;
   const intact: Intact = { of: digestOfPlace(context, place), records, heads };
-  writeCache(verifiedFile(context.layout), JSON.stringify(intact));
+  writeCache(intactFile(context), JSON.stringify(intact));
 }
 
-/** Writes what follows from a comparison. Null when the folder changed meanwhile: then everything is read again. */
+/** Writes what follows from a comparison. Null if the folder changed meanwhile: then everything is read again. */
 function settle(
   context: Context,
   observation: Observation,
   comparison: Comparison,
   isLastTry: boolean,
 ): Finding[] | null {
-  const { snapshot } = observation;
-  const report = (): Finding[] => reportOnly(comparison);
+  const { snapshot, own, head } = observation;
+  const { findings, putBack: wanted } = comparison;
+  const work = (): Finding[] | null => {
+    const isSame =
+      digestOf(listContainers(context)) === digestOf(snapshot.listed) &&
+      readJournalText(ownJournalFile(context)) === own.text;
+    if (!isSame) return isLastTry ? reportOnly(comparison) : null;
+    updateJournal(context, observation, comparison);
+    keepLedgerId(context, snapshot.graph.ledger());
+    if (findings.some(({ level }) => level === 'damage')) return reportOnly(comparison);
+    moveAnchor(context, head);
+    const done = new Set(putBack(context, observation, wanted));
+    return [
+      ...findings,
+      ...recordPutBack(
+        context,
+        wanted.filter(({ id }) => done.has(id)),
+      ),
+      ...describeLost(wanted.filter(({ id }) => !done.has(id))),
+    ];
+  };
   try {
-    return withLedgerLock(
-      context,
-      () => {
-        const isSame =
-          digestOf(listContainers(context)) === digestOf(snapshot.listed) &&
-          readJournalText(ownJournalFile(context)) === observation.own.text;
-        if (!isSame) return isLastTry ? report() : null;
-        updateJournal(context, observation, comparison);
-        const isClean = !comparison.findings.some(({ level }) => level === 'damage');
-        if (isClean) moveAnchor(context, observation.head);
-        const done = new Set(isClean ? putBack(context, observation, comparison.putBack) : []);
-        const isDone = ({ id }: AbsentRecord): boolean => done.has(id);
-        keepLedgerId(context, snapshot.graph.ledger());
-        return [
-          ...comparison.findings,
-          ...describePutBack(context, comparison.putBack.filter(isDone)),
-          ...describeLost(comparison.putBack.filter((record) => !isDone(record))),
-        ];
-      },
-      READER_WAIT_MS,
-    );
+    return withLedgerLock(context, work, READER_WAIT_MS);
   } catch (error) {
-    if (isUnwritable(error)) return report();
+    if (isUnwritable(error)) return reportOnly(comparison);
     throw error;
   }
 }
 
-function describePutBack(context: Context, records: readonly AbsentRecord[]): Finding[] {
+function recordPutBack(context: Context, records: readonly AbsentRecord[]): Finding[] {
   const ids = records.map(({ id }) => id);
   if (ids.length > 0)
     append(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
-  return describeRecords(
-    'put_back',
-    records,
-    `written here ${wasOrWere(ids)} missing and ${ids.length === 1 ? 'is' : 'are'} restored`,
-  );
+  return describeRecords('put_back', records, (count) => `restored ${count} that had gone missing`);
 }
 
 const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
-  describeRecords('missing', records, 'written here are nowhere and could not be put back', {
+  describeRecords('missing', records, (count) => `could not restore ${count} written here`, {
     level: 'finding',
   });
 
-/** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
+/** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {
   const gone = new Set(forgotten);
   const lines = new Map<string, JournalLine>();
@@ -201,64 +188,6 @@ function moveAnchor(context: Context, head: string | null): void {
   const branch = currentBranch(context);
   const anchors = readAnchors(context);
   if (head === null || branch === '' || anchors[branch] === head) return;
-  const bytes = Buffer.from(JSON.stringify({ ...anchors, [branch]: head }));
-  replaceFiles([{ path: anchorsFile(context.layout), bytes }]);
-}
-
-/** Writes each chain with a missing record to a file of its own; returns the ids put back. The caller holds the lock. */
-export function putBack(
-  context: Context,
-  observation: Observation,
-  records: readonly AbsentRecord[],
-  more: readonly Buffer[] = [],
-): string[] {
-  const done: string[] = [];
-  for (const [seg, group] of groupBy(records, (record) => record.seg)) {
-    const lines = collectLines(context, observation, seg, more);
-    const chain = longestChain(lines, group);
-    if (chain && writeChain(context, 'put', seg, chain)) done.push(...group.map(({ id }) => id));
-  }
-  return done;
-}
-
-/** All lines of a chain that are known anywhere: in the working tree, in a journal or in git. */
-export function collectLines(
-  context: Context,
-  { snapshot, own, others, located }: Observation,
-  seg: string,
-  more: readonly Buffer[],
-): Map<string, string> {
-  const here = (snapshot.graph.bySegment.get(seg) ?? []).map(({ name }) => containerBytes(context, name));
-  const there = located.sources.filter(({ facts }) => facts.seg === seg).map(({ bytes }) => bytes);
-  // The working tree comes last: a tombstone wins over its record.
-  return new Map([
-    ...[...there, ...more].flatMap((bytes) => [...linesById(bytes)]),
-    ...[...own.lines, ...others]
-      .filter((line) => line.seg === seg)
-      .map(({ id, record }) => [id, record] as const),
-    ...here.flatMap((bytes) => [...linesById(bytes)]),
-  ]);
-}
-
-/** The chain from its first record to one. Null when a part is unknown. */
-function chainTo(lines: ReadonlyMap<string, string>, id: string): string[] | null {
-  const chain: string[] = [];
-  for (let at: string | null = id; at !== null; ) {
-    const line = lines.get(at);
-    if (line === undefined) return null;
-    chain.unshift(line);
-    at = (JSON.parse(line) as Links).prev;
-  }
-  return chain;
-}
-
-/** One chain that has all wanted records. Null when there is none. */
-export function longestChain(
-  lines: ReadonlyMap<string, string>,
-  wanted: readonly { id: string }[],
-): string[] | null {
-  const chains = wanted.map(({ id }) => chainTo(lines, id) ?? []);
-  const longest = chains.reduce((a, b) => (b.length > a.length ? b : a), []);
-  const known = new Set(longest);
-  return wanted.every(({ id }) => known.has(lines.get(id) ?? '')) ? longest : null;
+  const path = anchorsFile(context.layout);
+  replaceFiles([{ path, bytes: Buffer.from(JSON.stringify({ ...anchors, [branch]: head })) }]);
 }

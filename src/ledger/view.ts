@@ -3,29 +3,24 @@ import { dirname, join } from 'node:path';
 import { readPlain, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { readJson, stampOf, withLedgerLock } from './context.js';
+import { readJson, stampOf, withLedgerLock } from './files.js';
 import { digestOf, type Listed, listContainers, readSnapshot, recordsOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 
-/** LTM v0.1 retains so many cycles. The ledger keeps all. */
-export const EXECUTION_CYCLES = 1000;
+/** LTM v0.1 retains this many cycles. The ledger keeps all of them. */
+const EXECUTION_CYCLES = 1000;
 
 /** Views are for people, `jq` and `tail -F`. Forge never reads one as memory. */
 export const viewFile = ({ dir }: Layout, tier: Tier): string =>
   tier === 'note' ? join(dir, 'memory', 'long-term', 'notes.jsonl') : join(dir, 'memory', `${tier}.jsonl`);
 
-const tierOf = (line: string): Tier | undefined => {
-  const name = /^\{"v":1,"tier":"([a-z]+)"/.exec(line)?.[1];
-  return TIERS.find((tier) => tier === name);
-};
-
-/** Each view's identity and state after forge's last write. Another one was edited by somebody else. */
+/** Each view's stamp after forge's last write. A view with another stamp was edited. */
 type Stamps = Partial<Record<Tier, string>> & {
-  /** The digest of the ledger's files whose records the views show. */
+  /** Digest of the ledger's files that the views show. */
   of?: string;
 };
-const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
 
+const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
 const readStamps = (layout: Layout): Stamps => readJson(stampsFile(layout)) ?? {};
 
 function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
@@ -42,7 +37,7 @@ export function appendToViews(
   try {
     const stamps = readStamps(layout);
     for (const tier of TIERS) {
-      const own = lines.filter((line) => tierOf(line) === tier);
+      const own = lines.filter((line) => line.startsWith(`{"v":1,"tier":"${tier}"`));
       if (own.length === 0) continue;
       const path = viewFile(layout, tier);
       const keepsEdit = isEdited(layout, tier, stamps);
@@ -60,10 +55,7 @@ export function appendToViews(
   }
 }
 
-/**
- * Rewrites each view that is not what the records give. Returns the paths of those that somebody else changed. `listed`:
- * the ledger's files, for a caller that has just listed them.
- */
+/** Rewrites each view that differs from the records. Returns the paths of those that somebody else changed. */
 export function rebuildViews(
   context: Context,
   listed: readonly Listed[] = listContainers(context),
@@ -77,15 +69,15 @@ export function rebuildViews(
     const { graph } = readSnapshot(context, now);
     const stamps = readStamps(layout);
     const edited = TIERS.filter((tier) => {
-      const all = recordsOf(context, graph, tier);
-      const kept = tier === 'execution' ? all.slice(-EXECUTION_CYCLES) : all;
+      const path = viewFile(layout, tier);
+      const records = recordsOf(context, graph, tier).slice(tier === 'execution' ? -EXECUTION_CYCLES : 0);
       const wasEdited = isEdited(layout, tier, stamps);
       const isRewritten = replaceView(
         context,
-        viewFile(layout, tier),
-        kept.map(({ line }) => `${line.toString('utf8')}\n`).join(''),
+        path,
+        Buffer.concat(records.flatMap(({ line }) => [line, LF])),
       );
-      stamps[tier] = stampOf(viewFile(layout, tier));
+      stamps[tier] = stampOf(path);
       return isRewritten && wasEdited;
     });
     fs.writeFileSync(stampsFile(layout), JSON.stringify({ ...stamps, of: digestOf(now) }));
@@ -93,11 +85,12 @@ export function rebuildViews(
   });
 }
 
-export const describeEdited = (path: string): string =>
-  `${path} was changed by hand. It only shows records, and was written anew: forge memory log`;
+const LF = Buffer.from('\n');
 
-function replaceView({ disk }: Context, path: string, text: string): boolean {
-  const bytes = Buffer.from(text, 'utf8');
+export const describeEdited = (path: string): string =>
+  `${path} was changed by hand. It only shows records, so it was rewritten from them: forge memory log`;
+
+function replaceView({ disk }: Context, path: string, bytes: Buffer): boolean {
   disk.makeFolder(dirname(path));
   if (fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)
     if ((readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0)).equals(bytes)) return false;

@@ -14,7 +14,7 @@ import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
 import { mergeBase } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { isShallow, operationInProgress } from '../git/state.js';
-import { glanceAtMemory } from '../ledger/integrity.js';
+import { verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
@@ -165,7 +165,7 @@ const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
 /** What git took from the working tree comes back by itself, and is no damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   if (readHalt(context.disk)) return 'halted';
-  return (await glanceAtMemory(context)).state === 'corrupted' ? 'corrupted' : 'intact';
+  return (await verifyReadOnly(context)).state === 'corrupted' ? 'corrupted' : 'intact';
 }
 
 /** What git knows of the divergence; the rest only forge knows. */

@@ -15,7 +15,7 @@ import { refreshViews } from '../knowledge/views.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { type Classification, CycleInput } from '../learning/evaluation.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
-import { requireVerified, settleMemory } from '../ledger/integrity.js';
+import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { observerOf } from '../project/observe.js';
@@ -124,7 +124,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const gitState = readGitState(context);
   await keepGitState(context, gitState);
   // What the commit has leaves the journal, and the next start finds all of this verified.
-  const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
+  const after = isVerified ? await tellGit(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const archive = archiveFile(context.layout, running.id);
   const tree = await tellGit(context, () => readTree(context));

@@ -20,9 +20,9 @@ import { readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import { describeSize, readSize } from '../learning/growth.js';
 import { describeFinding } from '../ledger/compare.js';
-import { damageOf, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
+import { describeSize, readSize } from '../ledger/growth.js';
+import { damageOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
@@ -116,7 +116,7 @@ const MAX_FINDINGS = 3;
 async function checkLedger(context: Context): Promise<Remark[]> {
   const halt = readHalt(context.disk);
   if (halt) return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'damage was found', 300)}`, VERIFY)];
-  const verdict = await glanceAtMemory(context);
+  const verdict = await verifyReadOnly(context);
   const damage = damageOf(verdict).map(describeFinding);
   const others = problemsOf(verdict)
     .map(describeFinding)

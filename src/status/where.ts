@@ -5,7 +5,7 @@ import { type Candidate, taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
-import { describeWaiting, readWaiting } from '../ledger/audit.js';
+import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
@@ -58,7 +58,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const features = attempt(() => listFeatures(context).features, null);
   const session = attempt(() => currentSession(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = attempt(() => readWaiting(context), []);
+  const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, session !== null, features ?? []), []);
   const step = attempt(() => nextStep(context), null);
@@ -70,7 +70,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
     features: features && countStatuses(features),
     step,
     halted,
-    paused: pause ? describeWaiting(pause) : null,
+    paused: pause ? describeUnreviewed(pause) : null,
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],

@@ -66,22 +66,35 @@ describe('forge memory report', () => {
     });
   });
 
-  it('LTM-15 tells the story to a reader, as text and as markdown', async () => {
+  it('LTM-15 prints it for a reader, with human decisions and breaches in order', async () => {
     const project = await makeStory();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
-    const { stdout } = await runForge(project, ['memory', 'report']);
-    for (const text of [`promoted: ${P}`, `contested: ${P}`, 'violation: wrote memory', 'freeze a bad week'])
-      expect(stdout).toContain(text);
-    const markdown = await runForge(project, ['memory', 'report', '--format', 'markdown']);
-    expect(markdown.stdout).toContain('| knowledge promoted | 1 |');
-    expect(markdown.stdout).toContain(`| 10 |`);
     const builder = { env: { FORGE_ROLE: 'builder' } };
     await forgeError(project, ['config', 'set', 'briefing.budget', '900'], builder);
-    for (const format of ['text', 'markdown']) {
-      const told = await runForge(project, ['memory', 'report', '--format', format]);
-      expect([format, told.stdout]).toEqual([format, expect.stringMatching(/freeze a bad week.*breach/s)]);
+    const { stdout } = await runForge(project, ['memory', 'report']);
+    for (const text of [`promoted: ${P}`, `contested: ${P}`, 'violation: wrote memory'])
+      expect(stdout).toContain(text);
+    expect(stdout).toMatch(/freeze a bad week.*breach/s);
+  });
+
+  it('LTM-15 a range has the breaches that happened in its cycles', async () => {
+    const project = await makeForge();
+    const breach = (id: string): Promise<unknown> =>
+      forgeError(project, ['memory', 'record', '--task', id, '--exit-code', '0'], {
+        env: { FORGE_ROLE: 'builder' },
+      });
+    for (const task of ['T-1', 'T-2', 'T-3']) {
+      await breach(task);
+      await forgeJson(project, ['memory', 'record', '--task', task, '--exit-code', '0']);
     }
-    expect(await forgeError(project, ['memory', 'report', '--format', 'html'])).toMatchObject({ exit: 2 });
+    await breach('T-4');
+    const count = async (...args: string[]): Promise<number> =>
+      (await reportOf(project, ...args)).breaches.length;
+    expect(await count()).toBe(4);
+    expect(await count('--to', '1')).toBe(1);
+    expect(await count('--from', '2', '--to', '3')).toBe(2);
+    expect(await count('--from', '3')).toBe(2);
+    expect(await count('--from', '4')).toBe(0);
   });
 
   it('LTM-15 one cycle that a later command wrote down: memory was not written as it had to be', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { growthOf } from '../../src/ledger/graph.js';
+import { growthOf } from '../../src/ledger/growth.js';
 import { forgeError, forgeJson, peakTo, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { HUMAN, LEDGER, linesOf, logOf, putLines, record } from '../support/memory.js';

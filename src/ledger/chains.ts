@@ -1,0 +1,95 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { createFile, makeFolder, removePath } from '../core/files.js';
+import { makeToken } from '../core/text.js';
+import type { Context } from '../project/project.js';
+import { formatContainer, linesById, linesOf, parseContainer } from './container.js';
+import { ledgerFolder } from './files.js';
+import { groupBy } from './graph.js';
+import type { Observation } from './observe.js';
+import { containerBytes } from './read.js';
+import type { Links } from './record.js';
+
+/** Writes a chain to a new file with its own indentation, so that git never pairs or merges it. */
+export function writeChain(
+  context: Context,
+  prefix: 'put' | 'red',
+  seg: string,
+  lines: readonly string[],
+): boolean {
+  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
+  const bytes = formatContainer(name, lines);
+  if (parseContainer(name, bytes).problems.length > 0) return false;
+  makeFolder(ledgerFolder(context.layout));
+  return createFile(join(ledgerFolder(context.layout), name), bytes);
+}
+
+/** Moves the whole lines of a file to a new one. Returns them, or none if that was not possible. */
+export function moveChain(context: Context, name: string, seg: string): string[] {
+  const lines = [...linesOf(containerBytes(context, name))]
+    .filter(({ isTorn }) => !isTorn)
+    .map(({ bytes }) => bytes.toString('utf8'));
+  if (lines.length === 0 || !writeChain(context, 'put', seg, lines)) return [];
+  removePath(join(ledgerFolder(context.layout), name));
+  return lines;
+}
+
+/** Searches for the bytes of the name. An index in another format only leaves the file where it is. */
+export function isInIndex({ repository }: Context, name: string): boolean {
+  const index = repository && join(repository.gitDir, 'index');
+  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
+}
+
+/** Writes each chain with a missing record to a new file. Returns the ids put back. The caller holds the lock. */
+export function putBack(
+  context: Context,
+  observation: Observation,
+  records: readonly { id: string; seg: string }[],
+  more: readonly Buffer[] = [],
+): string[] {
+  return [...groupBy(records, ({ seg }) => seg)].flatMap(([seg, group]) => {
+    const chain = longestChain(collectLines(context, observation, seg, more), group);
+    return chain && writeChain(context, 'put', seg, chain) ? group.map(({ id }) => id) : [];
+  });
+}
+
+/** All known lines of a chain: in the working tree, in a journal or in git. */
+export function collectLines(
+  context: Context,
+  { snapshot, own, others, located }: Observation,
+  seg: string,
+  more: readonly Buffer[],
+): Map<string, string> {
+  const here = (snapshot.graph.bySegment.get(seg) ?? []).map(({ name }) => containerBytes(context, name));
+  const there = located.sources.filter(({ facts }) => facts.seg === seg).map(({ bytes }) => bytes);
+  const journaled = [...own.lines, ...others].filter((line) => line.seg === seg);
+  // The working tree comes last: a tombstone wins over its record.
+  return new Map([
+    ...[...there, ...more].flatMap((bytes) => [...linesById(bytes)]),
+    ...journaled.map(({ id, record }) => [id, record] as const),
+    ...here.flatMap((bytes) => [...linesById(bytes)]),
+  ]);
+}
+
+/** The chain from its first record to this one. Null if a part is unknown. */
+function chainTo(lines: ReadonlyMap<string, string>, id: string): string[] | null {
+  const chain: string[] = [];
+  for (let at: string | null = id; at !== null; ) {
+    const line = lines.get(at);
+    if (line === undefined) return null;
+    chain.unshift(line);
+    at = (JSON.parse(line) as Links).prev;
+  }
+  return chain;
+}
+
+/** One chain with all wanted records, or null. */
+export function longestChain(
+  lines: ReadonlyMap<string, string>,
+  wanted: readonly { id: string }[],
+): string[] | null {
+  const chains = wanted.map(({ id }) => chainTo(lines, id) ?? []);
+  const longest = chains.reduce((a, b) => (b.length > a.length ? b : a), []);
+  const known = new Set(longest);
+  return wanted.every(({ id }) => known.has(lines.get(id) ?? '')) ? longest : null;
+}

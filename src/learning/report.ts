@@ -1,6 +1,6 @@
 import { usage } from '../core/error.js';
 import { textsIn } from '../ledger/container.js';
-import { knowledgeNames, type MemoryStats, memoryStats } from '../ledger/log.js';
+import { type Status, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import type { Identified, Memory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { assess, whyWaiting } from './consolidation.js';
@@ -46,7 +46,7 @@ export interface MemoryReport {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
-  memory_integrity_status: MemoryStats['status'];
+  memory_integrity_status: Status;
   counts: Record<'cycles' | 'evaluated' | 'promoted' | 'contested' | 'reinstated', number>;
   by_classification: Record<string, number>;
   cycles: CycleReport[];
@@ -68,7 +68,8 @@ export async function reportMemory(
       field: 'from',
     });
   const { due_in, memory } = assess(context);
-  const names = knowledgeNames(memory);
+  const known = listKnown(context, memory);
+  const names = new Map(known.map(({ knowledge_id, pattern }) => [knowledge_id, pattern]));
   const all = describeCycles(memory, names);
   const cycles = all.filter(({ cycle }) => cycle >= (from ?? 0) && cycle <= (to ?? cycle));
   const total = (what: 'promoted' | 'contested' | 'reinstated'): number =>
@@ -96,12 +97,12 @@ export async function reportMemory(
     memory_write_performed: cycles.length > 0 && cycles.every((cycle) => cycle.memory_write_performed),
     knowledge_promoted: counts.promoted > 0,
     knowledge_conflict_detected: counts.contested > 0,
-    memory_integrity_status: (await memoryStats(context)).status,
+    memory_integrity_status: statusOf(context, await verifyReadOnly(context)),
     ...{ counts, by_classification, cycles },
     breaches: events(['breach']),
     overrides: events(['override', 'acknowledged', 'reset', 'feature_override']),
     repairs: events(REPAIRS),
-    knowledge: listKnown(context, memory),
+    knowledge: known,
     consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
   };
 }

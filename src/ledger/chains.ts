@@ -5,9 +5,10 @@ import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { formatContainer, linesById, linesOf, parseContainer } from './container.js';
 import { ledgerFolder } from './files.js';
+import type { Located } from './git.js';
 import { groupBy } from './graph.js';
-import type { Observation } from './observe.js';
-import { containerBytes } from './read.js';
+import type { JournalLine } from './journal.js';
+import { containerBytes, type Snapshot } from './read.js';
 import type { Links } from './record.js';
 
 /** Writes a chain to a new file with its own indentation, so that git never pairs or merges it. */
@@ -40,15 +41,23 @@ export function isInIndex({ repository }: Context, name: string): boolean {
   return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
 }
 
+/** Everything that may have a line of a chain. */
+interface KnownLines {
+  snapshot: Snapshot;
+  own: { lines: readonly JournalLine[] };
+  others: readonly JournalLine[];
+  located: Located;
+}
+
 /** Writes each chain with a missing record to a new file. Returns the ids put back. The caller holds the lock. */
 export function putBack(
   context: Context,
-  observation: Observation,
+  known: KnownLines,
   records: readonly { id: string; seg: string }[],
   more: readonly Buffer[] = [],
 ): string[] {
   return [...groupBy(records, ({ seg }) => seg)].flatMap(([seg, group]) => {
-    const chain = longestChain(collectLines(context, observation, seg, more), group);
+    const chain = longestChain(collectLines(context, known, seg, more), group);
     return chain && writeChain(context, 'put', seg, chain) ? group.map(({ id }) => id) : [];
   });
 }
@@ -56,7 +65,7 @@ export function putBack(
 /** All known lines of a chain: in the working tree, in a journal or in git. */
 export function collectLines(
   context: Context,
-  { snapshot, own, others, located }: Observation,
+  { snapshot, own, others, located }: KnownLines,
   seg: string,
   more: readonly Buffer[],
 ): Map<string, string> {

@@ -49,22 +49,20 @@ function renderProblem(
   return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
 }
 
-/** Each signature vouches for everything before it, so the newest ones are enough. */
-const MAX_SIGNATURES = 5;
-
 function renderSignatures(reports: readonly SignatureReport[], style: Style): string[] {
-  const signed = reports.filter(({ status }) => status !== 'none');
-  const unsigned = reports.length - signed.length;
-  const more = signed.length - MAX_SIGNATURES;
+  if (reports.length === 0) return ['No commit or checkpoint names ledger heads yet.'];
+  // Each signature vouches for everything before it, so the newest ones are enough.
+  const signed = reports.filter(({ status }) => status !== 'none').slice(0, MAX_SIGNATURES);
+  const unsigned = reports.filter(({ status }) => status === 'none').length;
   return [
-    ...signed.slice(0, MAX_SIGNATURES).map((report) => renderSignature(report, style)),
-    ...(more > 0 ? [style.dim(`· ${plural(more, 'more signature')}`)] : []),
-    ...(reports.length === 0 ? ['No commit or checkpoint names ledger heads yet.'] : []),
+    ...signed.map((report) => renderSignature(report, style)),
     ...(unsigned > 0
       ? [`${plural(unsigned, 'commit or tag', 'commits or tags')} with ledger heads: not signed`]
       : []),
   ];
 }
+
+const MAX_SIGNATURES = 5;
 
 function renderSignature(
   { kind, commit, ref, status, signer, heads, missing }: SignatureReport,
@@ -123,25 +121,20 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
   );
 }
 
-/** The telling words of a record. */
-function summarize({ tier, record, pattern: words }: LogEntry): string {
-  const { task_id, exit_code, count, knowledge_id, promoted, contested, reinstated } = record;
-  const { classification, action, feature, text, message, reason } = record;
-  // The words of knowledge may have been redacted, so an audit record never shows its own.
-  const pattern = tier === 'audit' ? words : (record.pattern ?? words);
-  const news = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
-    Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [],
+/** The fields that summarize a record. */
+const SUMMARY = ['task_id', 'classification', 'action', 'feature', 'pattern', 'text', 'message', 'reason'];
+
+function summarize({ record }: LogEntry): string {
+  const { exit_code, knowledge_id, pattern, promoted, contested, reinstated } = record;
+  const lists = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
+    Array.isArray(ids) ? [`${ids.length} ${word}`] : [],
   );
-  const parts = [
-    task_id,
-    exit_code === undefined ? undefined : `exit ${exit_code}`,
-    ...[classification, action, feature],
-    pattern ?? (knowledge_id === undefined ? undefined : short(String(knowledge_id))),
-    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
-    ...[text, message, reason],
-    count === undefined ? undefined : plural(Number(count), 'record'),
-  ];
-  return parts.filter((part) => part !== undefined && part !== null).join('  ');
+  return [
+    ...SUMMARY.flatMap((field) => record[field] ?? []),
+    ...(pattern === undefined && knowledge_id !== undefined ? [short(String(knowledge_id))] : []),
+    ...(exit_code === undefined ? [] : [`exit ${exit_code}`]),
+    ...lists,
+  ].join('  ');
 }
 
 function renderShow({ id, kind, record }: LogEntry, style: Style): string {

@@ -1,7 +1,8 @@
 import { compareText, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
 import type { Container } from './container.js';
-import { type Graph, groupBy } from './graph.js';
+import { type AbsentRecord, type Graph, groupBy } from './graph.js';
+import type { Observation } from './observe.js';
 import { MAX_CONTAINERS } from './read.js';
 
 /** `damage` is exit 4 and halts writing, `returned` is exit 5, `finding` is exit 1, `note` is exit 0. */
@@ -94,42 +95,6 @@ export function describeRecords(
   return [makeFinding(code, describe(plural(records.length, 'record')), { ids, ...rest })];
 }
 
-/** A record that git or a journal knows and that is not in the working tree. */
-export interface AbsentRecord {
-  id: string;
-  seg: string;
-  prev: string | null;
-  /** Who knows it. HEAD outranks history, history the journal, the journal an anchor. */
-  source: 'head' | 'history' | 'journal' | 'anchor';
-  /** It was written in this worktree. */
-  isOwn: boolean;
-  isPublished: boolean;
-  /** Where git has its bytes. */
-  file?: string;
-  blob?: string;
-  /** The commit that removed it. */
-  commit?: string;
-  subject?: string;
-}
-
-export interface Evidence {
-  graph: Graph;
-  /** Files in the ledger folder that are not containers. */
-  others: readonly string[];
-  absent: readonly AbsentRecord[];
-  /** Where an absent record is instead: a ref or another worktree. */
-  places: ReadonlyMap<string, string>;
-  /** Ids, and SHA-256 of lines, that a person discarded or vouched for. */
-  settled: ReadonlySet<string>;
-  /** Records that no journal and no commit knows. */
-  unknown: readonly { id: string; file: string }[];
-  /** Files that a sparse checkout leaves out. */
-  sparse: ReadonlySet<string>;
-  damagedJournalLines: number;
-  /** Why git could not answer. */
-  incomplete: readonly string[];
-}
-
 export interface Comparison {
   findings: Finding[];
   putBack: AbsentRecord[];
@@ -145,28 +110,28 @@ const MANY_CONTAINERS = 20_000;
 const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
 
 /** Compares the ledger of a working tree with everything else that knows records. */
-export function compare(evidence: Evidence): Comparison {
-  const { graph, places, sparse } = evidence;
-  const open = evidence.absent.filter(({ id }) => !evidence.settled.has(id));
+export function compare(observation: Observation): Comparison {
+  const { graph, located, settled, sparse } = observation;
+  const open = observation.absent.filter(({ id }) => !settled.has(id));
   const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
   const missing = open.filter((record) => !isEdited(record) && !sparse.has(record.file ?? ''));
   const from = (...sources: AbsentRecord['source'][]): AbsentRecord[] =>
     missing.filter(({ source }) => sources.includes(source));
   const away = from('journal', 'anchor');
-  const nowhere = away.filter(({ id }) => !places.has(id));
+  const nowhere = away.filter(({ id }) => !located.places.has(id));
   const others = nowhere.filter(({ isOwn }) => !isOwn);
   const published = nowhere.filter(({ isOwn, isPublished }) => isOwn && isPublished);
   const lost = nowhere.filter(({ isOwn, isPublished }) => isOwn && !isPublished);
   const isMany = lost.length > MAX_PUT_BACK;
   // An edit comes before the lines that follow it, of which only the links are damaged.
   const damage = [
-    ...findDamage(evidence),
+    ...findDamage(observation),
     ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
   ];
   return {
     findings: [
       ...damage.sort((a, b) => compareText(a.file, b.file) || a.line - b.line),
-      ...findForeign(graph, evidence.settled),
+      ...findForeign(graph, settled),
       ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
@@ -182,14 +147,14 @@ export function compare(evidence: Evidence): Comparison {
         (count) => `${count} written here have disappeared; none was restored`,
       ),
       ...describeRecords('rewound', others, (count) => `${count} of other writers disappeared with a branch`),
-      ...findNotes(evidence, away),
+      ...findNotes(observation, away),
     ],
     putBack: isMany ? [] : lost,
     forgotten: others.map(({ id }) => id),
   };
 }
 
-function findDamage({ graph, settled }: Evidence): Finding[] {
+function findDamage({ graph, settled }: Observation): Finding[] {
   const isOpen = (subject: string): boolean => !settled.has(subject);
   const unreadable = graph.containers.flatMap(({ name: file, problems }) =>
     problems
@@ -259,8 +224,10 @@ const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
     return describeRecords('removed_by_commit', group, (count) => `${by} removed ${count}`, { commit });
   });
 
-function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[] {
-  const { graph, others, unknown, places, incomplete, damagedJournalLines: damaged } = evidence;
+function findNotes(observation: Observation, away: readonly AbsentRecord[]): Finding[] {
+  const { graph, snapshot, unknown, incomplete } = observation;
+  const { places } = observation.located;
+  const { damaged } = observation.own;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
   const files = graph.containers.length;
@@ -280,10 +247,10 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
     ...describeRecords(
       'elsewhere',
       elsewhere,
-      (count) => `${place} has ${count} that this tree does not have`,
+      (count) => `in ${place}, not in this tree: ${count} written here`,
     ),
     ...graph.containers.flatMap(describeFile),
-    ...others.map((file) => makeFinding('file', 'not a file of the ledger', { file })),
+    ...snapshot.others.map((file) => makeFinding('file', 'not a file of the ledger', { file })),
     ...note(
       'journal',
       damaged > 0 ? [`the journal in the git dir has ${plural(damaged, 'damaged line')}`] : [],

@@ -6,7 +6,7 @@ import type { Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
 import { gitFolder, ledgerFolder, readText } from './files.js';
-import { groupBy } from './graph.js';
+import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import { linkedWorktrees } from './journal.js';
 
 /** The containers of one commit: file name → blob. */
@@ -167,6 +167,7 @@ export async function locate(
   objects: LedgerObjects,
   refs: readonly Ref[],
   wanted: readonly { id: string; seg: string }[],
+  { onlyRefs = false } = {},
 ): Promise<Located> {
   const located: Located = { places: new Map(), sources: [] };
   const bySegment = groupBy(wanted, ({ seg }) => seg);
@@ -177,7 +178,7 @@ export async function locate(
     if (found.length > 0) located.sources.push(source);
   };
   const isWanted = (name: string): boolean => bySegment.has(segmentOf(name) ?? '');
-  for (const { name, bytes } of otherWorktreeFiles(context, isWanted))
+  for (const { name, bytes } of onlyRefs ? [] : otherWorktreeFiles(context, isWanted))
     take('another worktree', { facts: parseContainer(name, bytes), bytes });
   const trees = await Promise.all(
     refs.map(async ({ name, commit }) => ({ place: name, tree: await objects.tree(commit) })),
@@ -213,6 +214,28 @@ function otherWorktreeFiles(
         .filter(isWanted)
         .map((name) => ({ name, bytes: readPlain(join(folder, name), 1 << 27) ?? Buffer.alloc(0) })),
     );
+}
+
+/** The records of these files that a graph does not have. */
+export async function absentFrom(
+  graph: Graph,
+  objects: LedgerObjects,
+  files: readonly (readonly [name: string, blob: string])[],
+  source: AbsentRecord['source'],
+  incomplete: string[],
+): Promise<AbsentRecord[]> {
+  const found = await Promise.all(
+    files.map(async ([file, blob]) => {
+      const facts = (await objects.blob(blob, file))?.facts;
+      if (!facts) incomplete.push(`git does not have ${file} here (a partial clone)`);
+      return (facts?.ids ?? []).flatMap((id, i): AbsentRecord[] => {
+        if (!facts || graph.has(id, facts.seg)) return [];
+        const prev = facts.ids[i - 1] ?? null;
+        return [{ id, seg: facts.seg, prev, source, isOwn: false, isPublished: false, file, blob }];
+      });
+    }),
+  );
+  return found.flat();
 }
 
 /** Files that a sparse checkout leaves out. */

@@ -10,6 +10,24 @@ interface LinkProblem {
 /** An audit record that concerns other records, or stops work. */
 export type AuditMark = Mark & { id: string };
 
+/** A record that git or a journal knows and that is not in the working tree. */
+export interface AbsentRecord {
+  id: string;
+  seg: string;
+  prev: string | null;
+  /** Who knows it. HEAD outranks history, history the journal, the journal an anchor. */
+  source: 'head' | 'history' | 'journal' | 'anchor';
+  /** It was written in this worktree. */
+  isOwn: boolean;
+  isPublished: boolean;
+  /** Where git has its bytes. */
+  file?: string;
+  blob?: string;
+  /** The commit that removed it. */
+  commit?: string;
+  subject?: string;
+}
+
 /** All records of a working tree or a commit as one hash graph. */
 export class Graph {
   readonly bySegment: ReadonlyMap<string, Container[]>;

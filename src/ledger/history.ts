@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Git, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
-import type { AbsentRecord } from './compare.js';
 import { segmentOf } from './container.js';
 import { gitFolder, readJson, writeCache } from './files.js';
-import type { LedgerObjects } from './git.js';
-import { Graph, groupBy } from './graph.js';
+import { absentFrom, type LedgerObjects } from './git.js';
+import { type AbsentRecord, Graph, groupBy } from './graph.js';
 
 /** A record that the parent of a commit has and the commit does not. */
-type Removal = AbsentRecord & Required<Pick<AbsentRecord, 'commit' | 'subject' | 'file' | 'blob'>>;
+type Removal = AbsentRecord & { commit: string; subject: string };
 
 interface History {
   /** Commits whose whole history was read. */
@@ -60,13 +59,12 @@ async function readRemovals(
   });
   if (changes === null) return known.removals;
   const removals = [...known.removals];
-  const missing: string[] = [];
+  const before = incomplete.length;
   for (const [commit, group] of groupBy(changes, (change) => change.commit))
-    removals.push(...(await removalsOf(objects, commit, group, missing)));
-  if (missing.length > 0) incomplete.push(`git does not have ${missing[0]} here (a partial clone)`);
+    removals.push(...(await removalsOf(objects, commit, group, incomplete)));
   const tips = [...known.tips, head].slice(-MAX_TIPS);
   // A shallow or partial clone may get the rest of its history later.
-  if (!isShallow(context) && missing.length === 0 && !context.disk.dryRun)
+  if (!isShallow(context) && incomplete.length === before && !context.disk.dryRun)
     writeCache(path, JSON.stringify({ tips, removals }));
   return removals;
 }
@@ -100,28 +98,17 @@ async function removalsOf(
   objects: LedgerObjects,
   commit: string,
   changes: readonly Change[],
-  missing: string[],
+  incomplete: string[],
 ): Promise<Removal[]> {
   const tree = await objects.tree(commit);
   const segments = new Set(changes.map(({ name }) => segmentOf(name)));
   const names = [...tree].filter(([name]) => segments.has(segmentOf(name)));
   const left = await Promise.all(names.map(([name, blob]) => objects.blob(blob, name)));
   const graph = new Graph(left.flatMap((found) => found?.facts ?? []));
-  const removals = new Map<string, Removal>();
-  for (const { name, blob, subject } of changes) {
-    const facts = (await objects.blob(blob, name))?.facts;
-    if (!facts) {
-      missing.push(name);
-      continue;
-    }
-    const { seg, ids } = facts;
-    for (const [i, id] of ids.entries())
-      if (!graph.has(id, seg)) {
-        const place = { id, seg, prev: ids[i - 1] ?? null, file: name, blob, commit, subject };
-        removals.set(id, { ...place, source: 'history', isOwn: false, isPublished: false });
-      }
-  }
-  return [...removals.values()];
+  const files = changes.map(({ name, blob }) => [name, blob] as const);
+  const absent = await absentFrom(graph, objects, files, 'history', incomplete);
+  const subject = changes[0]?.subject ?? '';
+  return absent.map((record) => ({ ...record, commit, subject }));
 }
 
 /** Removals by commits that are ancestors of HEAD. */

@@ -1,11 +1,12 @@
+import { usage } from '../core/error.js';
 import { refuseHalted } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { append, type Body, currentState, type RecordRef } from './append.js';
-import type { Container } from './container.js';
+import { type Container, eachRecord, type Line } from './container.js';
 import type { Graph } from './graph.js';
 import { ownJournalFile, readJournal } from './journal.js';
-import { listContainers, readSnapshot, recordsOf } from './read.js';
-import type { LedgerRecord, Tier } from './record.js';
+import { containerBytes, listContainers, readSnapshot, recordsOf } from './read.js';
+import { type LedgerRecord, TIERS, type Tier, type Tombstone } from './record.js';
 
 export { append as storeRecords, type Body, type Draft, findKeyed, type RecordRef } from './append.js';
 export { derive } from './read.js';
@@ -84,3 +85,91 @@ export function ledgerTrailer(context: Context): string | null {
 /** The lines in this worktree's journal. The guard has seen them. */
 export const journaledLines = (context: Context): Set<string> =>
   new Set(readJournal(ownJournalFile(context)).lines.map(({ record }) => record));
+
+export interface LogEntry {
+  id: string;
+  tier: Tier;
+  n: number;
+  kind: string;
+  at: string | null;
+  session: string | null;
+  record: LedgerRecord;
+}
+
+const toEntry = ({ id, record }: Identified): LogEntry => {
+  const { tier, n, kind, at = null, session = null } = record;
+  return { id, tier, n, kind, at, session, record };
+};
+
+/** The last records of one tier or of all, newest last. */
+export async function logMemory(
+  context: Context,
+  { tier, limit = 20 }: { tier?: Tier; limit?: number } = {},
+): Promise<{ records: LogEntry[]; warnings: string[] }> {
+  const memory = readMemory(context);
+  const records = lastRecords(memory, tier ? [tier] : TIERS, limit);
+  return { records, warnings: context.warnings };
+}
+
+export const lastRecords = (memory: Memory, tiers: readonly Tier[], limit: number): LogEntry[] =>
+  tiers
+    .flatMap((tier) => memory.records(tier).slice(-limit))
+    .map(toEntry)
+    .sort((a, b) => a.n - b.n)
+    .slice(-limit);
+
+/** One record by its id or the start of it. Exit 2 if none or several match. */
+export function showRecord(context: Context, { id: start }: { id: string }): LogEntry {
+  const memory = readMemory(context);
+  const id = findId(memory, start);
+  const copies = copiesOf(context, memory, id).map(({ record }) => record);
+  // A tombstone wins over its record.
+  const tombstone = copies.find((copy) => !('kind' in copy));
+  return tombstone
+    ? describeRedacted(memory, id, tombstone)
+    : toEntry({ id, record: copies[0] as LedgerRecord });
+}
+
+/** A record, or the tombstone in its place, in each file that has it. */
+export function copiesOf(
+  context: Context,
+  { graph }: Memory,
+  id: string,
+): { record: LedgerRecord | Tombstone; line: Line }[] {
+  const copies: { record: LedgerRecord | Tombstone; line: Line }[] = [];
+  for (const { name } of graph.containers.filter(({ ids }) => ids.includes(id)))
+    eachRecord(containerBytes(context, name), (found, record, line) => {
+      if (found === id) copies.push({ record, line });
+    });
+  return copies;
+}
+
+/** The full id of a record that is named by its start. */
+export function findId({ graph }: Memory, start: string): string {
+  const hint = 'forge memory log';
+  if (!/^[0-9a-f]{6,64}$/.test(start))
+    throw usage('record.id', 'Name a record by its id or the first 6 or more of its 64 hex digits.', {
+      hint,
+    });
+  const ids = graph.containers.flatMap((container) => container.ids);
+  const [found, ...more] = new Set(ids.filter((id) => id.startsWith(start)));
+  if (more.length > 0) {
+    const message = `${start} is ambiguous: ${more.length + 1} records match. Give more digits.`;
+    throw usage('record.ambiguous', message, { hint });
+  }
+  if (!found) throw usage('record.unknown', `There is no record ${start} here.`, { hint });
+  return found;
+}
+
+/** The links of a redacted record, and who redacted it, when and why. */
+function describeRedacted(memory: Memory, id: string, links: object): LogEntry {
+  const audit = memory
+    .records('audit')
+    .findLast(({ record }) => record.kind === 'redacted' && (record.subjects as string[]).includes(id));
+  const { by, reason, of, at: when, session = null }: Partial<LedgerRecord> = audit?.record ?? {};
+  const at = when ?? null;
+  const tier = TIERS.find((name) => name === of) ?? 'execution';
+  const why = audit ? { by, reason, audit: audit.id } : {};
+  const record = { ...links, kind: 'redacted', at, session, ...why, tier } as unknown as LedgerRecord;
+  return { id, tier, n: record.n, kind: 'redacted', at, session, record };
+}

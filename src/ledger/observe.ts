@@ -3,10 +3,10 @@ import { ForgeError } from '../core/error.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
-import type { AbsentRecord, Evidence } from './compare.js';
-import { linesById, segmentOf } from './container.js';
+import { linesById } from './container.js';
 import { currentBranch, gitDirIdentity, readJson, stampOf, withLedgerLock } from './files.js';
 import {
+  absentFrom,
   type LedgerObjects,
   type LedgerTree,
   type Located,
@@ -15,7 +15,7 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
-import { type Graph, groupBy } from './graph.js';
+import type { AbsentRecord, Graph } from './graph.js';
 import { findRemoved, isShallow } from './history.js';
 import {
   adoptJournals,
@@ -76,10 +76,17 @@ interface Sources {
 
 /** Everything that a verification read. */
 export interface Observation extends Sources {
+  absent: AbsentRecord[];
+  /** Where absent records are instead. */
   located: Located;
-  evidence: Evidence;
+  /** Records here that no journal and no commit knows. */
+  unknown: { id: string; file: string }[];
   /** Uncommitted records here that others know, for the journal. */
   standing: JournalLine[];
+  /** Ids, and SHA-256 of lines, that a person discarded or vouched for. */
+  settled: Set<string>;
+  /** Files that a sparse checkout leaves out. */
+  sparse: Set<string>;
 }
 
 /** Records that the default branch has too leave a journal that has more lines than this. */
@@ -97,12 +104,15 @@ export async function readPlace(context: Context, objects: LedgerObjects): Promi
   return { ...here, refs, head };
 }
 
-/** Lists under the lock, so that no append is in progress. A dead lock does not delay a reader. */
+/**
+ * Lists under the lock, so that no append is in progress. Without it, the journal is read first: a record is in its file
+ * before it is in the journal.
+ */
 function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journal'> {
-  const list = () => ({
-    ...{ listed: listContainers(context), at: Date.now() },
-    journal: readJournalText(ownJournalFile(context)),
-  });
+  const list = () => {
+    const journal = readJournalText(ownJournalFile(context));
+    return { journal, listed: listContainers(context), at: Date.now() };
+  };
   const underLock = () => {
     adoptJournals(context);
     closeCopiedFile(context);
@@ -111,15 +121,8 @@ function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journa
   try {
     return withLedgerLock(context, underLock, READER_WAIT_MS);
   } catch (error) {
-    if (!isUnwritable(error)) throw error;
-    // A record is written to its file first: between two equal lists the journal has none that the files lack.
-    let found = list();
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const next = list();
-      if (digestOf(next.listed) === digestOf(found.listed)) break;
-      found = next;
-    }
-    return found;
+    if (isUnwritable(error)) return list();
+    throw error;
   }
 }
 
@@ -152,15 +155,13 @@ export async function observe(
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
   const located = await locate(context, objects, refs.all, away);
   const { unknown, standing } = await sortUncommitted(sources);
-  const needsSparse = absent.some(({ source }) => source === 'head');
-  const evidence: Evidence = {
-    ...{ graph, others: snapshot.others, absent, places: located.places, unknown, incomplete },
-    settled: await readSettled(sources, absent.length > 0 || graph.tombstones().size > 0),
-    sparse: needsSparse ? await sparseFiles(context) : new Set(),
-    damagedJournalLines: own.damaged,
-  };
+  const needsSettled = absent.length > 0 || graph.tombstones().size > 0;
+  const settled = await readSettled(sources, needsSettled);
+  const sparse = absent.some(({ source }) => source === 'head')
+    ? await sparseFiles(context)
+    : new Set<string>();
   await shortenJournal(sources);
-  return { ...sources, located, evidence, standing };
+  return { ...sources, absent, located, unknown, standing, settled, sparse };
 }
 
 /** Replaces a damaged line by the record itself if that is here. */
@@ -185,10 +186,10 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
   const anchor = readAnchors(context)[currentBranch(context)];
   const isRewound = anchor !== undefined && anchor !== head;
   const known = [
-    ...(await absentFromTree(objects, headTree, graph, 'head', incomplete)),
+    ...(await absentFromTree(sources, headTree, 'head', incomplete)),
     ...(await findRemoved(context, objects, head, graph, incomplete)),
     ...journaled.values(),
-    ...(isRewound ? await absentFromTree(objects, await objects.tree(anchor), graph, 'anchor', []) : []),
+    ...(isRewound ? await absentFromTree(sources, await objects.tree(anchor), 'anchor', []) : []),
   ];
   const absent = new Map<string, AbsentRecord>();
   for (const record of known)
@@ -204,28 +205,16 @@ const absentInJournal = (lines: readonly JournalLine[], graph: Graph): AbsentRec
       return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published };
     });
 
-/** Records of a commit's containers that the working tree does not have. Equal files are not read. */
-async function absentFromTree(
-  objects: LedgerObjects,
+/** Records of a commit that the working tree does not have. Equal files are not read. */
+function absentFromTree(
+  { objects, graph }: Sources,
   tree: LedgerTree,
-  graph: Graph,
   source: 'head' | 'anchor',
   incomplete: string[],
 ): Promise<AbsentRecord[]> {
   const here = new Map(graph.containers.map(({ name, blob }) => [name, blob]));
   const different = [...tree].filter(([name, blob]) => here.get(name) !== blob);
-  const found = await Promise.all(
-    different.map(async ([name, blob]) => {
-      const facts = (await objects.blob(blob, name))?.facts;
-      if (!facts) incomplete.push(`git does not have ${name} here (a partial clone)`);
-      return (facts?.ids ?? []).flatMap((id, i): AbsentRecord[] => {
-        if (!facts || graph.has(id, facts.seg)) return [];
-        const prev = facts.ids[i - 1] ?? null;
-        return [{ id, seg: facts.seg, prev, source, isOwn: false, isPublished: false, file: name, blob }];
-      });
-    }),
-  );
-  return found.flat();
+  return absentFrom(graph, objects, different, source, incomplete);
 }
 
 /**
@@ -295,35 +284,15 @@ async function readSettled(
  * Marks records that a remote has: they are not put back by themselves when their branch goes. A long journal drops its
  * oldest records that the default branch has, because these cannot be lost any more.
  */
-async function shortenJournal({ objects, refs, own, graph }: Sources): Promise<void> {
+async function shortenJournal({ context, objects, refs, own }: Sources): Promise<void> {
   const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
-  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/')).map(({ commit }) => commit);
-  const published = await journaledAt(objects, remotes, waiting, graph);
-  for (const line of waiting) if (published.has(line.id)) line.published = true;
+  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/'));
+  const published = await locate(context, objects, remotes, waiting, { onlyRefs: true });
+  for (const line of waiting) if (published.places.has(line.id)) line.published = true;
   const branch = refs.remoteDefault ?? refs.localDefault;
+  const main = branch === null ? [] : [{ name: branch, commit: branch }];
   const old = own.lines.slice(0, -KEPT_LINES);
-  const stored = await journaledAt(objects, branch === null ? [] : [branch], old, graph);
-  own.lines = own.lines.filter((line, i) => i >= old.length || !stored.has(line.id));
-  if (published.size + stored.size > 0) own.isStale = true;
-}
-
-/** The ids of these lines that one of the commits has. */
-async function journaledAt(
-  objects: LedgerObjects,
-  commits: readonly string[],
-  lines: readonly JournalLine[],
-  graph: Graph,
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  if (lines.length === 0) return found;
-  const wanted = new Map([...groupBy(lines, ({ seg }) => seg)].map(([seg, group]) => [seg, idsOf(group)]));
-  const here = new Map(graph.containers.map((container) => [container.blob, container]));
-  for (const tree of await Promise.all(commits.map((commit) => objects.tree(commit))))
-    for (const [name, blob] of tree) {
-      const ids = wanted.get(segmentOf(name) ?? '');
-      if (!ids) continue;
-      const facts = here.get(blob) ?? (await objects.blob(blob, name))?.facts;
-      for (const id of facts?.ids ?? []) if (ids.has(id)) found.add(id);
-    }
-  return found;
+  const stored = await locate(context, objects, main, old, { onlyRefs: true });
+  own.lines = own.lines.filter((line, i) => i >= old.length || !stored.places.has(line.id));
+  if (published.places.size + stored.places.size > 0) own.isStale = true;
 }

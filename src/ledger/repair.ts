@@ -4,13 +4,14 @@ import { removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { append, keepLedgerId } from './append.js';
+import { append } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { collectLines, longestChain, putBack, writeChain } from './chains.js';
-import { type AbsentRecord, compare, describeFinding, meaningOf } from './compare.js';
+import { compare, describeFinding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
 import { ledgerFolder, withLedgerLock } from './files.js';
 import { type LedgerObjects, withObjects } from './git.js';
+import type { AbsentRecord } from './graph.js';
 import { refuseDamage, verifyAndRepair } from './integrity.js';
 import { storeAudit } from './memory.js';
 import { type Observation, observe, readPlace } from './observe.js';
@@ -27,8 +28,8 @@ export interface RepairStep {
 
 /** What `forge memory repair` shows before it asks. Writes nothing. */
 export const planRepair = (context: Context): Promise<RepairStep[]> =>
-  withObservation(context, async ({ evidence }) =>
-    compare(evidence).findings.flatMap((finding) => {
+  withObservation(context, async (observation) =>
+    compare(observation).findings.flatMap((finding) => {
       const action = meaningOf(finding.code).repair;
       return action === undefined ? [] : [{ finding: describeFinding(finding), action }];
     }),
@@ -69,9 +70,9 @@ async function discardRecords(
   names: readonly string[],
   decision: Decision,
 ): Promise<Repaired> {
-  const ids = await withObservation(context, async ({ own, others, graph, evidence }) => {
+  const ids = await withObservation(context, async ({ own, others, graph, absent }) => {
     const gone = [...own.lines, ...others].filter(({ id, seg }) => !graph.has(id, seg));
-    const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...evidence.absent];
+    const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...absent];
     return names.flatMap((name) => {
       const isId = /^[0-9a-f]{6,64}$/.test(name);
       const found = known.filter(
@@ -114,8 +115,8 @@ interface Repair {
 /** Settles every finding and writes one audit record with the reason. Returns what was done. */
 const repair = (context: Context, decision: Decision): Promise<string[]> =>
   withObservation(context, async (observation, objects) => {
-    const { evidence, snapshot } = observation;
-    const absent = evidence.absent.filter(({ id }) => !evidence.settled.has(id));
+    const { settled, snapshot } = observation;
+    const absent = observation.absent.filter(({ id }) => !settled.has(id));
     const blobs = new Map<string, Buffer>();
     for (const { blob, file } of absent) {
       const found = blob && file ? await objects.blob(blob, file) : null;
@@ -133,7 +134,7 @@ const repair = (context: Context, decision: Decision): Promise<string[]> =>
 
 function applyRepair(repair: Repair, decision: Decision): string[] {
   const { context, observation, absent, blobs, done, subjects, restored } = repair;
-  const { graph, located, evidence } = observation;
+  const { graph, located, settled } = observation;
   vouchForLinks(repair);
   replaceDamaged(repair);
   const files = restoreFiles(repair);
@@ -150,9 +151,8 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
   const back = putBack(context, observation, away, [...blobs.values()]);
   if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
   for (const { ledger } of graph.containers)
-    if (ledger !== null && ledger !== graph.ledger() && !evidence.settled.has(ledger)) subjects.add(ledger);
-  for (const id of graph.tombstones()) if (!evidence.settled.has(id)) subjects.add(id);
-  keepLedgerId(context, graph.ledger());
+    if (ledger !== null && ledger !== graph.ledger() && !settled.has(ledger)) subjects.add(ledger);
+  for (const id of graph.tombstones()) if (!settled.has(id)) subjects.add(id);
   if (done.length === 0 && subjects.size === 0) return done;
   const named = { done, restored: [...restored, ...back], subjects: [...subjects] };
   append(context, [{ tier: 'audit', kind: 'repaired', ...decision, ...named }], { evenDamaged: true });
@@ -160,15 +160,15 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
 }
 
 /** Records with a wrong place or number are whole, so a person vouches for them. */
-function vouchForLinks({ observation: { graph, evidence }, done, subjects }: Repair): void {
-  const links = graph.checkLinks().filter(({ id }) => !evidence.settled.has(id));
+function vouchForLinks({ observation: { graph, settled }, done, subjects }: Repair): void {
+  const links = graph.checkLinks().filter(({ id }) => !settled.has(id));
   for (const { id } of links) subjects.add(id);
   for (const file of new Set(links.map((link) => link.file))) done.push(`vouched for ${file}`);
 }
 
 /** Replaces each damaged file by its true chain. A person vouches for bytes that no copy is known of. */
 function replaceDamaged({ context, observation, absent, blobs, done, subjects, restored }: Repair): void {
-  const { graph, evidence } = observation;
+  const { graph, settled } = observation;
   const edits = absent.flatMap((record) => {
     const holder = graph.holderOf(record.seg, record.prev);
     return holder ? [{ record, holder }] : [];
@@ -177,7 +177,7 @@ function replaceDamaged({ context, observation, absent, blobs, done, subjects, r
     const { name, seg, ids, problems } = container;
     const inChain = edits.filter(({ record }) => record.seg === seg);
     const isEdited = inChain.some(({ holder }) => ids.includes(holder.id));
-    if (!isEdited && problems.every(({ sha256 }) => evidence.settled.has(sha256))) continue;
+    if (!isEdited && problems.every(({ sha256 }) => settled.has(sha256))) continue;
     const lost = inChain.map(({ record }) => record);
     const gone = absent.filter((record) => record.seg === seg);
     const lines = collectLines(context, observation, seg, [...blobs.values()]);
@@ -210,12 +210,12 @@ function wrongIn(
 
 /** Gives missing files of HEAD its bytes. Overwrites only a file that HEAD's bytes contain. */
 function restoreFiles({ context, observation, absent, blobs, done }: Repair): Set<string> {
-  const { graph, evidence } = observation;
+  const { graph, sparse } = observation;
   const here = new Map(graph.containers.map((container) => [container.name, container]));
   const restored = new Set<string>();
   for (const { source, file = '', blob = '' } of absent) {
     const bytes = blobs.get(blob);
-    if (source !== 'head' || !bytes || restored.has(file) || evidence.sparse.has(file)) continue;
+    if (source !== 'head' || !bytes || restored.has(file) || sparse.has(file)) continue;
     const present = here.get(file);
     const ids = new Set(linesById(bytes).keys());
     if (present && (present.problems.length > 0 || !present.ids.every((id) => ids.has(id)))) continue;

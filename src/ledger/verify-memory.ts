@@ -12,6 +12,7 @@ import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
 import type { Graph } from './graph.js';
+import { ACCEPT, type Growth, readSize } from './growth.js';
 import {
   notesOf,
   type Problem,
@@ -21,8 +22,9 @@ import {
   statusOf,
   type TierReport,
   verifyAndRepair,
+  verifyReadOnly,
 } from './integrity.js';
-import { containerBytes } from './read.js';
+import { containerBytes, sizeOf } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
 
 export interface Integrity {
@@ -128,4 +130,28 @@ function describeSignature({ kind, ref, commit, status, signer, missing }: Signa
   if (missing.length === 0) return [];
   const message = `the ledger was rewritten: it lacks ${plural(missing.length, 'head')} of ${name}, signed by ${signer}`;
   return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
+}
+
+export interface MemoryStats {
+  status: Status;
+  tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
+  bytes: number;
+  files: number;
+  growth: Growth;
+  next: string[];
+}
+
+export async function memoryStats(context: Context): Promise<MemoryStats> {
+  const verdict = await verifyReadOnly(context);
+  const { listed, graph } = verdict.snapshot;
+  const { bytes, growth } = readSize(context, sizeOf(listed));
+  const status = statusOf(context, verdict);
+  const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({
+    ...{ tier, records, bytes, heads: heads.length },
+  }));
+  const next = [
+    ...(status === 'intact' ? [] : ['forge memory verify']),
+    ...(growth === 'paused' ? [ACCEPT] : []),
+  ];
+  return { status, tiers, bytes, files: graph.containers.length, growth, next };
 }

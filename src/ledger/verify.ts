@@ -1,18 +1,11 @@
 import { replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
-import { append, keepLedgerId } from './append.js';
+import { append } from './append.js';
 import { putBack } from './chains.js';
-import {
-  type AbsentRecord,
-  type Comparison,
-  compare,
-  describeRecords,
-  type Finding,
-  type Level,
-} from './compare.js';
+import { type Comparison, compare, describeRecords, type Finding, type Level } from './compare.js';
 import { cacheFile, currentBranch, readJson, withLedgerLock, writeCache } from './files.js';
 import { withObjects } from './git.js';
-import { type AuditMark, openDamage, openHalts } from './graph.js';
+import { type AbsentRecord, type AuditMark, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
   type JournalLine,
@@ -63,7 +56,7 @@ export async function verify(
       const known = readIntact(context, place);
       if (known) return known;
       const observation = await observe(context, objects, place);
-      const comparison = compare(observation.evidence);
+      const comparison = compare(observation);
       const findings = isReadOnly
         ? reportOnly(comparison)
         : settle(context, observation, comparison, attempt > 3);
@@ -139,7 +132,6 @@ function settle(
       readJournalText(ownJournalFile(context)) === own.text;
     if (!isSame) return isLastTry ? reportOnly(comparison) : null;
     updateJournal(context, observation, comparison);
-    keepLedgerId(context, snapshot.graph.ledger());
     if (findings.some(({ level }) => level === 'damage')) return reportOnly(comparison);
     moveAnchor(context, head);
     const done = new Set(putBack(context, observation, wanted));

@@ -106,9 +106,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
       freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
-      stats: bind(() => import('../ledger/log.js'), 'memoryStats', 'reads'),
-      show: bind(() => import('../ledger/log.js'), 'showRecord', 'reads'),
-      log: bind(() => import('../ledger/log.js'), 'logMemory', 'reads'),
+      stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
+      show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),
+      log: bind(() => import('../ledger/memory.js'), 'logMemory', 'reads'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {

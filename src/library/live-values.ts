@@ -115,8 +115,7 @@ const SHOWN_DIGITS = 12;
 
 /** Newest first. */
 async function lastOf(context: Context, tiers: typeof TIERS | ['note']): Promise<string[]> {
-  const { lastRecords } = await import('../ledger/log.js');
-  const { liveBytes, readMemory } = await import('../ledger/memory.js');
+  const { lastRecords, liveBytes, readMemory } = await import('../ledger/memory.js');
   if (liveBytes(context) > MAX_LEDGER_BYTES) return [];
   const memory = readMemory(context);
   return tiers

@@ -38,7 +38,7 @@ const start = (project: Project, options: RunOptions = {}): Promise<StartedSessi
 describe('work that waits for a human', () => {
   it('LTM-05 is reported by forge, doctor and each session start until a human has reviewed it', async () => {
     const project = await waiting();
-    const said = /memory was damaged and is intact again .* until a human has looked/i;
+    const said = /memory was damaged and is intact again .* wait for a human's review/i;
     const [finding] = await doctor(project);
     expect(finding).toMatchObject({
       severity: 'blocking',
@@ -53,7 +53,7 @@ describe('work that waits for a human', () => {
     const where = await forgeJson<Where>(project, []);
     expect(where).toMatchObject({ paused: expect.stringMatching(said), recovering: false });
     expect(where.next.slice(0, 1)).toEqual(finding?.commands);
-    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}memory was damaged/m);
+    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}Memory was damaged/m);
     expect((await runForge(project, ['cycle', 'true'])).exitCode).toBe(3);
 
     await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });

@@ -16,7 +16,9 @@ describe('a record that cannot be written', () => {
     const flags = ['--classification', 'SUCCESS', '--pattern', 'p', '--proposal', 'q', '--key', 'K'];
     const error = await forgeError(project, [...BASE, ...flags]);
     expect(error).toMatchObject({ exitCode: 6, kind: 'outside' });
-    expect(error.message).toMatch(/counts as FAILURE; it is kept and recorded by the next/);
+    expect(error.message).toMatch(
+      /counts as FAILURE; it is kept, and the next forge memory record records it/,
+    );
     rmSync(folder);
     renameSync(away, folder);
     const { stderr } = await runForge(project, ['memory', 'record', '--task', 'B', '--exit-code', '0']);

@@ -151,7 +151,7 @@ describe('forge memory record', () => {
     expect(tasks).toEqual(['T1', 'T2', 'T3', 'T1']);
     expect(linesOf(project, containerOf(project))).toHaveLength(8);
     expect((await runForge(project, ['memory', 'record', '-'], { stdin: lines.join('\n') })).stdout).toMatch(
-      /^3 cycles recorded \(0 of them known already\)/,
+      /^3 cycles recorded \(0 of them recorded before\)/,
     );
   });
 

@@ -149,7 +149,7 @@ describe('what forge init proposes', () => {
     rmSync(project.path('.forge'), { recursive: true });
     await init(project);
     const { stderr } = await runForge(project, ['session', 'start']);
-    expect(stderr.match(/^! 2 records written here were missing and are restored$/gm)).toHaveLength(1);
+    expect(stderr.match(/^! restored 2 records that had gone missing$/gm)).toHaveLength(1);
     const { notes } = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);
     expect(notes.map(({ text }) => text)).toEqual(['one', 'two']);
   });

@@ -93,7 +93,7 @@ describe('git and readers while others append', () => {
     const { execution } = typedJson<Recorded>(desk, [...RECORD, '--signal', 'tests=pass']);
     desk.git('clean', '-qfdx');
     const { warnings } = typedJson<{ warnings: string[] }>(desk, ['session', 'start']);
-    expect(warnings.join()).toMatch(/2 records written here were missing and are restored/);
+    expect(warnings.join()).toMatch(/restored 2 records that had gone missing/);
     expect(idsHere(desk)).toContain(execution.id);
     expect(typed(desk, ['memory', 'verify'])).toContain('memory is intact');
     expect(typed(desk, ['memory', 'log', '--tier', 'audit'])).toContain('restored');

@@ -23,7 +23,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     for (let k = 0; k < length; k += step) {
       const error = failing(project, `full-${k}`, { path: LEDGER, budget: k });
       expect(error, `byte ${k}`).toMatchObject({ exitCode: 6, exit: 6, code: 'disk.enospc' });
-      expect(error.message).toMatch(/is full.*it is kept and recorded by the next/);
+      expect(error.message).toMatch(/is full.*it is kept, and the next/);
       expect(contents(project), `byte ${k}`).toEqual([before]);
       rmSync(project.path('.git/forge/pending'), { recursive: true });
     }
@@ -77,7 +77,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
       if (ended.exitCode === 0) continue;
       const error = errorOf(ended);
       expect([nth, error.exitCode, error.code]).toEqual([nth, 6, 'disk.enospc']);
-      const isKept = /it is kept and recorded by the next/.test(error.message);
+      const isKept = /it is kept, and the next/.test(error.message);
       expect([nth, waits() - before]).toEqual([nth, isKept ? 1 : 0]);
       said[isKept ? 'kept' : 'lost']++;
     }

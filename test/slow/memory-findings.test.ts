@@ -322,7 +322,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     expect(problems.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         expect.stringContaining('another record has the same place'),
-        expect.stringContaining('"n" is 2, not greater'),
+        expect.stringContaining('"n" is 2, not above'),
       ]),
     );
     await expectHalted(project);
@@ -348,7 +348,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     const ids = (await cyclesOf(project)).map(({ id }) => id);
     project.git('clean', '-qfdx', '.forge/memory');
     const { notes } = await expectSaid(project, '', { status: 'intact' });
-    expect(notes.join()).toMatch(/2\d records written here are nowhere; nothing was put back/);
+    expect(notes.join()).toMatch(/2\d records written here have disappeared; none was restored/);
     await repair(project);
     await expectWell(project, ids);
   });

@@ -214,10 +214,10 @@ describe('clones', () => {
     const { status, notes } = await one.verify();
     expect([status, notes.join()]).toEqual([
       'intact',
-      expect.stringMatching(/3 records written here were published, and the branch is gone/),
+      expect.stringMatching(/3 records, written here and pushed, disappeared with a branch/),
     ]);
     await repair(one, '--discard', 'rejected');
-    expect((await one.verify()).notes.join()).not.toContain('published');
+    expect((await one.verify()).notes.join()).not.toContain('pushed');
     expect(idsHere(one)).not.toContain(ids[0]);
     one.commit();
     one.git('push', '-q');

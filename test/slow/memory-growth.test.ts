@@ -59,10 +59,10 @@ describe('the growth of memory', () => {
     }
     const warnings = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'governance_warning');
     expect(warnings.map(({ record: { code } }) => code)).toEqual(growth === 'paused' ? ['memory.size'] : []);
-    const stats = await forgeJson<{ growth: string; next: string[]; status: string }>(
-      project,
-      ['memory', 'stats'],
-    );
+    const stats = await forgeJson<{ growth: string; next: string[]; status: string }>(project, [
+      'memory',
+      'stats',
+    ]);
     expect(stats).toMatchObject({
       growth,
       status: 'intact',

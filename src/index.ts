@@ -19,7 +19,7 @@ export { topicText } from './core/templates.js';
 export type { World } from './core/world.js';
 export { agentWorld, servedWorld, systemWorld } from './core/world.js';
 export type { LoopOptions, LoopWatch } from './cycle/loop.js';
-export type { CycleOptions, CycleWatch, StageName } from './cycle/mark.js';
+export type { CycleOptions, CycleWatch, StageName } from './cycle/running.js';
 export type { CycleReport, CycleResult, LoopResult, StopReason } from './cycle/rules.js';
 export type { Fix } from './doctor/conflicts.js';
 export type { Diagnosis, DoctorInput, Fixed } from './doctor/doctor.js';

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { isStopReason } from '../kfr/rules.js';
 
 /** The agents that forge can be installed into (AGT-01). */
 export const AGENT_NAMES = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'] as const;
@@ -14,9 +12,7 @@ export type Moment = (typeof MOMENTS)[number];
 /** The payload on a hook's stdin, with the fields that the vendor documents. */
 export type Payload = Record<string, unknown>;
 
-type Text = (field: string) => string;
-
-/** A path from the project's top folder, and one from the home folder; null where the agent has no such file. */
+/** A path relative to the project's top folder, and one relative to the home folder. Null: the agent has no such file. */
 interface Paths<None = never> {
   project: string;
   user: string | None;
@@ -29,28 +25,19 @@ export interface Agent {
   title: string;
   /** Events by the word that `forge hook` takes: the moment, and the agent's own spelling. */
   events: Readonly<Record<string, { moment: Moment; name: string }>>;
-  /** The payload fields that name the conversation (the first that is set) and mark a sub-agent. */
-  conversation: readonly string[];
-  subagent: string;
-  /** The payload has `workspace_roots` instead of `cwd`. */
-  roots?: true;
-  /** The agent runs only because a stop was blocked before; null when the payload does not say. */
-  isContinuing(payload: Payload, moment: Moment, text: Text): boolean | null;
-  /** The moments at which it takes context. At a compaction: for its summary. */
+  /** The moments at which the agent accepts context. At a compaction: for its summary. */
   takes: readonly Moment[];
-  /** Its hooks name a transcript, or it writes one. */
+  /** Hook payloads name a transcript, or the agent writes one. */
   hasTranscript: boolean;
-  /** The JSON that puts context before the agent, and the JSON that holds it back. */
+  /** The JSON that adds context, and the JSON that blocks a stop or a compaction. */
   context(text: string, event: string): object;
   block(reason: string): object;
   /** The JSON that refuses a tool call, and the one that asks the person first. */
   deny(reason: string, event: string): object;
   ask?(reason: string, event: string): object;
-  /** Blocked stops in a row after which the agent may stop: the vendor's limit, or 8 (opencode: 5) without one. */
-  stopLimit: number;
-  /** A compaction that a person asked for can be refused. */
+  /** A compaction that a person requested can be refused. */
   blocksCompaction: boolean;
-  /** Where its hooks are, which events have none, and one entry. Null: the agent loads a plugin. */
+  /** Where the hooks go, which events get none, and one entry. Null: the agent loads a plugin. */
   hooks: {
     file: Paths;
     unwired: readonly Moment[];
@@ -59,26 +46,26 @@ export interface Agent {
   plugin?: Paths;
   /** The prefix of forge's tools in this agent. */
   toolPrefix: string;
-  /** Where its MCP servers are: a path of keys in JSON, or the name of a TOML table. */
+  /** Where the MCP servers are: a path of keys in JSON, or the name of a TOML table. */
   server: {
     file: Paths<null>;
     at: readonly string[] | string;
     value(program: string, args: readonly string[]): object;
   };
-  /** The file of instructions that gets the marked block. */
+  /** The instructions file that can get forge's marked block. */
   instructions: Paths<null>;
-  /** Keeps files from its listing of the project, which .forge/ would fill. */
+  /** An ignore file that keeps `.forge/` out of the agent's file listing. */
   ignore?: string;
-  /** The JSON that its file of hooks (of a plugin: its settings) begins with when it is new. */
+  /** The initial content of a new hooks file (with a plugin: of its settings). */
   beginning?: object;
   /**
-   * Lets the agent use forge's everyday tools without asking each time: entries of a list in the file of hooks, or more
-   * settings of the server. Null where the agent asks for nothing, or has no such setting in a file.
+   * Lets the agent use forge's everyday tools without asking: entries of a list in the hooks file, or more settings of the
+   * server. Null: the agent does not ask, or has no such setting in a file.
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
-  /** It reads only the hooks of the folder it is started in. */
+  /** The agent reads only the hooks of the folder it is started in. */
   readsOneFolder?: boolean;
-  /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
+  /** Steps left for a person, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean, isAllowed: boolean): string[];
 }
 
@@ -98,12 +85,7 @@ export function eventWord(name: string): string {
 
 const same = (path: string) => ({ project: path, user: path });
 
-const booleanOr = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
-
-/** Some agents pass the reason of a blocked stop to their prompt hook as if a person had typed it. */
-const isOwnPrompt = (text: Text): boolean => isStopReason(text('prompt'));
-
-/** Claude Code's JSON, which Codex and Gemini CLI took over. A key that an event does not define fails the reply. */
+/** Claude Code's JSON, which Codex and Gemini CLI also use. They reject a reply with a key that the event does not define. */
 const hookOutput = (text: string, event: string) => ({
   hookSpecificOutput: { hookEventName: event, additionalContext: text },
 });
@@ -117,18 +99,15 @@ const blockReason = (reason: string) => ({
 /** The first line of a reason, without its list. */
 const summaryOf = (reason: string): string => (reason.split('\n')[0] ?? '').replace(/:$/, '.');
 
-const denyTool = (permissionDecisionReason: string, hookEventName: string) => ({
-  hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason },
-});
+const decideTool =
+  (permissionDecision: 'deny' | 'ask') => (permissionDecisionReason: string, hookEventName: string) => ({
+    hookSpecificOutput: { hookEventName, permissionDecision, permissionDecisionReason },
+  });
 
-const askTool = (permissionDecisionReason: string, hookEventName: string) => ({
-  hookSpecificOutput: { hookEventName, permissionDecision: 'ask', permissionDecisionReason },
-});
-
-/** Longer than the hook itself may take. */
+/** Longer than `forge hook` gives itself. */
 const timeoutAt = (moment: Moment): number => (moment === 'start' || moment === 'end' ? 10 : 5);
 
-/** `matcher` names the tools that edit, and those that read: the agent calls the hook before those only. */
+/** `matcher` names the tools before which the agent calls the hook: those that edit, and those that read. */
 const commandGroup = (matcher: string) => (line: string, _word: string, moment: Moment) => ({
   ...(moment === 'before-tool' ? { matcher } : {}),
   hooks: [{ type: 'command', command: line, timeout: timeoutAt(moment) }],
@@ -137,11 +116,11 @@ const commandGroup = (matcher: string) => (line: string, _word: string, moment: 
 const SERVERS = ['mcpServers', 'forge'];
 const plainServer = (command: string, args: readonly string[]) => ({ command, args });
 
-/** What a person can do about an agent's questions. */
+/** How to stop the agent's permission prompts. */
 const asks = (name: string, isUser: boolean): string =>
-  `it asks before it uses one of forge's tools; to let it use the everyday ones: forge agent install ${name}${isUser ? ' --user' : ''} --allow`;
+  `it asks before each use of a forge tool; to allow the everyday tools: forge agent install ${name}${isUser ? ' --user' : ''} --allow`;
 
-/** What an agent does all day. Each of them writes to the session alone, and none runs a command. */
+/** The everyday tools. They write to the session only and run no command. */
 const EVERYDAY = [
   'briefing',
   'recall',
@@ -158,16 +137,12 @@ const claude: Agent = {
   toolPrefix: 'mcp__forge__',
   title: 'Claude Code',
   events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
-  conversation: ['session_id'],
-  subagent: 'agent_id',
-  isContinuing: (payload) => booleanOr(payload.stop_hook_active),
   takes: ['start', 'prompt', 'before-tool'],
   hasTranscript: true,
   context: hookOutput,
   block: blockReason,
-  deny: denyTool,
-  ask: askTool,
-  stopLimit: 8,
+  deny: decideTool('deny'),
+  ask: decideTool('ask'),
   blocksCompaction: true,
   hooks: {
     file: same('.claude/settings.json'),
@@ -188,12 +163,12 @@ const claude: Agent = {
   wants: (command, isUser, isAllowed) => [
     isUser
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
-      : 'at its next start here Claude Code asks whether you trust the folder and its MCP server; until then it runs no hook',
+      : 'Claude Code runs no hook until you trust this folder and its MCP server: it asks at its next start here',
     ...(isAllowed ? [] : [asks('claude', isUser)]),
   ],
 };
 
-// Codex refuses a reply with a decision that it does not know.
+// Codex rejects a reply with an unknown decision.
 const { ask: _ask, ...likeClaude } = claude;
 
 /** OpenAI Codex CLI: developers.openai.com/codex/hooks, codex-rs/hooks/schema in openai/codex */
@@ -202,23 +177,21 @@ const codex: Agent = {
   name: 'codex',
   readsOneFolder: false,
   title: 'Codex CLI',
-  // `continue: false` would end the turn without a reason for the agent.
+  // `continue: false` would end the turn without giving the agent a reason.
   blocksCompaction: false,
   hooks: {
     file: same('.codex/hooks.json'),
-    // Older versions know no SessionEnd, and may refuse a file that names it.
+    // Older versions have no SessionEnd and may reject a file that names it.
     unwired: ['after-tool', 'end'],
     entry: commandGroup('apply_patch|Edit|Write|Bash|shell|exec_command'),
   },
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
   instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
-  // It runs tools whose annotations say that they delete nothing and use no network.
+  // Codex runs tools without asking if their annotations say that they delete nothing and use no network.
   allow: null,
   wants: (_, isUser) => [
-    'in Codex type /hooks, and trust the new ones: until then, and after each change, it skips them without a word',
-    ...(isUser
-      ? []
-      : ['Codex reads .codex/ only in a project that it trusts: it asks when it is next started here']),
+    'type /hooks in Codex and trust the new hooks: it skips new and changed hooks silently',
+    ...(isUser ? [] : ['Codex reads .codex/ only in a trusted project: it asks at its next start here']),
   ],
 };
 
@@ -229,23 +202,17 @@ const gemini: Agent = {
   toolPrefix: 'mcp_forge_',
   title: 'Gemini CLI',
   events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
-  conversation: ['session_id'],
-  subagent: 'agent_id',
-  // stop_hook_active is false again after any tool call, so only true is a statement.
-  isContinuing: ({ stop_hook_active: active }, moment, text) =>
-    moment === 'prompt' ? isOwnPrompt(text) : active === true || null,
-  // Not after a tool: PreCompress precedes every request, so each tool call would repeat the working memory.
+  // Not after a tool: PreCompress comes before every request, so each tool call would repeat working memory.
   takes: ['start', 'prompt'],
   hasTranscript: true,
   context: hookOutput,
   block: (reason) => ({ decision: 'deny', reason, systemMessage: summaryOf(reason) }),
   deny: (reason) => ({ decision: 'deny', reason }),
-  stopLimit: 8,
   blocksCompaction: false,
   hooks: {
     file: same('.gemini/settings.json'),
     unwired: ['after-tool'],
-    // The same name and command in the extension run once.
+    // Gemini CLI runs a hook once that has the same name and command in the extension.
     entry: (command, word, moment) => ({
       ...(moment === 'before-tool' ? { matcher: 'replace|write_file' } : {}),
       hooks: [
@@ -261,32 +228,24 @@ const gemini: Agent = {
     ...(isUser
       ? []
       : [
-          'at the next start, and after each change, Gemini CLI warns of hooks of the project named forge-…: these are they, and they run',
+          'Gemini CLI warns about project hooks named forge-… at its next start and after each change; they run',
         ]),
-    'Gemini CLI runs hooks and MCP servers only in folders that it trusts: /permissions',
+    'Gemini CLI runs hooks and MCP servers only in trusted folders: /permissions',
     ...(isAllowed ? [] : [asks('gemini', isUser)]),
   ],
 };
 
-/** Cursor: cursor.com/docs/hooks. A prompt takes no context, and a compaction cannot be refused. */
+/** Cursor: cursor.com/docs/hooks. Prompts accept no context, and a compaction cannot be refused. */
 const cursor: Agent = {
   name: 'cursor',
   toolPrefix: '',
   title: 'Cursor',
   events: eventsOf('sessionStart beforeSubmitPrompt preToolUse postToolUse preCompact stop sessionEnd'),
-  conversation: ['conversation_id', 'session_id'],
-  // Hooks of sub-agents have events of their own.
-  subagent: '',
-  roots: true,
-  isContinuing: ({ loop_count: loops }, moment, text) =>
-    moment === 'prompt' ? isOwnPrompt(text) : typeof loops === 'number' ? loops > 0 : null,
   takes: ['start', 'after-tool'],
   hasTranscript: false,
   context: (text) => ({ additional_context: text }),
   block: (reason) => ({ followup_message: reason }),
   deny: (reason) => ({ permission: 'deny', agent_message: reason, user_message: summaryOf(reason) }),
-  // Cursor's own limit for follow-ups where a hook names none.
-  stopLimit: 5,
   blocksCompaction: false,
   hooks: {
     file: same('.cursor/hooks.json'),
@@ -308,7 +267,7 @@ const cursor: Agent = {
   instructions: { project: 'AGENTS.md', user: null },
   allow: null,
   beginning: { version: 1 },
-  wants: () => ['Cursor starts the MCP server once you have enabled it: Cursor Settings, Tools & MCP, forge'],
+  wants: () => ['enable the MCP server in Cursor: Cursor Settings, Tools & MCP, forge'],
 };
 
 /** opencode has no hook commands: forge's plugin (templates/agent/opencode-plugin.js) calls `forge hook` and defines the payload. */
@@ -317,15 +276,11 @@ const opencode: Agent = {
   toolPrefix: 'forge_',
   title: 'opencode',
   events: eventsOf('session-start prompt before-tool after-tool compacting stop session-end'),
-  conversation: ['session_id'],
-  subagent: 'parent_id',
-  isContinuing: (_, moment, text) => (moment === 'prompt' ? isOwnPrompt(text) : null),
   takes: ['start', 'prompt', 'after-tool', 'compaction'],
   hasTranscript: false,
   context: (context) => ({ context }),
   block: (block) => ({ block }),
   deny: (block) => ({ block }),
-  stopLimit: 5,
   blocksCompaction: false,
   hooks: null,
   plugin: { project: '.opencode/plugins/forge.js', user: '.config/opencode/plugins/forge.js' },
@@ -338,7 +293,7 @@ const opencode: Agent = {
   allow: null,
   beginning: { $schema: 'https://opencode.ai/config.json' },
   wants: () => [
-    'opencode that is running loads the plugin at its next start',
+    'a running opencode loads the plugin at its next start',
     '`opencode run` ends at the first stop, even with open questions',
   ],
 };
@@ -350,18 +305,11 @@ const copilot: Agent = {
   toolPrefix: 'forge-',
   title: 'GitHub Copilot CLI',
   events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
-  // Hooks run for sub-agents as well, agentStop included. No documentation mentions it.
-  conversation: ['sessionId'],
-  subagent: 'parentAgentId',
-  // 1.0.72 writes this one field in snake case; the types of the SDK write it like the others.
-  isContinuing: ({ stop_hook_active: snake, stopHookActive: camel }, moment, text) =>
-    moment === 'prompt' ? isOwnPrompt(text) : booleanOr(snake ?? camel),
   takes: ['start', 'prompt', 'after-tool'],
   hasTranscript: true,
   context: (text) => ({ additionalContext: text }),
   block: (reason) => ({ decision: 'block', reason }),
   deny: (permissionDecisionReason) => ({ permissionDecision: 'deny', permissionDecisionReason }),
-  stopLimit: 8,
   blocksCompaction: false,
   hooks: {
     file: { project: '.github/hooks/forge.json', user: '.copilot/hooks/forge.json' },
@@ -371,7 +319,7 @@ const copilot: Agent = {
       ...(moment === 'after-tool' ? { matcher: 'bash|powershell|create|edit|glob|grep|view' } : {}),
       ...(moment === 'before-tool' ? { matcher: 'create|edit' } : {}),
       bash: line,
-      // Copilot CLI denies the tool if the hook fails, as it would without forge in a PowerShell.
+      // Copilot CLI denies the tool if the hook fails, and PowerShell would fail without forge.
       ...(moment === 'before-tool' ? {} : { powershell: plainLine(line) }),
       timeoutSec: timeoutAt(moment),
     }),
@@ -379,19 +327,19 @@ const copilot: Agent = {
   server: {
     file: { project: '.github/mcp.json', user: '.copilot/mcp-config.json' },
     at: SERVERS,
-    // As `copilot mcp add` writes it. Without `tools` a server offers no tools.
+    // As `copilot mcp add` writes it. Without `tools` a server offers none.
     value: (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
   },
   instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },
   allow: null,
   beginning: { version: 1 },
   wants: (_, isUser) => [
-    "copilot -p refuses forge's tools unless it is called with --allow-tool forge; on a screen Copilot asks",
+    "copilot -p refuses forge's tools without --allow-tool forge; the interactive Copilot asks",
     ...(isUser
       ? []
       : [
-          'Copilot asks once whether you trust this folder, and runs no hook of it before',
-          'copilot -p in a folder you have not trusted: --trust-folder (the hooks alone: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
+          'Copilot runs no hook until you trust this folder: it asks once',
+          'copilot -p in an untrusted folder: --trust-folder (only the hooks: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
         ]),
   ],
 };
@@ -418,16 +366,16 @@ export function agentsHere(root: string, path = ''): AgentName[] {
 
 export const isAgent = (word: string): word is AgentName => Object.hasOwn(AGENTS, word);
 
-/** A command line that calls forge's hook for this agent, by whatever path forge is started. */
+/** Recognizes a command line that calls forge's hook for this agent, whatever path starts forge. */
 export const isHookOf = (agent: AgentName, command: unknown): boolean =>
   typeof command === 'string' &&
   new RegExp(`(^|[\\\\/\\s"'])forge(\\.js|\\.cmd)?["']? hook ${agent} `).test(command);
 
-/** How a hook starts forge: what precedes ` hook …`, behind a test of the shell. */
+/** The words that start forge in a hook: what precedes ` hook …`, without the shell's checks. */
 export const startOf = (line: string): string =>
   (/[^|&]*$/.exec(line.replace(/ hook .*/s, ''))?.[0] ?? '').trim();
 
-/** The same line without a test of the shell. */
+/** The same line without the shell's checks. */
 const plainLine = (line: string): string => `${startOf(line)}${/ hook \w+ [\w-]+/.exec(line)?.[0] ?? ''}`;
 
 /** Every string in a value. */
@@ -439,10 +387,3 @@ export function textsIn(value: unknown): string[] {
 
 export const runsHook = (agent: AgentName, value: unknown): boolean =>
   textsIn(value).some((text) => isHookOf(agent, text));
-
-/** A conversation as a file name, whatever the agent calls it. */
-export function conversationId(agent: AgentName, conversation: string): string {
-  if (conversation === '') return `${agent}-unnamed`;
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(conversation)) return `${agent}-${conversation}`;
-  return `${agent}-${createHash('sha256').update(conversation).digest('hex').slice(0, 32)}`;
-}

@@ -3,157 +3,21 @@ import { ForgeError } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { kindOf } from '../finding/question.js';
 import { agentWorld, type Forge, openForge, systemWorld, type World } from '../index.js';
+import { AGENTS, type Agent, eventWord, isAgent, type Moment, type Payload } from './agents.js';
 import {
-  AGENTS,
-  type Agent,
+  type AgentEvent,
+  type Answer,
   conversationId,
-  eventWord,
-  isAgent,
-  type Moment,
-  type Payload,
-} from './agents.js';
-import { type AgentEvent, type Answer, MAX_CONTEXT, NOTHING, readEvent, replyTo } from './event.js';
-
-/** What forge has to say at one moment of an agent's conversation. `id` names the conversation. */
-export async function answerEvent(
-  forge: Forge,
-  agent: Agent,
-  event: AgentEvent,
-  id: string,
-): Promise<Answer> {
-  if (event.moment === 'before-tool') {
-    const isLook = event.call !== null && ['read', 'search', 'list'].includes(kindOf(event.call.tool));
-    const block = isLook ? null : await forge.agent.gateEdit(event);
-    return block === null ? known(forge, event, id) : { ...NOTHING, block };
-  }
-  // It has a context of its own, and what it was asked stands in it.
-  if (event.isSubagent) return NOTHING;
-  if (event.caller !== null && (await forge.agent.isWired(event.caller))) return NOTHING;
-  switch (event.moment) {
-    case 'start':
-      return { ...NOTHING, context: await greet(forge, id) };
-    case 'prompt':
-      if (!event.isContinuing) await forge.agent.prompted(id);
-      return tell(forge, agent, event, id);
-    case 'after-tool': {
-      const told = await tell(forge, agent, event, id);
-      if (agent.takes.includes('before-tool') || event.call === null) return told;
-      const again = await known(forge, event, id);
-      const { call, transcript } = event;
-      // Only now: the call must not be taken for an earlier one.
-      const after = async (): Promise<void> => {
-        if (transcript !== null) await forge.agent.learn(id, transcript);
-        else if (call.output !== null) await forge.agent.observe(id, { ...call, cwd: event.cwd });
-      };
-      return { ...told, context: [told.context, again.context].filter(Boolean).join('\n\n') || null, after };
-    }
-    case 'compaction': {
-      await forge.agent.compacts(id);
-      if (event.isAsked && agent.blocksCompaction)
-        return { ...NOTHING, block: await forge.agent.gateCompaction() };
-      const answer = await tell(forge, agent, event, id);
-      // A summary may lose the working memory, so the agent gets it again.
-      if (answer.context !== null) await forge.agent.compacts(id);
-      return answer;
-    }
-    case 'stop': {
-      const after = () => forge.agent.record(id, event);
-      if (event.isInterrupted) return { ...NOTHING, after };
-      const { stopLimit: limit } = agent;
-      const { block, unsettled } = await forge.agent.gateStop(id, {
-        limit,
-        isContinuing: event.isContinuing,
-      });
-      if (unsettled.length > 0) await forge.kfr.patch({ operations: unsettled.map(park) });
-      return { ...NOTHING, block, after };
-    }
-    case 'end':
-      await forge.agent.record(id, event).catch((error: unknown) => logFault(forge, 'record', error));
-      await forge.agent.ended(event.isCleared);
-      return NOTHING;
-    default:
-      return NOTHING;
-  }
-}
-
-/** EXM-05: what the agent knows already of what it asks. After the call it is too late to refuse it. */
-async function known(forge: Forge, event: AgentEvent, id: string): Promise<Answer> {
-  const { call, transcript, cwd, part, moment } = event;
-  if (call === null) return NOTHING;
-  const isAhead = moment === 'before-tool';
-  if (isAhead && transcript !== null && part === '') await forge.agent.learn(id, transcript);
-  const notice = await forge.agent.repeats(part === '' ? id : `${id} ${part}`, { ...call, cwd, isAhead });
-  if (notice === null) return NOTHING;
-  const { text, mode } = notice;
-  return mode === 'notice' ? { ...NOTHING, context: text } : { ...NOTHING, block: text, ask: mode === 'ask' };
-}
-
-const park = (id: string) => ({
-  op: 'park' as const,
-  id,
-  reason: 'The agent was asked to settle it, changed nothing and stopped again.',
-});
-
-/** The working memory, where the agent has not seen it as it stands. */
-async function tell(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
-  if (!agent.takes.includes(event.moment)) return NOTHING;
-  // After a tool it is only told what it lost; a change it made itself, unless it can be told at no other time.
-  const lostOnly = event.moment === 'after-tool' && agent.takes.includes('prompt');
-  return { ...NOTHING, context: await forge.agent.unseen(id, lostOnly) };
-}
-
-/** The briefing of a session that is started, or goes on; where none can be started, why, and what is known. */
-async function greet(forge: Forge, id: string): Promise<string | null> {
-  const mark = await forge.agent.mark();
-  const { notes, text } = await start(forge);
-  const context = await fitted(forge, notes, text);
-  await forge.agent.started(id, mark);
-  return context;
-}
-
-async function start(forge: Forge): Promise<{ notes: string[]; text: string }> {
-  try {
-    const { briefing, warnings } = await forge.session.start({}, { isHook: true });
-    return { notes: warnings.slice(0, MAX_NOTES).map(noteLine), text: briefing.text };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    const { maskError } = await import('../cli/input-guard.js');
-    const { message, hint } = await maskError(error);
-    const why = `! forge: no session was started. ${oneLine(message, 600)}`;
-    return { notes: [hint ? `${why}\n  → ${oneLine(hint, 300)}` : why], text: await lastKnown(forge) };
-  }
-}
-
-const MAX_NOTES = 6;
-const noteLine = (warning: string): string => `! ${oneLine(warning, 400)}`;
-
-/** Reading may work where writing may not. */
-async function lastKnown(forge: Forge): Promise<string> {
-  try {
-    return (await forge.briefing({})).text;
-  } catch {
-    return '';
-  }
-}
-
-/** Working memory stands first and is never cut; what agents cut off they cut without a word. */
-async function fitted(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
-  const whole = (briefing: string): string => [briefing.trimEnd(), ...notes].filter(Boolean).join('\n\n');
-  let context = whole(text);
-  const isLong = (): boolean => Buffer.byteLength(context) > MAX_CONTEXT;
-  for (let budget = 1600; isLong() && budget >= 100; budget = Math.floor(budget / 1.5))
-    context = whole((await forge.briefing({ budget })).text);
-  if (isLong())
-    context = Buffer.from(context)
-      .subarray(0, MAX_CONTEXT)
-      .toString()
-      .replace(/\uFFFD+$/, '');
-  return context === '' ? null : context;
-}
+  MAX_CONTEXT,
+  NOTHING,
+  readEvent,
+  replyTo,
+} from './event.js';
+import { parseJson } from './transcript.js';
 
 /**
- * `forge hook AGENT EVENT`: what agents call. An agent takes some exit codes for a refusal and shows stderr to people,
- * so nothing that goes wrong here is heard: exit 0, no output, one line in the log of the git dir.
+ * `forge hook AGENT EVENT`, which agents call. Agents treat some exit codes as a refusal and show stderr to people, so a
+ * failure exits with 0, prints nothing and adds a line to the hook log.
  */
 export async function runAgentHook(io: Io, [name = '', word = '']: readonly string[]): Promise<number> {
   const started = Date.now();
@@ -163,12 +27,12 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     const agent = AGENTS[name];
     const known = agent.events[eventWord(word)];
     if (!known) return 0;
-    const limit = DEADLINES[known.moment];
+    const limit = deadlineAt(known.moment);
     // Another forge, a file system or an open stdin may block for longer.
     io.deadline?.(limit);
-    const payload = parsePayload(await io.stdin.read(true));
-    if (!payload) return 0;
-    const event = readEvent(agent, known.moment, payload);
+    const payload = parseJson((await io.stdin.read(true)).toString('utf8').replace(/^\uFEFF/, ''));
+    if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return 0;
+    const event = readEvent(agent, known.moment, payload as Payload);
     const id = conversationId(name, event.conversation);
     const world = agentWorld(io.world ?? systemWorld(io.env, false), id, agent.toolPrefix);
     forge = openAt(io, event, world, limit);
@@ -181,33 +45,13 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
   return 0;
 }
 
-/** In ms: a little less than what each agent allows, or is installed with; nobody waits longer for a prompt. */
-const DEADLINES: Record<Moment, number> = {
-  start: 9000,
-  prompt: 4000,
-  'before-tool': 4000,
-  'after-tool': 4000,
-  compaction: 4000,
-  stop: 4000,
-  // Claude Code gives all hooks of the session's end 1.5 s together.
-  end: 1200,
-};
+/** In ms, a little less than the installed timeout. Claude Code gives all hooks of a session's end 1.5 s together. */
+const deadlineAt = (moment: Moment): number => ({ start: 9000, end: 1200 })[moment as string] ?? 4000;
 
-/** Null for anything but a JSON object: the hook answers nothing. */
-function parsePayload(bytes: Buffer): Payload | null {
-  try {
-    const payload: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
-    return typeof payload === 'object' && !Array.isArray(payload) ? (payload as Payload) : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Where the agent says it works, else where its project is, else here; null where there is no forge. */
+/** Where the agent works, else where its project is, else the current folder. Null where there is no forge. */
 function openAt(io: Io, { cwd }: AgentEvent, world: World, patience: number): Forge | null {
   const { FORGE_DIR, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR } = io.env;
-  const places = [FORGE_DIR, cwd, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, here(io)];
-  for (const place of places)
+  for (const place of [FORGE_DIR, cwd, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, currentFolder(io)])
     if (place)
       try {
         return openForge(place, { world, patience: Math.floor(patience / 2) });
@@ -217,7 +61,7 @@ function openAt(io: Io, { cwd }: AgentEvent, world: World, patience: number): Fo
   return null;
 }
 
-function here(io: Io): string | null {
+function currentFolder(io: Io): string | null {
   try {
     return io.cwd();
   } catch {
@@ -225,12 +69,129 @@ function here(io: Io): string | null {
   }
 }
 
-/** The code alone: a message may hold what someone wrote. */
+/** Logs the code only: a message may quote what someone wrote. */
 async function logFault(forge: Forge | null, hook: string, error: unknown): Promise<void> {
   try {
     const { name, code } = error as { name?: string; code?: string };
     await forge?.agent.fault(`${hook}: ${error instanceof ForgeError ? code : `${name} ${code ?? ''}`}`);
   } catch {
-    // There is nowhere left to say so.
+    // The log is the last place to report to.
   }
+}
+
+/** What forge answers at one moment of an agent's conversation. `id` names the conversation. */
+async function answerEvent(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
+  const { agent: hooks } = forge;
+  const { moment, call, transcript, cwd } = event;
+  if (moment === 'before-tool') {
+    const isReading = call !== null && ['read', 'search', 'list'].includes(kindOf(call.tool));
+    const block = isReading ? null : await hooks.gateEdit(event);
+    return block === null ? checkKnown(forge, event, id) : { ...NOTHING, block };
+  }
+  if (event.subagent !== '') return NOTHING;
+  if (event.caller !== null && (await hooks.isWired(event.caller))) return NOTHING;
+  switch (moment) {
+    case 'start':
+      return { ...NOTHING, context: await startSession(forge, id) };
+    case 'prompt':
+      if (!event.isOwnPrompt) await hooks.prompted(id);
+      return sendKfr(forge, agent, event, id);
+    case 'after-tool': {
+      const sent = await sendKfr(forge, agent, event, id);
+      if (agent.takes.includes('before-tool') || call === null) return sent;
+      const known = await checkKnown(forge, event, id);
+      // Only after the check: the call must not look like an earlier one.
+      const after = async (): Promise<void> => {
+        if (transcript !== null) await hooks.learn(id, transcript);
+        else if (call.output !== null) await hooks.observe(id, { ...call, cwd });
+      };
+      return { ...sent, context: [sent.context, known.context].filter(Boolean).join('\n\n') || null, after };
+    }
+    case 'compaction': {
+      await hooks.compacts(id);
+      if (event.isAsked && agent.blocksCompaction) return { ...NOTHING, block: await hooks.gateCompaction() };
+      const answer = await sendKfr(forge, agent, event, id);
+      // The summary may lose working memory, so the next hook sends it again.
+      if (answer.context !== null) await hooks.compacts(id);
+      return answer;
+    }
+    case 'stop': {
+      const after = () => hooks.record(id, event);
+      if (event.isInterrupted) return { ...NOTHING, after };
+      const { block, unsettled } = await hooks.gateStop(id);
+      if (unsettled.length > 0) await forge.kfr.patch({ operations: unsettled.map(park) });
+      return { ...NOTHING, block, after };
+    }
+    case 'end':
+      await hooks.record(id, event).catch((error: unknown) => logFault(forge, 'record', error));
+      await hooks.ended(event.isCleared);
+      return NOTHING;
+    default:
+      return NOTHING;
+  }
+}
+
+const park = (id: string) => ({
+  op: 'park' as const,
+  id,
+  reason: 'The agent was asked to settle it, changed nothing and stopped again.',
+});
+
+/** EXM-05: reports what the agent already knows about a tool call. After the call it is too late to refuse it. */
+async function checkKnown(forge: Forge, event: AgentEvent, id: string): Promise<Answer> {
+  const { call, transcript, cwd, subagent, moment } = event;
+  if (call === null) return NOTHING;
+  const isAhead = moment === 'before-tool';
+  if (isAhead && transcript !== null && subagent === '') await forge.agent.learn(id, transcript);
+  const reader = subagent === '' ? id : `${id} ${subagent}`;
+  const notice = await forge.agent.repeats(reader, { ...call, cwd, isAhead });
+  if (notice === null) return NOTHING;
+  const { text, mode } = notice;
+  return mode === 'notice' ? { ...NOTHING, context: text } : { ...NOTHING, block: text, ask: mode === 'ask' };
+}
+
+/** Sends the working memory if the agent has not seen its current state. */
+async function sendKfr(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
+  if (!agent.takes.includes(event.moment)) return NOTHING;
+  // After a tool, the change is usually the agent's own. Send it then only if there is no other moment.
+  const lostOnly = event.moment === 'after-tool' && agent.takes.includes('prompt');
+  return { ...NOTHING, context: await forge.agent.unseen(id, lostOnly) };
+}
+
+const MAX_NOTES = 6;
+
+/** The briefing of the session that starts or continues. If none can start, the reason and the last known state. */
+async function startSession(forge: Forge, id: string): Promise<string | null> {
+  let [notes, text]: [string[], string] = [[], ''];
+  try {
+    const { briefing, warnings } = await forge.session.start({}, { isHook: true });
+    text = briefing.text;
+    notes = warnings.slice(0, MAX_NOTES).map((warning) => `! ${oneLine(warning, 400)}`);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    const { maskError } = await import('../cli/input-guard.js');
+    const { message, hint } = await maskError(error);
+    const why = `! forge: no session was started. ${oneLine(message, 600)}`;
+    notes = [hint ? `${why}\n  → ${oneLine(hint, 300)}` : why];
+    // Reading may work where writing does not.
+    text = await forge.briefing({}).then(
+      (briefing) => briefing.text,
+      () => '',
+    );
+  }
+  await forge.agent.started(id);
+  return fitContext(forge, notes, text);
+}
+
+/** Shortens the briefing to what agents accept. Working memory comes first and is not cut. */
+async function fitContext(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
+  let context = [text.trimEnd(), ...notes].filter(Boolean).join('\n\n');
+  const bytes = Buffer.byteLength(notes.join('\n\n'));
+  if (Buffer.byteLength(context) > MAX_CONTEXT) {
+    const budget = Math.max(500, Math.floor((MAX_CONTEXT - bytes - 100) / 4));
+    const shorter = (await forge.briefing({ budget })).text;
+    context = [shorter.trimEnd(), ...notes].filter(Boolean).join('\n\n');
+  }
+  const cut = Buffer.from(context).subarray(0, MAX_CONTEXT).toString();
+  return cut.replace(/\uFFFD+$/, '') || null;
 }

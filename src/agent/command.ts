@@ -8,7 +8,7 @@ import { AGENT_NAMES, AGENTS, isAgent } from './agents.js';
 
 type WiredFile = WiringStatus['agents'][number]['files'][number];
 
-/** An argument says nothing about itself in a help text. */
+/** Help shows no description of an argument, so the summaries name the agents. */
 const NAMES = `an agent (${AGENT_NAMES.join(', ')} or all)`;
 
 const AGENT = { agent: { words: [...AGENT_NAMES, 'all'] } };
@@ -21,11 +21,10 @@ const HERE: OptionSpec = {
   flags: '--here',
   help: 'in this folder, for agents that read only the hooks of the folder they are started in',
 };
-const COMMAND: OptionSpec = { flags: '--command <words>', help: 'what starts forge (default: forge)' };
 
 type Wiring = Pick<Awaited<ReturnType<typeof homeWiring>>, 'install' | 'uninstall' | 'status'>;
 
-/** What is a person's own needs no project; in one, a refusal is recorded there. */
+/** Wiring the home folder needs no project. In one, a refusal is recorded there. */
 async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wiring> {
   try {
     return forge().wiring;
@@ -41,14 +40,14 @@ function inputOf(call: Call, agent: string): WiringInput {
   return { agent, user, instructions, allow, command: words, here, folder: folderOf(call) };
 }
 
-/** Where the person is, from the project's top folder; '' at the top or outside. */
+/** The current folder relative to the project's top folder. '' at the top or outside. */
 function folderOf({ forge, cwd, options }: Call): string {
   if (options.user === true) return '';
   const path = relative(realpathSync(forge().root), realpathSync(cwd)).split(sep).join('/');
   return path.startsWith('..') ? '' : path;
 }
 
-/** Asked once, of a person, where the agent would ask before each tool. */
+/** Asks a person at a terminal, if the agent would otherwise ask before each tool. */
 async function askAllow(call: Call, agent: string): Promise<boolean | undefined> {
   if (!call.interactive || call.flags.yes || call.flags.dryRun) return undefined;
   if (!['all', 'found'].includes(agent) && !(isAgent(agent) && AGENTS[agent].allow)) return undefined;
@@ -67,12 +66,12 @@ const install: CommandSpec<WiringChange> = {
   options: [
     USER,
     HERE,
-    { flags: '--instructions', help: 'a marked block in CLAUDE.md, AGENTS.md or GEMINI.md as well' },
+    { flags: '--instructions', help: 'also add a marked block to CLAUDE.md, AGENTS.md or GEMINI.md' },
     {
       flags: '--allow',
       help: "let the agent use forge's everyday tools (briefing, progress, focus, working memory) without asking",
     },
-    COMMAND,
+    { flags: '--command <words>', help: 'what starts forge (default: forge)' },
   ],
   writes: true,
   run: async (call, agent = 'found') => {
@@ -80,20 +79,19 @@ const install: CommandSpec<WiringChange> = {
     const allow = input.allow ?? (await askAllow(call, agent));
     return (await wiringOf(call)).install({ ...input, allow });
   },
-  render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: wired already.`),
+  render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: already wired.`),
 };
 
 const uninstall: CommandSpec<WiringChange> = {
   name: 'uninstall',
   args: ['<agent>'],
   values: AGENT,
-  summary: `Take forge out of ${NAMES}; nothing else is touched`,
+  summary: `Remove forge from ${NAMES}, and nothing else`,
   example: 'forge agent uninstall claude',
   options: [USER, HERE],
   writes: true,
   run: async (call, agent) => (await wiringOf(call)).uninstall(inputOf(call, agent as string)),
-  render: (value, style) =>
-    renderChange(value, style, `${value.agents.join(', ')}: nothing of forge was there.`),
+  render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: not wired.`),
 };
 
 const CHANGES = { created: 'good', changed: 'good', removed: 'warn', unchanged: 'dim' } as const;
@@ -112,7 +110,7 @@ const status: CommandSpec<WiringStatus> = {
   values: AGENT,
   summary: 'Show which agents forge is wired into, and what they still need from you',
   example: 'forge agent status',
-  options: [USER, COMMAND],
+  options: [USER],
   run: async (call, agent) => (await wiringOf(call)).status(inputOf(call, agent ?? 'all')),
   render: renderStatus,
 };
@@ -123,7 +121,6 @@ const WORDS = {
   absent: ['dim', 'not wired'],
   missing: ['warn', 'missing'],
   changed: ['warn', 'changed'],
-  other_command: ['warn', 'another command'],
   unreadable: ['bad', 'unreadable'],
 } as const;
 
@@ -132,7 +129,7 @@ const shown = (state: keyof typeof WORDS, style: Style): string => style[WORDS[s
 function renderStatus({ agents, place }: WiringStatus, style: Style): string {
   const rows = agents.flatMap(({ name, title, state, files }) => [
     [style.strong(name), shown(state, style), style.dim(title)],
-    // Of an agent that is not wired only what keeps it from being so.
+    // For an agent that is not wired, show only the files that cannot be read.
     ...files
       .filter((file) => state !== 'absent' || file.state === 'unreadable')
       .map((file) => fileRow(file, style)),

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { appendLog, readHint } from '../core/files.js';
+import { appendLog, readTarget } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
-import { hookLog, kfrFile, promptedFile, sessionFile, toldFile } from '../core/paths.js';
+import { hookLog, kfrFile, memoryFolder, promptedFile, sessionFile, shown, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { noteForgotten, noteSteps } from '../finding/finding.js';
@@ -14,7 +13,6 @@ import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } fr
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
 import { forgetEmpty, isEmpty } from '../session/archive.js';
 import {
-  type Conversation,
   forgetConversation,
   listConversations,
   readConversation,
@@ -23,84 +21,73 @@ import {
 import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
-import { AGENTS, type AgentName, runsHook } from './agents.js';
+import { AGENTS, type AgentName, isHookOf } from './agents.js';
 import { readCalls, type ToolCall } from './transcript.js';
 
-/** There is room for two marks of so many characters; up to there no hook has to load what computes digests. */
-const LONGEST_MARK = 700;
-
-/** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
-function markOf({ session, entries }: Kfr): string {
+/** Identifies a state of working memory. Entries are replaced, never changed, so their ids suffice. '' when empty. */
+function versionOf({ session, entries }: Kfr): string {
   const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
-  const mark = ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
-  return mark.length > LONGEST_MARK ? createHash('sha256').update(mark).digest('hex') : mark;
+  return ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
 }
 
-/** Which working memory whoever is told of it now is given; null where it cannot be read, which is told them too. */
-export function markKfr(context: Context): string | null {
+/** Null when working memory cannot be read: the agent gets the error instead. */
+function currentVersion(context: Context): string | null {
   try {
-    return markOf(readKfr(context));
+    return versionOf(readKfr(context));
   } catch (error) {
     if (error instanceof ForgeError) return null;
     throw error;
   }
 }
 
-/**
- * At the start of a conversation: it was given the working memory that had that mark before; told again what was patched
- * meanwhile. Its commands are told by its process.
- */
-export function noteConversation(context: Context, id: string, before: string | null): void {
+/** Notes that a conversation started and got the current working memory with its briefing. */
+export function noteStart(context: Context, id: string): void {
   const { layout, world } = context;
   const { agent: _, ...process } = world.holder();
   const at = world.now().getTime();
   const known = readConversation(layout, id);
-  const conversation: Conversation = {
-    id,
+  writeConversation(layout, {
+    ...known,
     process,
     at,
-    seen: markKfr(context) === before ? before : null,
+    seen: currentVersion(context),
     blocks: 0,
-    transcript: known.transcript,
-    read: known.read,
-    noted: known.noted,
-    // A compaction does not end the turn.
+    // A compaction starts the conversation again without ending the turn.
     since: known.since || at,
     asked: null,
-  };
-  writeConversation(layout, conversation);
-  noteTold(context);
+  });
+  updateShellMarks(context);
 }
 
 /**
- * Sets the times that the shell compares before it starts forge. After a tool, forge is needed if a conversation lost its
- * working memory. With a prompt, also if one has not seen the current entries, or its last stop was blocked.
+ * Sets the file times that the shell compares before it starts forge. After a tool, forge is needed if a conversation lost
+ * its working memory. With a prompt, also if one has not seen the current entries, or its last stop was blocked.
  */
-function noteTold(context: Context): void {
+function updateShellMarks(context: Context): void {
   const { disk, layout, world } = context;
   if (disk.dryRun) return;
   // Read the time before the entries, so that a concurrent change is newer.
   const time = statSync(kfrFile(layout), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const mark = markKfr(context);
+  const version = currentVersion(context);
   const known = listConversations(layout).filter(
     ({ process }) => process === null || world.liveness(process) !== 'gone',
   );
   touch(toldFile(layout), known.some(({ seen }) => seen === null) ? 0 : time);
-  touch(promptedFile(layout), known.some(({ seen, blocks }) => seen !== mark || blocks > 0) ? 0 : time);
+  touch(promptedFile(layout), known.some(({ seen, blocks }) => seen !== version || blocks > 0) ? 0 : time);
 }
 
-/** Sets a file's time just after `time` (ms since 1970). 0 makes it older than every file. */
+/** Sets a file's time just after `time` (ms since 1970). 0 makes it older than every other file. */
 function touch(file: string, time: number): void {
   const seconds = time === 0 ? 0 : (time + 1) / 1000;
   try {
     writeFileSync(file, '');
     utimesSync(file, seconds, seconds);
   } catch {
-    // Without the folder there is no working memory. On a read-only disk forge starts each time.
+    // Without the folder there is no working memory. On a read-only disk the shell starts forge each time.
   }
 }
 
-/** A conversation that works in the session keeps it: elsewhere (a container) its process cannot be seen. */
+/** Keeps a session alive while a conversation works in it: from a container its process cannot be seen. */
 function keepSession(context: Context, id: string): void {
   const running = readRunning(context);
   if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
@@ -113,30 +100,27 @@ export async function recordEvent(
   id: string,
   { transcript: named, commands }: { transcript: string | null; commands: readonly RanCommand[] },
 ): Promise<void> {
-  const known = readConversation(context.layout, id);
-  // Copilot CLI may write its last command after the stop, and its end event has no transcript path.
+  const { layout } = context;
+  const known = readConversation(layout, id);
+  // Copilot CLI may write its last command after the stop, and its end event names no transcript.
   const transcript = named ?? (known.transcript || null);
   if (transcript === null) return void (await recordTurn(context, id, commands));
-  // A conversation that is resumed may get another file.
+  // A resumed conversation may get another file.
   const from = known.transcript === transcript ? known.read : 0;
-  const read = readCalls(transcript, { from, since: known.since });
+  const { calls, offset } = readCalls(transcript, { from, since: known.since });
   await noteFindings(context, id, transcript, true);
-  writeConversation(context.layout, {
-    ...readConversation(context.layout, id),
-    transcript,
-    read: read.offset,
-  });
-  await recordTurn(context, id, [...commands, ...ranIn(read.calls)]);
+  writeConversation(layout, { ...readConversation(layout, id), transcript, read: offset });
+  await recordTurn(context, id, [...commands, ...commandsOf(calls)]);
 }
 
-/** Of a command that failed without an exit code nobody knows whether it ran. */
-const ranIn = (calls: readonly ToolCall[]): RanCommand[] =>
+/** A command that failed without an exit code may not have run. */
+const commandsOf = (calls: readonly ToolCall[]): RanCommand[] =>
   calls.flatMap(({ tool, input, exit, failed }) => {
     const command = kindOf(tool) === 'shell' ? commandIn(input) : '';
     return command === '' || (failed && exit === null) ? [] : [{ command, exit }];
   });
 
-/** EXM-05: what the transcript has since the last look. `isOver`: the turn is, and calls without a result have none. */
+/** EXM-05: extracts findings from the new part of a transcript. `isOver`: the turn ended, and no more results come. */
 export async function noteFindings(
   context: Context,
   id: string,
@@ -145,154 +129,171 @@ export async function noteFindings(
 ): Promise<void> {
   const known = readConversation(context.layout, id);
   const isSame = known.transcript === transcript;
-  const { calls, offset } = readCalls(transcript, {
-    from: isSame ? known.noted : 0,
-    since: known.since,
-    isOver,
-  });
-  const done = calls.flatMap(({ tool, input, at, output, exit, failed, isPart, cwd }) =>
-    output === null || at === 0 || isPart
+  const from = isSame ? known.noted : 0;
+  const { calls, offset } = readCalls(transcript, { from, since: known.since, isOver });
+  const steps = calls.flatMap(({ tool, input, at, output, exit, failed, isSubagent, cwd }) =>
+    output === null || at === 0 || isSubagent
       ? []
       : [{ tool, input, at, output, exit, success: !failed, ...(cwd ? { cwd } : {}) }],
   );
-  await noteSteps(context, id, done);
+  await noteSteps(context, id, steps);
+  const read = isSame ? known.read : 0;
   if (offset !== known.noted || !isSame)
-    writeConversation(context.layout, {
-      ...known,
-      ...(isSame ? {} : { transcript, read: 0 }),
-      noted: offset,
-    });
+    writeConversation(context.layout, { ...known, transcript, read, noted: offset });
 }
 
-/** A person spoke: an agent may be asked again to settle what is open. */
+/** A person typed a prompt: the next stop may be blocked again. */
 export function notePrompt(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.blocks > 0) writeConversation(context.layout, { ...known, blocks: 0 });
-  noteTold(context);
+  updateShellMarks(context);
 }
 
 /**
- * The working memory that an agent has not seen as it stands, for its prompt; null when it has. With `lostOnly` that of
- * an agent that has none in its context: its conversation was compacted.
+ * The working memory for an agent's prompt, null when the agent has seen it. With `lostOnly`, only for an agent whose
+ * context lost it in a compaction.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
   keepSession(context, id);
   const kfr = readKfr(context);
-  const mark = markOf(kfr);
+  const version = versionOf(kfr);
   const known = readConversation(context.layout, id);
-  const isNews = mark !== '' && known.seen !== mark && !(lostOnly && known.seen !== null);
-  if (isNews || (mark === '' && known.seen !== ''))
-    writeConversation(context.layout, { ...known, seen: mark });
-  noteTold(context);
+  const isNews = version !== '' && known.seen !== version && !(lostOnly && known.seen !== null);
+  if (isNews || (version === '' && known.seen !== ''))
+    writeConversation(context.layout, { ...known, seen: version });
+  updateShellMarks(context);
   return isNews ? injection(kfr.entries, makeToken(12)) : null;
 }
 
-/** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
+/** Notes that the context is being summarized: the next hook sends working memory again. */
 export function noteCompaction(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.seen !== null) writeConversation(context.layout, { ...known, seen: null });
   noteForgotten(context, id);
-  noteTold(context);
+  updateShellMarks(context);
 }
 
-/** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */
-function owed(context: Context, open: Entry[]): Entry[] {
+/** The entries that this agent can settle. None while memory is halted, or while another agent works in the session. */
+function settleable(context: Context, open: Entry[]): Entry[] {
   if (open.length === 0 || isHalted(context.disk)) return [];
   const running = readRunning(context);
   return running && isOursToSettle(context, running) ? open : [];
 }
 
-const FREE = { block: null, unsettled: [] };
-
-/** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
+/** Why a requested compaction has to wait (KFR-09). Null when nothing is open. */
 export function gateCompaction(context: Context): string | null {
-  const open = owed(context, openEntries(readKfr(context)));
+  const open = settleable(context, openEntries(readKfr(context)));
   return open.length === 0 ? null : stopReason(open, 'compact the conversation');
 }
 
+/** Blocked stops in a row, after which the agent may stop. */
+const MAX_BLOCKS = 5;
+
 /**
- * Why an agent may not stop yet (KFR-09); null when it may. `isContinuing`: it is here because a stop was blocked;
- * false begins a new row. An agent that changed nothing since the last block has no answer: it may stop, and what is
- * `unsettled` waits for a human. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
+ * Why an agent may not stop yet (KFR-09); null when it may. If working memory did not change since the last block, the agent
+ * has no answer: it may stop, and the `unsettled` entries wait for a human. A stop that cannot be counted is not blocked.
  */
-export function gateStop(
-  context: Context,
-  id: string,
-  { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
-): { block: string | null; unsettled: string[] } {
+export function gateStop(context: Context, id: string): { block: string | null; unsettled: string[] } {
   keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
   const kfr = readKfr(context);
-  const open = owed(context, unparked(kfr));
+  const open = settleable(context, unparked(kfr));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
-    return FREE;
+    return { block: null, unsettled: [] };
   }
-  const before = isContinuing === false ? 0 : known.blocks;
-  const asked = markOf(kfr);
-  if (before > 0 && known.asked === asked) return { block: null, unsettled: open.map(({ id }) => id) };
-  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1, asked })) return FREE;
-  noteTold(context);
-  return { block: stopReason(open, 'stop'), unsettled: [] };
+  const asked = versionOf(kfr);
+  if (known.blocks > 0 && known.asked === asked)
+    return { block: null, unsettled: open.map((entry) => entry.id) };
+  const isCounted =
+    known.blocks < MAX_BLOCKS && writeConversation(layout, { ...known, blocks: known.blocks + 1, asked });
+  updateShellMarks(context);
+  return { block: isCounted ? stopReason(open, 'stop') : null, unsettled: [] };
 }
 
-/**
- * A conversation ended. Its session goes over to another one of the same agent; without one it stays as it is, marked, and
- * the next start offers it. Null when it held none, or when only its context was cleared: then the agent goes on at once.
- */
-export function endConversation(context: Context, isCleared: boolean): RunningSession | null {
+/** The command that writes a file below `.forge/memory/`, by the start of its path. */
+const COMMANDS = [
+  [/^short-term\/progress/, 'forge log "TEXT"'],
+  [/^short-term\/focus/, 'forge focus set --task "TEXT"'],
+  [/^long-term\/features/, 'forge feature add ID "NAME", forge feature edit ID, forge done ID'],
+  [/^long-term\/(knowledge|learned)/, 'forge learn "TEXT" --as success'],
+  [/^long-term\/architecture/, 'forge architecture edit FILE'],
+  [/^(ledger|long-term\/notes|\w+\.jsonl)/, 'forge note add "TEXT"'],
+  [/^sessions/, 'forge end'],
+] as const;
+
+/** Folders where agents may write files themselves. */
+const FREE = /^(short-term\/scratch|artifacts)(\/|$)/;
+
+/** Why an edit tool may not write these files, null when it may. An edit would be neither checked nor recorded. */
+export function gateEdit(
+  { layout }: Context,
+  { cwd, paths }: { cwd: string | null; paths: readonly string[] },
+): string | null {
+  const memory = memoryFolder(layout);
+  for (const path of paths) {
+    const whole = resolve(cwd ?? layout.root, path);
+    const inside = [whole, withoutLinks(whole)].map((file) => relative(memory, file).split(sep).join('/'));
+    const name = inside.find((file) => file !== '' && !file.startsWith('../') && !FREE.test(file));
+    if (name === undefined) continue;
+    const command = COMMANDS.find(([start]) => start.test(name))?.[1] ?? 'forge --help';
+    return `Only forge writes ${oneLine(shown(layout, join(memory, name)), 200)}; nothing was changed. Use: ${command}`;
+  }
+  return null;
+}
+
+/** The path with links in its folder resolved, or unchanged if the folder is missing. */
+function withoutLinks(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
+/** Passes the session of an ended conversation to another one, or parks it for the next start. An empty one is removed. */
+export function endConversation(context: Context, isCleared: boolean): void {
   const { disk, layout, world } = context;
   const me = world.holder();
   if (me.agent !== undefined) forgetConversation(layout, me.agent);
-  if (isCleared) return null;
-  return disk.withLock(() => {
+  if (isCleared) return;
+  disk.withLock(() => {
     const running = readRunning(context);
-    if (!running) return null;
-    const left = leave(running, me, livingOf(context, me), timestamp(context));
+    if (!running) return;
+    const left = leave(context, running, me);
     if (left?.parked && isEmpty(context, running)) forgetEmpty(context, running);
-    else if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
-    return left;
+    else if (left) disk.replace(sessionFile(layout), encodeDocument(left));
   });
 }
 
-/** Who joined goes quietly; where the holder goes, another one of its process holds it, or the first that joined. */
-function leave(
-  running: RunningSession,
-  me: Holder,
-  living: Holder | undefined,
-  at: string,
-): RunningSession | null {
-  const joined = running.joined ?? [];
-  const others = joined.filter((holder) => !isPlaceOf(holder, me));
-  if (!isPlaceOf(running.holder, me))
-    return others.length === joined.length ? null : { ...running, joined: others };
-  if (living) return { ...running, holder: living, joined: others };
-  const [next, ...rest] = others;
-  if (next) return { ...running, holder: next, joined: rest };
-  return { ...running, parked: { at, agent: me.agent ?? '' } };
-}
-
-/** Another conversation of the same process, the last that started. */
-function livingOf({ layout }: Context, me: Holder): Holder | undefined {
-  const { agent: _, ...process } = me;
-  const other = listConversations(layout).find(
-    (known) => known.id !== me.agent && known.process !== null && sameProcess(known.process, process),
+/** The session without this holder. Null when the conversation was not in it. */
+function leave(context: Context, running: RunningSession, me: Holder): RunningSession | null {
+  // A process may have several conversations.
+  const isMe = (holder: Holder): boolean =>
+    sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
+  const { holder, joined = [] } = running;
+  const others = joined.filter((one) => !isMe(one));
+  if (!isMe(holder)) return others.length === joined.length ? null : { ...running, joined: others };
+  const { agent = '', ...process } = me;
+  const sibling = listConversations(context.layout).find(
+    (known) => known.id !== agent && known.process !== null && sameProcess(known.process, process),
   );
-  return other && { ...process, agent: other.id };
+  const next = sibling ? { ...process, agent: sibling.id } : others.shift();
+  if (next) return { ...running, holder: next, joined: others };
+  return { ...running, parked: { at: timestamp(context), agent } };
 }
 
-/** A process may have more than one conversation: that one of them ends says nothing of the others. */
-const isPlaceOf = (holder: Holder, me: Holder): boolean =>
-  sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
-
-/** True when this project wires an agent that runs the hooks of others as well: then only its own hooks answer. */
+/** Whether this project wires an agent that also runs the hooks of others. Then only its own hooks answer. */
 export function isWired({ layout }: Context, agent: AgentName): boolean {
-  const file = AGENTS[agent].hooks?.file.project;
-  if (file === undefined) return false;
-  return runsHook(agent, readHint<{ hooks?: unknown }>(join(layout.root, file))?.hooks);
+  const file = AGENTS[agent].hooks?.file.project ?? '';
+  try {
+    return isHookOf(agent, readTarget(join(layout.root, file), 64 * 1024)?.toString());
+  } catch {
+    return false;
+  }
 }
 
-/** One line in the log of this worktree: an agent's hook has nobody to tell it to. */
+/** Adds a line to this worktree's hook log: a hook has nobody to report an error to. */
 export const noteFault = (context: Context, what: string): void =>
   appendLog(hookLog(context.layout), `${timestamp(context)} ${oneLine(what, 200)}`);

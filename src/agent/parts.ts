@@ -1,16 +1,12 @@
 import { KFR, KNOWN, PROMPTED, TOLD } from '../core/paths.js';
-import { AGENTS, type Agent, type AgentName, isHookOf, type Moment, startOf, textsIn } from './agents.js';
+import { AGENTS, type Agent, type AgentName, type Moment, textsIn } from './agents.js';
 
-/** What forge puts into one file of an agent. Paths are from the project's top folder, or from the home folder. */
+/** What forge writes into one file of an agent. Paths are relative to the project's top folder, or to the home folder. */
 export type Part = { agent: AgentName; file: string } & (
   | JsonPart
   | TomlPart
-  /** A whole file that belongs to forge. */
-  | { kind: 'file'; text: string }
-  /** A marked block in a Markdown file. */
-  | { kind: 'block'; text: string }
-  /** Lines of a list of files, with a comment that tells them apart. */
-  | { kind: 'lines'; text: string }
+  /** `file`: a whole file. `block`: a marked block in Markdown. `lines`: lines of an ignore file. */
+  | { kind: 'file' | 'block' | 'lines'; text: string }
 );
 
 export interface JsonPart {
@@ -30,28 +26,31 @@ export interface TomlPart {
   lines: readonly string[];
 }
 
-/** What a file holds of an entry. `changed`: it belongs to forge, but this forge would write it differently. */
+/** An entry in a file. `changed`: it is forge's, but this forge would write it differently. */
 export interface Found {
   state: 'wired' | 'missing' | 'changed';
   isServer: boolean;
-  /** The commands that start forge there. */
-  commands: string[];
 }
 
-/** Why a file of an agent is left as it is. The caller adds the name of the file. */
+/** Why forge does not edit a file of an agent. The caller adds the name of the file. */
 export class SettingsProblem extends Error {
   constructor(
     message: string,
     /** A 0-based UTF-16 offset. */
     readonly offset: number | null = null,
-    /** What to type next. */
     readonly hint?: string,
   ) {
     super(message);
   }
 }
 
-/** How an agent is, or is to be, wired. `command` starts forge: hooks and the MCP server are words after it. */
+export const foreignEntry = (name: string, offset: number): SettingsProblem =>
+  new SettingsProblem(`"${name}" is there already and is not forge's`, offset, 'Give it another name.');
+
+export const unsafeLayout = (hint: string): SettingsProblem =>
+  new SettingsProblem('it is laid out in a way that forge cannot edit safely', null, hint);
+
+/** How an agent is wired. `command` starts forge: hooks and the MCP server append words to it. */
 export interface Wish {
   agent: AgentName;
   command: string;
@@ -75,15 +74,15 @@ function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
   const at = isUser ? 'user' : 'project';
   const parts: Part[] = [];
   if (pluginFile) parts.push({ agent, file: pluginFile[at], kind: 'file', text: pluginFor(plugin, command) });
-  if (hooks)
-    parts.push({
-      agent,
-      file: hooks.file[at],
-      ...JSON_PART,
-      hooks: hookItems(wish),
-      ...(allow && 'items' in allow ? { allow } : {}),
-      beginning,
-    });
+  const permissions = allow && 'items' in allow ? { allow } : {};
+  const settings: JsonPart = {
+    kind: 'json',
+    hooks: hookItems(wish),
+    server: null,
+    ...permissions,
+    beginning,
+  };
+  if (hooks) parts.push({ agent, file: hooks.file[at], ...settings });
   const file = server.file[at];
   const [program = 'forge', ...words] = command.split(' ');
   const value = {
@@ -93,23 +92,18 @@ function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
   const last = parts.at(-1);
   if (file && typeof server.at === 'string')
     parts.push({ agent, file, kind: 'toml', table: server.at, lines: tomlLines(value) });
-  else if (last?.kind === 'json' && last.file === file) last.server = { path: server.at as string[], value };
-  else if (file && typeof server.at !== 'string')
-    parts.push({
-      agent,
-      file,
-      ...JSON_PART,
-      server: { path: server.at, value },
-      beginning: hooks ? {} : beginning,
-    });
+  else if (file && typeof server.at !== 'string') {
+    const entry = { path: server.at, value };
+    if (last?.kind === 'json' && last.file === file) last.server = entry;
+    else
+      parts.push({ agent, file, kind: 'json', hooks: {}, server: entry, beginning: hooks ? {} : beginning });
+  }
   if (ignore && !isUser) parts.push({ agent, file: ignore, kind: 'lines', text: IGNORED });
   const markdown = block[at];
   if (instructions && markdown)
     parts.push({ agent, file: markdown, kind: 'block', text: instructionsText(command) });
   return parts;
 }
-
-const JSON_PART = { kind: 'json', hooks: {}, server: null } as const;
 
 const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
   const { hooks, events } = AGENTS[agent];
@@ -122,10 +116,10 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
   );
 };
 
-/** Sets `$d` to the nearest folder with a `.forge`. Ends for relative paths too. */
+/** Sets `$d` to the nearest folder with a `.forge`. The loop ends for relative paths too. */
 const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
-/** The name of a file that is read for the first time: the second time forge is needed. */
+/** Notes the name of a file that is read for the first time. The second time forge is needed. */
 const NOTE_FILE = `case $p in *'"file_path":"'*) f=\${p#*'"file_path":"'}; f=\${f%%'"'*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ \${#f} -gt 3 ] && printf '%s\\n' "$f" >>"$k";; esac;`;
 
 /**
@@ -142,7 +136,7 @@ function shellLine({ takes, hasTranscript }: Agent, line: string, moment: Moment
   if (told !== undefined) {
     const isNews = `[ -e "$d/${KFR}" ] && ! [ "$d/${told}" -nt "$d/${KFR}" ]`;
     if (moment === 'prompt') return `${FIND_FORGE} d=$d/.forge/local; ${isNews} && ${quiet} || :`;
-    // Without a transcript, what a tool said is known from here alone.
+    // Without a transcript, this hook alone sees the output of tools.
     const isKnown = hasTranscript
       ? `printf %s "$p" | grep -qFf "$d/${KNOWN}"`
       : `case $p in *'"tool_name":"Read"'*|*'"tool_name":"Grep"'*|*'"tool_name":"Shell"'*);; *) false;; esac`;
@@ -160,24 +154,22 @@ const quoteWord = (word: string): string => `'${word.replace(/['\\]/g, '\\$&')}'
 /** Strings and lists of strings are written alike in JSON and in TOML. */
 const tomlLines = (value: object): string[] =>
   Object.entries(value).map(([key, inner]) => {
-    const text = Array.isArray(inner)
-      ? `[${inner.map((word) => JSON.stringify(word)).join(', ')}]`
-      : JSON.stringify(inner);
-    return `${key} = ${text}`;
+    const words = Array.isArray(inner) ? inner.map((word) => JSON.stringify(word)).join(', ') : null;
+    return `${key} = ${words === null ? JSON.stringify(inner) : `[${words}]`}`;
   });
 
 const IGNORED = '# forge: agents ask it for its memory\n.forge/\n';
 
-/** Short: it is a part of every prompt. */
+/** Short, because it is part of every prompt. */
 const instructionsText = (command: string): string =>
   [
-    "Where a repository has a `.forge/` folder, it keeps an agent's memory. Never edit it by hand; use these commands:",
+    "A `.forge/` folder in a repository keeps an agent's memory. Never edit it by hand; use these commands:",
     '',
     `- \`${command} start\` when you begin, \`${command} briefing\` for where the work stands,`,
     `  \`${command} end\` when you are done.`,
     `- \`${command} log "…"\` for what you did, \`${command} progress next "…"\` for what comes next.`,
     `- \`${command} kfr patch --add "Constraint:…"\` for what must be right in the next few turns.`,
-    `- A feature passes when \`${command} done ID\` ran its tests, never because someone says so.`,
+    `- A feature passes when \`${command} done ID\` has run its tests, never because someone says so.`,
   ].join('\n');
 
 /** The words that start an MCP server: `command` and `args`, or a list in `command`. */
@@ -186,7 +178,7 @@ function serverWords(value: unknown): string[] {
   return [command, args].flatMap(textsIn);
 }
 
-/** `forge`, `/opt/bin/forge.js`, `forge-memory@1`; not a folder of that name or a longer name. */
+/** `forge`, `/opt/bin/forge.js`, `forge-memory@1`. Not a folder of that name, and no longer name. */
 const isForge = (word: string): boolean =>
   /(^|[\\/\s"'])forge(-memory)?(@[^\\/\s"']+)?(\.(js|cmd|exe))?["']?$/.test(word);
 
@@ -194,39 +186,13 @@ const isForge = (word: string): boolean =>
 export const isOwnServer = (value: unknown): boolean =>
   serverWords(value).at(-1) === 'mcp' && serverWords(value).slice(0, -1).some(isForge);
 
-/** Forge's plugin names the command that wrote it. */
-export const isOwnFile = (text: string): boolean => text.includes('forge agent install');
+/** The words that start forge in its own MCP server entry. */
+export const serverStart = (value: unknown): string | undefined =>
+  isOwnServer(value) ? serverWords(value).slice(0, -1).join(' ') : undefined;
 
-/** The commands that start forge in a value: what precedes ` hook …` (and follows the shell's test), and `mcp`. */
-export function commandsIn(agent: AgentName, value: unknown): string[] {
-  const hooks = textsIn(value).filter((text) => isHookOf(agent, text));
-  const servers = isOwnServer(value) ? [serverWords(value).slice(0, -1).join(' ')] : [];
-  return [...hooks.map(startOf), ...servers];
-}
-
-/** The same value, with its keys in the same order. */
+/** Equal values with their keys in the same order. */
 export const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** As people see a path of keys. */
-export const quotePath = (path: readonly (string | number)[]): string => `"${path.join('.')}"`;
-
-/** The line end of a text, by its first line. */
+/** The line ending of a text, by its first line. */
 export const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
-
-/** Appends lines after an empty line. A text without a final line end stays without one. */
-export function appendLines(text: string, lines: readonly string[]): string {
-  const end = lineEndOf(text);
-  const body = lines.join(end);
-  if (text === '' || text === '\ufeff' || text.endsWith(end + end)) return text + body + end;
-  return text.endsWith('\n') ? text + end + body + end : text + end + end + body;
-}
-
-/** Removes the lines from `start` (of the first) to `end` (before the line end of the last), and the empty line before. */
-export function removeLines(text: string, start: number, end: number): string {
-  const [all, first = '', second = ''] = /(\r?\n)?(\r?\n)?$/.exec(text.slice(0, start)) as RegExpExecArray;
-  const behind = /^\r?\n/.exec(text.slice(end))?.[0] ?? '';
-  const isBlankBefore = second !== '' || start === first.length;
-  const from = behind === '' ? start - all.length : isBlankBefore ? start - (second || first).length : start;
-  return text.slice(0, from) + text.slice(end + behind.length);
-}

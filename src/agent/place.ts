@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { homeFolder, stateHome } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
-import { makeFolder, PRIVATE, readPlain, removePath, replaceFiles } from '../core/files.js';
+import { readPlain, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
-import { withLock } from '../core/lock.js';
 import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
 import { decodeDocument, encodeDocument, firstInvalidByte } from '../core/schema.js';
@@ -12,7 +11,7 @@ import { opencodePlugin } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { findRepository } from '../git/repository.js';
-import { type Context, lockPolicy } from '../project/project.js';
+import type { Context } from '../project/project.js';
 import { type Part, partsOf, SettingsProblem, type Wish } from './parts.js';
 import { MANIFEST, type Manifest } from './plan.js';
 
@@ -22,11 +21,10 @@ export interface Place {
   isUser: boolean;
   /** PATH. */
   path: string | undefined;
-  /** The file that notes what forge wrote. */
+  /** The file that records what forge wrote. */
   manifest: string;
   dryRun: boolean;
   warn(text: string): void;
-  locked<T>(work: () => T): T;
   /** Reports a file that is, or would be, written. */
   note(name: string): void;
 }
@@ -38,19 +36,17 @@ export const projectPlace = ({ layout, disk, warnings, world }: Context): Place 
   manifest: wiringFile(layout),
   dryRun: disk.dryRun,
   warn: (text) => warnings.push(text),
-  locked: (work) => disk.withLock(work),
   note: (name) => disk.note(join(layout.root, name)),
 });
 
-/** A project for reading, which needs no `.forge/` that can be opened. */
-export const seenPlace = (root: string): Place => ({
+/** A project for reading, which needs no `.forge/`. */
+export const readOnlyPlace = (root: string): Place => ({
   top: root,
   isUser: false,
   path: undefined,
   manifest: wiringFile(layoutOf(root, findRepository(root))),
   dryRun: true,
   warn: () => {},
-  locked: (work) => work(),
   note: () => {},
 });
 
@@ -60,20 +56,14 @@ export function userPlace(
 ): Place {
   const top = homeFolder(world.env);
   const manifest = userWiringFile(stateHome(world.env), top);
-  const lock = join(dirname(manifest), 'lock');
-  const locked = <T>(work: () => T): T => {
-    if (dryRun) return work();
-    makeFolder(dirname(lock), PRIVATE);
-    return withLock(lock, lockPolicy(world), work);
-  };
-  return { top, isUser: true, path: world.env.PATH, manifest, dryRun, warn, locked, note };
+  return { top, isUser: true, path: world.env.PATH, manifest, dryRun, warn, note };
 }
 
 /** What an agent gets at a place. */
 export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
   partsOf(wish, isUser, opencodePlugin()).map((part) => {
-    const isCommented = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
-    return isCommented && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
+    const isMissing = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
+    return isMissing && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
   });
 
 /** The name of a file as people see it. */
@@ -81,18 +71,18 @@ export const shownAt = ({ isUser }: Place, name: string): string =>
   isUser && !name.startsWith('/') ? `~/${name}` : name;
 
 /**
- * Without a readable manifest, forge recognizes its entries by their content. One of a newer forge stops a change, but
- * not a look (`isLook`).
+ * Without a readable manifest, forge recognizes its entries by their content. The manifest of a newer forge stops a change,
+ * but not a status (`isStatus`).
  */
-export function readManifest({ manifest, warn }: Place, isLook = false): Manifest {
+export function readManifest({ manifest, warn }: Place, isStatus = false): Manifest {
   const none: Manifest = { schema_version: MANIFEST.version, agents: [], files: {} };
   try {
     const bytes = readPlain(manifest, MAX_STATE_BYTES);
     return bytes === null ? none : decodeDocument(MANIFEST, bytes, manifest);
   } catch (error) {
     const { code, message } = error as ForgeError;
-    if (code === 'file.newer' && !isLook) throw error;
-    warn(`${message} What was written is told by what it is instead.`);
+    if (code === 'file.newer' && !isStatus) throw error;
+    warn(`${message} forge recognizes its entries by their content instead.`);
     return none;
   }
 }
@@ -116,7 +106,7 @@ export class Files {
 
   constructor(private readonly place: Place) {}
 
-  /** The `name` of the result is the path without links. */
+  /** The `name` of the result is the path with links resolved. */
   read(given: string): TextFile {
     const known = this.known.get(given);
     if (known) return known;
@@ -128,9 +118,9 @@ export class Files {
     return read;
   }
 
-  /** The parts for an agent, by file name with links resolved. `isLook`: includes a block that may not be installed. */
-  locate(wish: Wish, isLook = false): Part[] {
-    return partsAt(this.place, { ...wish, instructions: wish.instructions || isLook }).flatMap((part) => {
+  /** The parts for an agent, by file name with links resolved. `withBlock`: includes a block that nobody asked for. */
+  locate(wish: Wish, withBlock = false): Part[] {
+    return partsAt(this.place, { ...wish, instructions: wish.instructions || withBlock }).flatMap((part) => {
       try {
         return [{ ...part, file: this.read(part.file).name }];
       } catch (error) {
@@ -150,7 +140,7 @@ function decodeText(bytes: Buffer | null, name: string): string | null {
   }
 }
 
-/** Does something with a file's text. A problem becomes an error with the file's name and line: exit 3. */
+/** Turns a problem with a file's text into an error with the file's name and line: exit 3. */
 export function withFile<T>(name: string, text: string | null, work: () => T): T {
   try {
     return work();

@@ -1,22 +1,23 @@
 import type { ForgeError } from '../core/error.js';
-import { AGENT_NAMES, AGENTS, type AgentName } from './agents.js';
-import type { Found, Part, Wish } from './parts.js';
+import { AGENT_NAMES, AGENTS, type AgentName, isHookOf, startOf, textsIn } from './agents.js';
+import { readValue } from './edit-json.js';
+import { type Found, type Part, serverStart, type Wish } from './parts.js';
 import { Files, type Place, partsAt, readManifest, shownAt, withFile } from './place.js';
 import { findPart } from './plan.js';
 
-/** `changed`: not as this forge would install it. `other_command`: as it would, with another command. */
-export type FileState = 'wired' | 'missing' | 'changed' | 'other_command' | 'unreadable';
+/** `changed`: not as this forge would install it. */
+type FileState = 'wired' | 'missing' | 'changed' | 'unreadable';
 
-export interface WiredFile {
+interface WiredFile {
   path: string;
   state: FileState;
-  /** The command that starts forge there, when it is another one. */
+  /** What starts forge in the file, if not `forge`. */
   command?: string;
-  /** Why it cannot be read. */
+  /** Why the file cannot be read. */
   problem?: string;
 }
 
-/** How far an agent is wired. Paths are from the project's top folder, or from home with `~/`. */
+/** How an agent is wired. Paths are relative to the project's top folder, or to home with `~/`. */
 export interface AgentStatus {
   name: AgentName;
   title: string;
@@ -28,75 +29,63 @@ export interface AgentStatus {
   wants: string[];
 }
 
-/** A status with what doctor needs in addition. */
-export interface SeenAgent extends AgentStatus {
-  /** The readable file that lacks the MCP server. */
-  serverMissing: string | null;
-  /** Files in which something other than the server is missing or different. */
-  lacking: string[];
-}
-
-/** How far agents are wired, judged by the content of their files. */
-export function statusOf(
-  place: Place,
-  agents: readonly AgentName[],
-  command: string | undefined,
-): SeenAgent[] {
+/** How agents are wired, by the content of their files. */
+export function statusOf(place: Place, agents: readonly AgentName[]): AgentStatus[] {
   const manifest = readManifest(place, true);
   const files = new Files(place);
-  const places = agents.flatMap((agent) => [
-    { agent, folder: undefined },
-    ...manifest.agents.filter((one) => one.agent === agent && one.folder !== undefined),
-  ]);
-  return places.map(({ agent, folder }) => {
-    const wired = manifest.agents.find((one) => one.agent === agent && one.folder === folder);
-    const wish = {
-      agent,
-      folder,
-      command: command ?? wired?.command ?? 'forge',
-      instructions: wired?.instructions ?? false,
-      allow: wired?.allow === true,
-    };
-    const seen = seeAgent(place, files, wish);
-    const isSaid = seen.state === 'absent' || folder !== undefined;
-    const wants = isSaid ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow);
-    const { files: shown, ...rest } = seen;
-    const title = `${AGENTS[agent].title}${folder === undefined ? '' : ` in ${folder}`}`;
-    return { name: agent, title, ...(folder === undefined ? {} : { folder }), files: shown, wants, ...rest };
+  return agents.flatMap((agent) => {
+    const known = manifest.agents.filter((one) => one.agent === agent);
+    const top = known.find(({ folder }) => folder === undefined);
+    const own = top ?? { agent, command: 'forge', instructions: false };
+    return [own, ...known.filter((one) => one !== top)].map((wish) => seeAgent(place, files, wish));
   });
 }
 
-const isHere = ({ state }: WiredFile): boolean => state === 'wired' || state === 'other_command';
-
-interface SeenFile {
-  part: Part;
-  file: WiredFile;
-  found: Found[];
+/** The command that starts forge in a file. Undefined if there is none, or if the file cannot be read. */
+function startIn(files: Files, part: Part): string | undefined {
+  if (part.kind !== 'json') return undefined;
+  let settings: unknown;
+  try {
+    settings = readValue(files.read(part.file).text ?? '');
+  } catch {
+    return undefined;
+  }
+  const hook = textsIn(settings).find((line) => isHookOf(part.agent, line));
+  if (hook !== undefined) return startOf(hook);
+  const at = (value: unknown, key: string): unknown => (value as Record<string, unknown> | undefined)?.[key];
+  return serverStart(part.server?.path.reduce(at, settings));
 }
 
-function seeAgent(place: Place, files: Files, wish: Wish) {
-  // The block of instructions is shown when someone asked for it, and where it is.
-  const all = partsAt(place, { ...wish, instructions: true }).map((part) => seeFile(place, files, part));
-  const seen = all.filter(
-    ({ part, file: { state } }) =>
-      wish.instructions || part.kind !== 'block' || (state !== 'missing' && state !== 'unreadable'),
-  );
-  const commands = seen.flatMap(({ found }) => found.flatMap((one) => one.commands));
-  for (const one of seen) nameCommand(place, files, wish, one, commands);
+function seeAgent(place: Place, files: Files, wish: Wish): AgentStatus {
+  const { agent, folder } = wish;
+  const parts = partsAt(place, { ...wish, instructions: true });
+  const commands = parts.map((part) => startIn(files, part));
+  // Show the block of instructions if someone asked for it, and where it is.
+  const seen = parts
+    .map((part, at) => {
+      // A clone may be wired with another command.
+      const command = commands[at] ?? commands.find(Boolean) ?? wish.command;
+      const own = partsAt(place, { ...wish, instructions: true, command })[at] ?? part;
+      const named = commands[at] === undefined || command === 'forge' ? {} : { command };
+      return { part, file: { ...seeFile(place, files, own), ...named } };
+    })
+    .filter(
+      ({ part, file: { state } }) =>
+        wish.instructions || part.kind !== 'block' || state === 'wired' || state === 'changed',
+    );
   // A file that several agents share makes none of them wired.
   const own = seen.filter(({ part }) => !isShared(part, place.isUser));
   const isAbsent = own.every(({ file: { state } }) => state === 'missing' || state === 'unreadable');
-  const isComplete = seen.every(({ file }) => isHere(file));
-  const state: AgentStatus['state'] = isAbsent ? 'absent' : isComplete ? 'wired' : 'partly';
-  const lacks = (isServer: boolean, isLacking: (found: Found) => boolean) =>
-    seen.filter(({ found }) => found.some((one) => one.isServer === isServer && isLacking(one)));
+  const isComplete = seen.every(({ file: { state } }) => state === 'wired');
+  const state = isAbsent ? 'absent' : isComplete ? 'wired' : 'partly';
+  const needsSteps = state !== 'absent' && folder === undefined;
   return {
-    files: seen.map(({ file }) => file),
+    name: agent,
+    title: `${AGENTS[agent].title}${folder === undefined ? '' : ` in ${folder}`}`,
+    ...(folder === undefined ? {} : { folder }),
     state,
-    serverMissing: lacks(true, (one) => one.state === 'missing')[0]?.file.path ?? null,
-    lacking: lacks(false, (one) => one.state !== 'wired')
-      .filter(({ file }) => !isHere(file))
-      .map(({ file }) => file.path),
+    files: seen.map(({ file }) => file),
+    wants: needsSteps ? AGENTS[agent].wants(wish.command, place.isUser, wish.allow === true) : [],
   };
 }
 
@@ -104,43 +93,18 @@ const isShared = ({ kind, file }: Part, isUser: boolean): boolean =>
   kind === 'block' &&
   AGENT_NAMES.filter((name) => AGENTS[name].instructions[isUser ? 'user' : 'project'] === file).length > 1;
 
-/** Broken settings, a folder in place of a file, a file that this person may not read. */
-const UNREADABLE: ReadonlySet<string> = new Set(['refused', 'corrupted', 'outside']);
-
-/** What a file holds of forge. One that cannot be read does not hide the others. */
-function seeFile(place: Place, files: Files, part: Part): SeenFile {
+/** Forge's part of a file. One unreadable file does not hide the others. */
+function seeFile(place: Place, files: Files, part: Part): WiredFile {
   const path = shownAt(place, part.file);
   try {
     const { text } = files.read(part.file);
-    const found = withFile(path, text, () => findPart(text ?? '', part));
+    const found = withFile(path, text, (): Found[] => (text === null ? [] : findPart(text, part)));
     const states = new Set(found.map(({ state }) => state));
-    const state = text === null ? 'missing' : states.size === 1 ? found[0]?.state : 'changed';
-    return { part, file: { path, state: state ?? 'missing' }, found };
+    const [state = 'missing'] = states;
+    return { path, state: states.size > 1 ? 'changed' : state };
   } catch (error) {
     const { kind, message } = error as ForgeError;
-    if (!UNREADABLE.has(kind)) throw error;
-    const problem = message.replace(/; nothing was written\.$/, '.');
-    return { part, file: { path, state: 'unreadable', problem }, found: [] };
+    if (!['refused', 'corrupted', 'outside'].includes(kind)) throw error;
+    return { path, state: 'unreadable', problem: message.replace(/; nothing was written\.$/, '.') };
   }
-}
-
-/** A file that differs from what would be installed may be what another command would install. */
-function nameCommand(
-  place: Place,
-  files: Files,
-  wish: Wish,
-  { part, file }: SeenFile,
-  found: readonly string[],
-): void {
-  if (file.state !== 'changed') return;
-  // Without --no-install, npx may run an unrelated package. A person may have wired it nevertheless.
-  const others = new Set([...found, ...['', 'npx ', 'npx --no-install '].map((start) => `${start}forge`)]);
-  others.delete(wish.command);
-  const text = files.read(part.file).text ?? '';
-  const isWiredWith = (command: string): boolean =>
-    partsAt(place, { ...wish, instructions: true, command })
-      .filter((other) => other.file === part.file)
-      .every((other) => findPart(text, other).every(({ state }) => state === 'wired'));
-  const command = [...others].find(isWiredWith);
-  if (command !== undefined) Object.assign(file, { state: 'other_command', command });
 }

@@ -2,61 +2,65 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { kindOf } from '../finding/question.js';
 
-/** In bytes. A turn that wrote more is read from its end. */
+/** In bytes. Of a longer turn only the end is read. */
 const MAX_READ = 1 << 20;
+
+type Fields = Record<string, unknown>;
 
 /** A tool call in a client's transcript. */
 export interface ToolCall {
   tool: string;
   input: Fields;
-  /** When it was made, ms; 0 where the client writes no time. */
+  /** In ms. 0 where the client writes no time. */
   at: number;
-  /** Null while it runs, or where it never came to an end. */
+  /** Null while the call runs, and if it never ended. */
   output: string | null;
-  /** Of a command; null: not known. */
+  /** The exit code of a command. Null: unknown. */
   exit: number | null;
   failed: boolean;
-  /** A sub-agent made it, in a context of its own. */
-  isPart: boolean;
-  /** The folder it was made in; absent where the client does not say. */
+  /** A sub-agent made the call, in a context of its own. */
+  isSubagent: boolean;
+  /** The working directory, where the client names it. */
   cwd?: string;
+  /** Byte offset of the line. */
+  offset: number;
 }
 
 /**
- * The tool calls in a client's transcript behind an offset (bytes) and since a time (ms), and how far it was read: up to
- * the first call that has no result yet, unless the turn is over. Every client writes its own format, and none documents
- * it: calls and results are known by their fields alone, and all else is passed over.
+ * Reads the tool calls after an offset (bytes) and since a time (ms), and how far it got: up to the first call without a
+ * result, unless the turn is over. No client documents its format, so calls and results are recognized by their fields.
  */
 export function readCalls(
   path: string,
   { from, since, isOver = true }: { from: number; since: number; isOver?: boolean },
 ): { calls: ToolCall[]; offset: number } {
-  const read = readBehind(path, from);
+  const read = readTail(path, from);
   if (!read) return { calls: [], offset: from };
-  const found: Found = new Map();
-  let offset = read.offset - Buffer.byteLength(read.text);
+  const found = new Map<string, ToolCall>();
+  let offset = read.end - Buffer.byteLength(read.text);
   const last: { cwd?: string } = {};
-  const whole = parse(read.text);
+  const whole = parseJson(read.text);
   for (const line of whole === undefined ? read.text.split('\n') : [read.text]) {
-    const value = whole ?? parse(line);
-    if (value !== undefined) visit(value, { since, at: 0, isPart: false, offset, last }, found);
+    const value = whole ?? parseJson(line);
+    visit(value, { since, at: 0, isSubagent: false, offset, last }, found);
     offset += Buffer.byteLength(line) + 1;
   }
   const calls = [...found.values()];
   const open = isOver ? undefined : calls.find(({ output }) => output === null);
-  return { calls, offset: open?.offset ?? read.offset };
+  return { calls, offset: open?.offset ?? read.end };
 }
 
-function readBehind(path: string, from: number): { text: string; offset: number } | null {
+function readTail(path: string, from: number): { text: string; end: number } | null {
   let file: number | undefined;
   try {
+    // Without O_NONBLOCK a FIFO would block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     if (!stats.isFile()) return null;
     const start = Math.max(from <= stats.size ? from : 0, stats.size - MAX_READ);
     const bytes = Buffer.alloc(stats.size - start);
     const length = readSync(file, bytes, 0, bytes.length, start);
-    return { text: bytes.toString('utf8', 0, length), offset: start + length };
+    return { text: bytes.toString('utf8', 0, length), end: start + length };
   } catch {
     return null;
   } finally {
@@ -64,7 +68,8 @@ function readBehind(path: string, from: number): { text: string; offset: number 
   }
 }
 
-function parse(text: string): unknown {
+/** Undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -72,56 +77,50 @@ function parse(text: string): unknown {
   }
 }
 
-type Fields = Record<string, unknown>;
-
-interface Around {
+interface Position {
   since: number;
   at: number;
-  isPart: boolean;
-  /** Of the line, in bytes. */
+  isSubagent: boolean;
   offset: number;
-  /** The last folder that the client named. */
+  /** The last working directory that the client named. */
   last: { cwd?: string };
 }
 
-type Found = Map<string, ToolCall & { offset: number }>;
-
-/** Notes each call of a tool by its id, and its result once that comes. */
-function visit(value: unknown, around: Around, found: Found): void {
+/** Collects each tool call by its id, and its result when it comes. */
+function visit(value: unknown, position: Position, found: Map<string, ToolCall>): void {
   if (typeof value !== 'object' || value === null) return;
   const fields = value as Fields;
-  // Every client writes a time beside each message.
-  const at = typeof fields.timestamp === 'string' ? Date.parse(fields.timestamp) || 0 : around.at;
-  if (typeof fields.timestamp === 'string' && at < around.since) return;
-  if (typeof fields.cwd === 'string' && isAbsolute(fields.cwd)) around.last.cwd = fields.cwd;
-  const here = { ...around, at, isPart: around.isPart || fields.isSidechain === true };
+  const at = typeof fields.timestamp === 'string' ? Date.parse(fields.timestamp) || 0 : position.at;
+  if (typeof fields.timestamp === 'string' && at < position.since) return;
+  if (typeof fields.cwd === 'string' && isAbsolute(fields.cwd)) position.last.cwd = fields.cwd;
+  const isSubagent = position.isSubagent || fields.isSidechain === true;
   const tool = text(fields.name ?? fields.toolName ?? fields.tool_name);
   const id = text(fields.tool_use_id ?? fields.call_id ?? fields.toolCallId ?? fields.id);
   const input = kindOf(tool) === 'other' ? null : inputIn(fields.input ?? fields.args ?? fields.arguments);
+  const known = id === '' ? undefined : found.get(id);
   if (input) {
-    // Gemini CLI names the exit code of a failure alone, and has the result beside the call.
+    // Gemini CLI stores the result in the call, and an exit code only for failures.
     const result = fields.result ?? fields.response;
-    const output = result === undefined ? null : outputIn(result);
-    const exit = exitIn(result) ?? (fields.status === 'success' ? 0 : null);
     found.set(id || `${tool} ${JSON.stringify(input)}`, {
-      ...{ tool, input, at, output, exit, failed: fields.status === 'error' },
-      ...{ isPart: here.isPart, offset: here.offset, ...around.last },
+      tool,
+      input,
+      at,
+      output: result === undefined ? null : outputIn(result),
+      exit: exitIn(result) ?? (fields.status === 'success' ? 0 : null),
+      failed: fields.status === 'error',
+      isSubagent,
+      offset: position.offset,
+      ...position.last,
     });
-  } else if (found.has(id) && id !== '') settle(id, fields, found);
-  for (const inner of Object.values(fields)) visit(inner, here, found);
+  } else if (known) settle(known, fields);
+  for (const inner of Object.values(fields)) visit(inner, { ...position, at, isSubagent }, found);
 }
 
-/** Claude Code names no exit code of a command that worked, nor of one that a person refused: that one never ran. */
-function settle(id: string, result: Fields, found: Found): void {
-  const known = found.get(id) as ToolCall & { offset: number };
-  const exit = exitIn(result) ?? known.exit;
-  const failed = result.is_error === true || result.success === false;
-  found.set(id, {
-    ...known,
-    exit: exit ?? (result.type === 'tool_result' && !failed ? 0 : null),
-    output: outputIn(result) || (known.output ?? ''),
-    failed,
-  });
+/** Claude Code writes no exit code for a successful command, and none for one that the person refused. */
+function settle(call: ToolCall, result: Fields): void {
+  call.failed = result.is_error === true || result.success === false;
+  call.exit = exitIn(result) ?? call.exit ?? (result.type === 'tool_result' && !call.failed ? 0 : null);
+  call.output = outputIn(result) || (call.output ?? '');
 }
 
 const OUTPUTS = ['content', 'output', 'text', 'stdout', 'result', 'response', 'functionResponse', 'data'];
@@ -129,7 +128,7 @@ const OUTPUTS = ['content', 'output', 'text', 'stdout', 'result', 'response', 'f
 /** The text of a result, wherever a client puts it. */
 export function outputIn(value: unknown): string {
   if (typeof value === 'string') {
-    const inner = value.startsWith('{') ? parse(value) : undefined;
+    const inner = value.startsWith('{') ? parseJson(value) : undefined;
     return (inner === undefined ? '' : outputIn(inner)) || value;
   }
   if (Array.isArray(value)) return value.map(outputIn).filter(Boolean).join('\n');
@@ -144,25 +143,25 @@ export function outputIn(value: unknown): string {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function inputIn(given: unknown): Fields | null {
-  const input = typeof given === 'string' ? parse(given) : given;
+  const input = typeof given === 'string' ? parseJson(given) : given;
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Fields) : null;
 }
 
-const EXIT_FIELDS = ['exit_code', 'exitCode', 'exit'];
 const EXIT_WORDS = /(?:exit code:?|exited with (?:exit )?code:?)\s*(-?\d{1,5})/i;
 
 /** The first exit code anywhere in a result. */
 function exitIn(value: unknown): number | null {
   if (typeof value === 'string') {
-    const inner = value.startsWith('{') ? parse(value) : undefined;
-    const code = EXIT_WORDS.exec(
-      value.length > 4000 ? value.slice(0, 2000) + value.slice(-2000) : value,
-    )?.[1];
-    return inner === undefined ? (code === undefined ? null : Number(code)) : exitIn(inner);
+    const inner = value.startsWith('{') ? parseJson(value) : undefined;
+    if (inner !== undefined) return exitIn(inner);
+    const ends = value.length > 4000 ? value.slice(0, 2000) + value.slice(-2000) : value;
+    const code = EXIT_WORDS.exec(ends)?.[1];
+    return code === undefined ? null : Number(code);
   }
   if (typeof value !== 'object' || value === null) return null;
-  const own = EXIT_FIELDS.map((field) => (value as Fields)[field]).find((code) => typeof code === 'number');
-  if (typeof own === 'number') return own;
+  const { exit_code, exitCode, exit } = value as Fields;
+  const own = [exit_code, exitCode, exit].find((code) => typeof code === 'number');
+  if (own !== undefined) return own as number;
   for (const inner of Object.values(value)) {
     const code = exitIn(inner);
     if (code !== null) return code;

@@ -126,11 +126,7 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
       const tail = makeTail(screenOf, (text) => !silent && io.stderr.write(text));
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
-    cycleView: () =>
-      makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), {
-        live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
-        style: errorStyle,
-      }),
+    cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), errorStyle),
     print: (line) => io.stdout.write(`${onScreen(line)}\n`),
     onScreen,
     style: await styleFor(io.stdout, screen),

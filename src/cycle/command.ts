@@ -7,11 +7,11 @@ import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './r
 
 const TIMEOUT: OptionSpec = {
   flags: '--timeout <s>',
-  help: 'seconds until the command is ended (default: 1800)',
+  help: 'time limit for the command, in seconds (default: 1800)',
   number: [1, 604_800],
 };
 
-/** The words after `--`: exit 2 without any. */
+/** The words after `--`. Exit 2 without any. */
 function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
   if (words.length > 0) return { command: [...words] };
   throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
@@ -19,7 +19,7 @@ function commandOf(words: readonly string[], name: string): Pick<CycleOptions, '
   });
 }
 
-/** Shows what happens, and lets a person end it in order. */
+/** Shows the progress, and lets Ctrl-C end the cycle cleanly. */
 function watchCycle(call: Call): CycleWatch & { end(): void } {
   const view = call.cycleView();
   return { ...view, ...call.stops(view.note) };
@@ -54,9 +54,7 @@ function renderCycle(value: CycleResult, style: Style): string {
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
     ...failuresIn(report.evidence).map((text) => style.bad(`  ${text}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
-    ...report.tests_changed.map((name) =>
-      style.warn(`  changed: ${oneLine(name, 200)}, which judges this work`),
-    ),
+    ...report.tests_changed.map((name) => style.warn(`  changed test: ${oneLine(name, 200)}`)),
     ...(describeKept(report) === '' ? [] : [style.good(`  made: ${describeKept(report)}`)]),
     ...report.promoted.map(({ pattern }) => style.good(`  promoted: ${oneLine(pattern, 300)}`)),
     ...report.contested.map(({ pattern }) => style.warn(`  contested: ${oneLine(pattern, 300)}`)),
@@ -74,13 +72,13 @@ export const group: Group = {
     command<CycleResult>({
       name: 'cycle',
       args: ['[command...]'],
-      summary: 'Run a command as one governed cycle: briefed, watched, judged by its tests and recorded',
+      summary: 'Run a command as one governed cycle: briefed, judged by its tests and recorded',
       example: 'forge cycle -- npm test',
       options: [
         TIMEOUT,
         {
           flags: '--task <id>',
-          help: 'work on this one, not on what is in focus or comes next',
+          help: 'the task, instead of the one in focus or the next one',
           values: { live: ['feature', 'issue'] },
         },
       ],
@@ -96,36 +94,30 @@ export const group: Group = {
 const YEAR = 31_536_000;
 
 const LOOP_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--max-cycles <n>', help: 'end after so many cycles', number: [1, 1_000_000] },
-  { flags: '--max-time <s>', help: 'begin no cycle after so many seconds', number: [1, YEAR] },
+  { flags: '--max-cycles <n>', help: 'stop after N cycles', number: [1, 1_000_000] },
+  { flags: '--max-time <s>', help: 'start no cycle after this many seconds', number: [1, YEAR] },
   { flags: '--sleep <s>', help: 'seconds between two cycles (default: 0)', number: [0, 604_800] },
   {
     flags: '--max-failures <n>',
-    help: 'end after so many failed cycles in a row (default: 3)',
+    help: 'stop after N failed cycles in a row (default: 3)',
     number: [1, 1_000_000],
   },
-  {
-    flags: '--cost-hook <command>',
-    help: 'gets each report as JSON on stdin; ends the loop unless it exits with 0',
-  },
-  { flags: '--resume', help: 'go on with the counts of the loop before' },
+  { flags: '--resume', help: 'continue with the counts of the previous loop' },
   TIMEOUT,
 ];
 
 type LoopFlags = Partial<Record<'maxCycles' | 'maxTime' | 'sleep' | 'maxFailures' | 'timeout', number>> & {
-  costHook?: string;
   resume?: boolean;
 };
 
 function optionsOf(call: Call, words: readonly string[]): LoopOptions {
-  const { maxCycles, maxTime, sleep, maxFailures, timeout, costHook, resume } = call.options as LoopFlags;
+  const { maxCycles, maxTime, sleep, maxFailures, timeout, resume } = call.options as LoopFlags;
   const given = {
     max_cycles: maxCycles,
     max_time_seconds: maxTime,
     sleep_seconds: sleep,
     max_failures: maxFailures,
     timeout_seconds: timeout,
-    cost_hook: costHook,
     resume,
   };
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -156,7 +148,7 @@ export const loopGroup: Group = {
       name: 'loop',
       args: ['[command...]'],
       summary:
-        'Repeat governed cycles: a line of JSON each with --json, and a last one that says why it ended',
+        'Repeat governed cycles; with --json one line each, and a last one with the reason for the end',
       example: 'forge loop --max-cycles 1 -- npm test',
       options: LOOP_OPTIONS,
       writes: true,

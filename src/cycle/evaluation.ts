@@ -1,9 +1,15 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { FORGE_FOLDER } from '../core/paths.js';
+import { readTarget } from '../core/files.js';
+import { parseJson } from '../core/json.js';
+import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
 import type { ProcessRun } from '../core/process.js';
-import { testsDiffer } from '../feature/rules.js';
-import type { VerifyWatch } from '../feature/verify.js';
+import { oneLine } from '../core/text.js';
+import { listFeatures } from '../feature/feature.js';
+import { type Feature, testsDiffer } from '../feature/rules.js';
+import { type VerifyWatch, verifyFeatures } from '../feature/verify.js';
 import type { TreeReader } from '../git/tree.js';
 import {
   type BoundEvidence,
@@ -13,10 +19,10 @@ import {
   type Evidence,
 } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
-import type { Context } from '../project/project.js';
-import type { Observations } from './execution.js';
-import { type CycleFacts, changedTests, takeFacts } from './facts.js';
-import type { RunWatch } from './mark.js';
+import { readRecords } from '../ledger/memory.js';
+import { type Context, contextAt } from '../project/project.js';
+import { showTrust } from '../trust/trust.js';
+import type { Observations, RunWatch } from './builder.js';
 import {
   classify,
   type Findings,
@@ -24,23 +30,24 @@ import {
   findRegressions,
   findRerun,
   findViolations,
+  type Guarded,
   hasImproved,
   isPassing,
 } from './rules.js';
 
-/** A cycle on its way to the verdict. */
+/** A cycle after its command. */
 export interface Executed {
   task: string;
   environment_valid: boolean;
   before: CycleFacts;
-  /** The working tree before the command; null without git. */
+  /** The working tree before the command. Null without git. */
   trees: { reader: TreeReader; before: string } | null;
   /** Null when the command was not run. */
   run: ProcessRun | null;
   observations: Observations;
 }
 
-/** What a cycle came to before it is recorded. */
+/** An evaluated cycle. */
 export interface Work extends Executed {
   evaluation: Evaluation;
 }
@@ -49,104 +56,85 @@ export interface Evaluation {
   classification: Classification;
   violations: string[];
   regressions: string[];
-  /** Files that look like tests, or that tests name, and that changed. */
+  /** Changed files that look like tests, or that tests name. */
   tests_changed: string[];
   runs: BoundEvidence;
-  /** Of features: all, and those that pass. */
+  /** Counts of features. */
   features: number;
   passing: number;
   passing_before: number;
   files_changed: number | null;
-  /** The working tree before the tests ran; null where nobody can tell. */
+  /** The working tree before the tests ran. Null when unknown. */
   tree: string | null;
-  /** Features that came to pass, as forge itself saw. */
+  /** Features that became passing in forge's own runs. */
   gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
 }
 
-/** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
+/** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
 export async function evaluate(context: Context, ran: Executed, watch: RunWatch): Promise<Evaluation> {
-  const isRun = ran.run?.started === true;
+  const { before, environment_valid, run } = ran;
   const [notes, violations]: [string[], string[]] = [[], []];
+  const isRun = run?.started === true;
   // Git works while memory is verified.
   const changing = isRun ? readChanged(ran, notes) : Promise.resolve(null);
   changing.catch(() => undefined);
   const isIntact = await checkMemory(context, violations, notes);
-  const facts = look(context, violations);
-  if (facts) violations.push(...findViolations(ran.before, facts));
+  const after = tryFacts(context, violations);
   const changed = await changing;
   const tree = changed?.tree ?? null;
   const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map() };
-  // Tests prove nothing where the list of them, or memory, is not what it was.
-  const task = isRun && isIntact && facts ? await judgeTests(judge, ran, facts) : 'unknown';
-  const end = look(context, facts ? violations : []);
-  // The tests run what the command wrote.
-  if (facts && end) violations.push(...findViolations(facts, end));
+  // Tests prove nothing if memory or the list of tests is damaged.
+  const task = isRun && isIntact && after ? await judgeTests(judge, ran, after) : 'unknown';
+  const { shown: ownRuns } = judge;
+  // Read again, because the tests run what the command wrote.
+  const end = after && tryFacts(context, violations);
+  if (end) violations.push(...findViolations(before, end));
+  const last = end ?? before;
+  const passing = findPassing(before, last, ownRuns);
+  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
+  const regressions = findRegressions(before, last, ownRuns);
+  const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   return {
-    ...verdict(ran, end ?? ran.before, {
+    classification: classify({
       violations,
+      regressions,
+      environment_valid,
+      exit_code: run?.exit_code ?? null,
       task,
-      shown: judge.shown,
-      tests_changed: facts ? changedTests(ran.before.testFiles, facts.testFiles, changed?.files ?? []) : [],
+      improved: hasImproved(before, last, ownRuns),
+      tests_changed,
     }),
+    violations: boundTexts(violations),
+    regressions: boundTexts(regressions),
+    tests_changed: boundTexts(tests_changed),
     runs: boundEvidence(judge.evidence),
+    features: last.features.length,
+    passing: passing.length,
+    passing_before: passed.size,
     files_changed: changed?.files.length ?? null,
     tree,
+    gained: passing.filter(({ id }) => !passed.has(id) && ownRuns.get(id) === 'passing').map(({ id }) => id),
     notes,
   };
 }
 
-type Outcome = Pick<Findings, 'task' | 'tests_changed'> & Pick<Judge, 'shown'> & { violations: string[] };
-
-function verdict({ before, environment_valid, run }: Executed, after: CycleFacts, outcome: Outcome) {
-  const { violations, task, shown, tests_changed } = outcome;
-  const regressions = findRegressions(before, after, shown);
-  const improved = hasImproved(before, after, shown);
-  const passing = findPassing(before, after, shown);
-  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
-  const gained = passing.filter(({ id }) => !passed.has(id) && shown.get(id) === 'passing');
-  const exit_code = run?.exit_code ?? null;
-  const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
-  return {
-    classification: classify(findings),
-    violations: boundTexts(violations),
-    regressions: boundTexts(regressions),
-    tests_changed: boundTexts(tests_changed),
-    features: after.features.length,
-    passing: passing.length,
-    passing_before: passed.size,
-    gained: gained.map(({ id }) => id),
-  };
-}
-
-/** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
+/** LTM-05: finds whatever the command did to memory before anything is judged by it. */
 async function checkMemory(context: Context, violations: string[], notes: string[]): Promise<boolean> {
   try {
     await requireVerified(context);
     return true;
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
-    // A disk that fails is nobody's doing.
+    // A failing disk is not a violation.
     const list = error.kind === 'outside' ? notes : violations;
     list.push(`memory after the command: ${error.message}`);
     return false;
   }
 }
 
-/** Null when the command damaged what this is read from; that is named. */
-function look(context: Context, violations: string[]): CycleFacts | null {
-  try {
-    return takeFacts(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || !['corrupted', 'refused', 'outside'].includes(error.kind))
-      throw error;
-    violations.push(`damaged by the command: ${error.message}`);
-    return null;
-  }
-}
-
-/** What the command changed outside of `.forge/`; null where nobody can tell. */
+/** The files that the command changed outside of `.forge/`. Null when unknown. */
 async function readChanged(
   { trees }: Executed,
   notes: string[],
@@ -158,26 +146,28 @@ async function readChanged(
     return { tree, files: files.filter((path) => !path.split('/').includes(FORGE_FOLDER)) };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    notes.push(`what changed is not known: ${error.message}`);
+    notes.push(`the changed files are unknown: ${error.message}`);
     return null;
   }
 }
 
-/** Running again takes no longer than this together; what is left is named. */
+/** The total time for reruns. Features beyond it are named. */
 const RERUN_BUDGET_MS = 10 * 60_000;
 
-/** What tests are run with, and what they leave. */
 interface Judge {
   context: Context;
   watch: RunWatch;
   evidence: Evidence[];
   notes: string[];
   tree: string | null;
-  /** What forge's own runs showed, by feature. */
+  /** The results of forge's own runs, by feature. */
   shown: Map<string, 'passing' | 'failing'>;
 }
 
-/** The task's own tests, then what passed before and what is said to pass now. Tests that came with the work do not count. */
+/**
+ * Runs the task's own tests, then all features that passed before or claim to pass now: tests may depend on files that git
+ * ignores. Tests that came with the work do not count for the task.
+ */
 async function judgeTests(
   judge: Judge,
   { task, before }: Executed,
@@ -186,15 +176,26 @@ async function judgeTests(
   const [old, feature] = [before, after].map(({ features }) => features.find(({ id }) => id === task));
   const isTested = old && feature && (feature.tests ?? []).length > 0 && !testsDiffer(old, feature);
   const status = isTested ? ((await verify(judge, task)) ?? 'unknown') : 'untested';
-  await runAgain(judge, task, before, after);
+  const rerun = findRerun(before, after).filter(
+    ({ id, tests = [] }) => id !== task && tests.length > 0 && !judge.shown.has(id),
+  );
+  const deadline = elapsed() + RERUN_BUDGET_MS;
+  for (const [i, { id }] of rerun.entries()) {
+    if (judge.watch.stop?.aborted) break;
+    if (elapsed() > deadline) {
+      const left = rerun.slice(i).map((one) => one.id);
+      judge.notes.push(`not rerun within the time limit: ${left.join(', ')}`);
+      break;
+    }
+    await verify(judge, id);
+  }
   return status;
 }
 
-/** Runs a feature's tests and keeps what they showed; null when they could not be run. */
+/** Runs a feature's tests. Null when they could not be run. */
 async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | 'untested' | null> {
   const { context, watch, evidence, notes, tree } = judge;
-  const onRun: VerifyWatch['onRun'] = (feature, run) => {
-    const { argv, exit_code, duration_ms, output } = run;
+  const onRun: VerifyWatch['onRun'] = (feature, { argv, exit_code, duration_ms, output }) => {
     const shown = { output_bytes: output.bytes, output_sha256: output.sha256 };
     evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, ...shown });
   };
@@ -202,10 +203,8 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
   const show = (chunk: string): void => onOutput?.(chunk);
   try {
     const watching = { onRun, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
-    // Loaded where there is something to run.
-    const { verifyFeatures } = await import('../feature/verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);
-    // Tests that were never seen to fail show nothing (FEA-05).
+    // Tests that were never seen to fail prove nothing (FEA-05).
     if (results[0]?.unproven) return 'untested';
     const status = results[0]?.status === 'passing' ? 'passing' : 'failing';
     judge.shown.set(id, status);
@@ -217,22 +216,102 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
   }
 }
 
-/**
- * What a change touches cannot be told: much that tests depend on is ignored by git, or lies elsewhere. So all that
- * passed, and all that is said to pass now, is run, as far as the time reaches.
- */
-async function runAgain(judge: Judge, task: string, before: CycleFacts, after: CycleFacts): Promise<void> {
-  const wanted = findRerun(before, after).filter(
-    ({ id, tests = [] }) => tests.length > 0 && !judge.shown.has(id),
-  );
-  const deadline = elapsed() + RERUN_BUDGET_MS;
-  for (const [i, { id }] of wanted.entries()) {
-    const isLate = elapsed() > deadline;
-    if (isLate || judge.watch.stop?.aborted) {
-      const left = wanted.slice(i).map((feature) => feature.id);
-      if (isLate) judge.notes.push(`not run again, the time was up: ${left.join(', ')}`);
-      return;
-    }
-    if (id !== task) await verify(judge, id);
+/** What a cycle compares before and after the command. */
+export interface CycleFacts extends Guarded {
+  features: Feature[];
+  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
+  testFiles: TestFiles;
+}
+
+const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+export function readFacts(context: Context): CycleFacts {
+  const { disk, layout } = context;
+  const { features } = listFeatures(context);
+  const { items } = showTrust(context);
+  const config = disk.read(configFile(layout));
+  const scripts = items
+    .filter(({ kind }) => kind === 'file')
+    .map(({ name, content }) => [name, digest(content)]);
+  const breaches = readRecords(context, 'audit').filter(({ record }) => record.kind === 'breach');
+  return {
+    features,
+    testFiles: readTestFiles(layout.root, features),
+    files: {
+      [shown(layout, configFile(layout))]: config && digest(config),
+      [shown(layout, initScript(layout))]: null,
+      ...Object.fromEntries(scripts),
+    },
+    tests: new Map(features.map(({ id, tests }) => [id, JSON.stringify(tests ?? [])])),
+    breaches: new Map(
+      breaches.map(({ id, record }) => [
+        id,
+        oneLine(String(record.reason || 'a governance rule was broken'), 500),
+      ]),
+    ),
+  };
+}
+
+/** Null when the command damaged these files, which is a violation. */
+function tryFacts(context: Context, violations: string[]): CycleFacts | null {
+  try {
+    return readFacts(context);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !['corrupted', 'refused', 'outside'].includes(error.kind))
+      throw error;
+    violations.push(`damaged by the command: ${error.message}`);
+    return null;
   }
+}
+
+/** The same project without cached state, after something else worked in it. */
+export function reopen({ layout, repository, world, disk, warnings }: Context): Context {
+  const fresh = contextAt(layout.root, repository, world, disk.dryRun);
+  fresh.warnings = warnings;
+  fresh.disk.guard = disk.guard;
+  return fresh;
+}
+
+type TestFiles = Readonly<Record<string, string>>;
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const SCRIPTS = 'the scripts of package.json';
+
+function readTestFiles(root: string, features: readonly Feature[]): TestFiles {
+  const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
+  const files: Record<string, string> = {};
+  for (const name of new Set(words.filter(isPath))) {
+    const bytes = tryRead(join(root, name));
+    if (bytes) files[name] = digest(bytes);
+  }
+  const manifest = tryRead(join(root, 'package.json'));
+  return manifest ? { ...files, [SCRIPTS]: digest(scriptsIn(manifest)) } : files;
+}
+
+const isPath = (word: string): boolean =>
+  word !== '' && !word.startsWith('-') && !word.startsWith('/') && !word.split('/').includes('..');
+
+function tryRead(path: string): Buffer | null {
+  try {
+    return readTarget(path, MAX_BYTES);
+  } catch {
+    return null;
+  }
+}
+
+function scriptsIn(manifest: Buffer): string {
+  try {
+    return JSON.stringify((parseJson(manifest.toString('utf8')) as { scripts?: unknown }).scripts ?? null);
+  } catch {
+    return '';
+  }
+}
+
+const TEST_FILE =
+  /(?:^|\/)(?:tests?|specs?|__tests__)\/|\.(?:test|spec)\.[^/]+$|_(?:test|spec)\.[^/]+$|(?:^|\/)test_[^/]+$/i;
+
+/** GOV-05: changed files that judge the work. A new file that a test names is the work itself. */
+function changedTests(before: TestFiles, after: TestFiles, changed: readonly string[]): string[] {
+  const named = Object.keys(before).filter((name) => before[name] !== after[name]);
+  return [...new Set([...named, ...changed.filter((path) => TEST_FILE.test(path))])].sort();
 }

@@ -1,45 +1,48 @@
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { splitCommand } from '../core/argv.js';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
+import { ProcessIdentity } from '../core/holder.js';
 import { loopFile } from '../core/paths.js';
-import { runProcess } from '../core/process.js';
-import { checkInput, encodeDocument } from '../core/schema.js';
+import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { listFeatures } from '../feature/feature.js';
-import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import type { Classification } from '../learning/evaluation.js';
+import { type Context, requireSupervisor } from '../project/project.js';
 import { chooseTask, runCycle } from './cycle.js';
-import { lookAgain } from './facts.js';
-import type { CycleWatch } from './mark.js';
-import { NO_TASK } from './mark.js';
-import type { CycleResult, MemoryError } from './rules.js';
-import {
-  afterCycle,
-  LOOP_STATE,
-  type LoopLimits,
-  type LoopResult,
-  type LoopState,
-  MAX_FAILURES,
-  reachedLimit,
-  resumed,
-  type StopReason,
-} from './rules.js';
+import { reopen } from './evaluation.js';
+import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
+import { type CycleWatch, NO_TASK } from './running.js';
 
-const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({
   command: z.array(z.string()).check(z.minLength(1)),
   timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
   max_cycles: z.optional(z.int().check(z.gte(1))),
-  max_time_seconds: z.optional(Seconds),
+  /** No cycle begins after it. */
+  max_time_seconds: z.optional(z.int().check(z.gte(0), z.lte(31_536_000))),
   sleep_seconds: z.optional(z.int().check(z.gte(0), z.lte(604_800))),
-  /** Failed cycles in a row; default 3. */
+  /** Failed cycles in a row. Default 3. */
   max_failures: z.optional(z.int().check(z.gte(1))),
-  /** A command, split by POSIX quoting: gets each report on stdin, and says by its exit code whether to go on. */
-  cost_hook: z.optional(z.string()),
-  /** Go on with the counts of the loop before. */
+  /** Continue with the counts of the loop before. */
   resume: z.optional(z.boolean()),
 });
 export type LoopOptions = z.infer<typeof LoopOptions>;
+
+/** So that a failure in every cycle is not paid for all night. */
+const MAX_FAILURES = 3;
+
+/** `<git dir>/forge/loop.json`: the counts that a resumed loop continues with. */
+export const LoopState = z.looseObject({
+  schema_version: z.literal('1.0'),
+  /** The running loop. Null when it ended. */
+  holder: z.nullable(ProcessIdentity),
+  cycles: z.int().check(z.gte(0)),
+  by_classification: z.record(z.string(), z.int()),
+  /** How long the loop ran, without the pauses before a resume. */
+  seconds: z.number().check(z.gte(0)),
+});
+export type LoopState = z.infer<typeof LoopState>;
+
+const LOOP_STATE: Format<LoopState> = { name: 'loop', version: '1.0', schema: LoopState };
 
 export interface LoopWatch extends CycleWatch {
   onCycle?(result: CycleResult): void;
@@ -48,127 +51,111 @@ export interface LoopWatch extends CycleWatch {
 interface Loop {
   context: Context;
   input: LoopOptions;
-  limits: LoopLimits;
-  hook: string[] | null;
   watch: LoopWatch;
   state: LoopState;
+  /** In a row. A resumed loop starts at 0, since somebody saw why it stopped. */
+  failures: number;
 }
 
-/** GOV-02: cycles until a limit, a signal, the cost hook, or nothing is left to do. */
+/** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
 export async function runLoop(
   context: Context,
   raw: LoopOptions,
   watch: LoopWatch = {},
 ): Promise<LoopResult> {
   const input = checkInput(LoopOptions, raw);
-  const hook = input.cost_hook === undefined ? null : splitCommand(input.cost_hook);
   requireSupervisor(context, 'memory');
-  const { max_cycles, max_time_seconds: max_time, max_failures = MAX_FAILURES } = input;
-  const limits = { max_cycles, max_time, max_failures };
-  if (context.disk.dryRun) return planned(context, { command: input.command }, limits);
-  const loop: Loop = {
-    context,
-    input,
-    limits,
-    hook,
-    watch,
-    state: beginLoop(context, input.resume === true, max_failures),
-  };
+  if (context.disk.dryRun) {
+    const stopped_by = isNothingLeft(context, input) ? 'nothing_left' : 'max_cycles';
+    const reason = `dry run: nothing was run (${input.command[0]})`;
+    return { cycles: 0, stopped_by, by_classification: {}, reason };
+  }
+  const loop: Loop = { context, input, watch, state: beginLoop(context, input), failures: 0 };
   try {
-    return await goRound(loop);
+    return await repeat(loop);
   } finally {
-    saveLoop(context, { ...loop.state, running: false });
+    saveLoop(context, { ...loop.state, holder: null });
   }
 }
 
-function planned(context: Context, input: LoopOptions, limits: LoopLimits): LoopResult {
-  const stop = nothingLeft({ context, limits }) ? 'nothing_left' : 'max_cycles';
-  const reason = `dry run: nothing was run (${input.command[0]})`;
-  return { cycles: 0, stopped_by: stop, by_classification: {}, reason };
-}
-
-async function goRound(loop: Loop): Promise<LoopResult> {
+async function repeat(loop: Loop): Promise<LoopResult> {
+  const { context, input, watch } = loop;
+  const sleep = input.sleep_seconds ?? 0;
+  const earlier = loop.state.seconds;
+  const started = elapsed();
   for (let round = 0; ; round++) {
     const stop = whyStop(loop, 0);
-    if (stop) return ended(loop, stop);
+    if (stop) return endedBy(loop, stop);
     try {
-      const result = await oneCycle(loop);
-      const after = (await whyStopAfter(loop, result)) ?? whyStop(loop, loop.input.sleep_seconds ?? 0);
-      const seconds = after ? 0 : (loop.input.sleep_seconds ?? 0);
-      loop.watch.onCycle?.(seconds > 0 ? beforeSleep(result, seconds) : result);
-      if (after) return ended(loop, after, result.memory_error);
-      if (seconds > 0) await sleepBetween(loop, seconds);
+      const { command, timeout_seconds } = input;
+      const fresh = { ...reopen(context), warnings: [] };
+      const options = { command, ...(timeout_seconds ? { timeout_seconds } : {}) };
+      const result = await runCycle(fresh, options, watch);
+      countCycle(loop, result.classification ?? 'FAILURE', earlier + (elapsed() - started) / 1000);
+      // A halt ends the loop. A disk that failed may work the next time.
+      const isHalted = result.memory_error && result.memory_error.kind !== 'outside';
+      const after = isHalted ? 'error' : whyStop(loop, sleep);
+      const seconds = after ? 0 : sleep;
+      // Reported before the sleep, with its planned duration.
+      watch.onCycle?.(seconds > 0 ? withSleep(result, seconds) : result);
+      if (after) return endedBy(loop, after, result.memory_error);
+      if (seconds > 0) await pause(loop, seconds);
+      loop.state.seconds = earlier + (elapsed() - started) / 1000;
     } catch (error) {
-      loop.state = { ...loop.state, in_cycle: false };
-      // The very first was refused: there was no loop.
+      // If the first cycle is refused, there was no loop.
       if (!(error instanceof ForgeError) || round === 0) throw error;
-      return ended(loop, 'error', error);
+      return endedBy(loop, 'error', error);
     }
   }
 }
 
-async function oneCycle(loop: Loop): Promise<CycleResult> {
-  const { context, input, watch } = loop;
-  loop.state = { ...loop.state, in_cycle: true };
-  saveLoop(context, loop.state);
-  const { command, timeout_seconds } = input;
-  const fresh = { ...lookAgain(context), warnings: [] };
-  const result = await runCycle(fresh, { command, ...(timeout_seconds ? { timeout_seconds } : {}) }, watch);
-  loop.state = afterCycle(loop.state, result.classification ?? 'FAILURE');
-  saveLoop(context, loop.state);
-  return result;
+function countCycle(loop: Loop, classification: Classification, seconds: number): void {
+  const { cycles, by_classification: counts } = loop.state;
+  const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
+  loop.state = { ...loop.state, cycles: cycles + 1, by_classification, seconds };
+  loop.failures = hasFailed(classification) ? loop.failures + 1 : 0;
+  saveLoop(loop.context, loop.state);
 }
 
-/** Before a cycle, or before the sleep that leads to it. */
-function whyStop(loop: Loop, waiting: number): StopReason | null {
-  if (loop.watch.finish?.aborted) return 'interrupted';
-  const now = loop.context.world.now().getTime();
-  return reachedLimit(loop.state, loop.limits, now, waiting) ?? (nothingLeft(loop) ? 'nothing_left' : null);
+/** The reason to stop before another cycle, which would come after a sleep of so many seconds. */
+function whyStop({ context, input, watch, state, failures }: Loop, sleep: number): StopReason | null {
+  const { max_cycles, max_time_seconds, max_failures = MAX_FAILURES } = input;
+  if (watch.finish?.aborted) return 'interrupted';
+  if (failures >= max_failures) return 'max_failures';
+  if (max_cycles !== undefined && state.cycles >= max_cycles) return 'max_cycles';
+  if (max_time_seconds !== undefined && state.seconds + sleep >= max_time_seconds) return 'max_time';
+  return isNothingLeft(context, input) ? 'nothing_left' : null;
 }
 
-/** Where nothing is tracked at all, the limits that were given say how often. */
-function nothingLeft({ context, limits }: Pick<Loop, 'context' | 'limits'>): boolean {
+/** Without any features, the given limits say how many cycles to run. */
+function isNothingLeft(context: Context, { max_cycles, max_time_seconds }: LoopOptions): boolean {
   const { features } = listFeatures(context);
   if (chooseTask(context, undefined, features).id !== NO_TASK) return false;
-  return features.length > 0 || (limits.max_cycles === undefined && limits.max_time === undefined);
+  return features.length > 0 || (max_cycles === undefined && max_time_seconds === undefined);
 }
 
-async function whyStopAfter(loop: Loop, result: CycleResult): Promise<StopReason | null> {
-  // What halted memory halts the loop; a disk that failed may work the next time.
-  if (result.memory_error && result.memory_error.kind !== 'outside') return 'error';
-  return loop.hook && !(await costHookAgrees(loop.context, loop.hook, result, loop.watch))
-    ? 'cost_hook'
-    : null;
-}
-
-/** It is told at once; its last stage, as long as it is to be, takes the place of the one that a single cycle leaves out. */
-function beforeSleep(result: CycleResult, seconds: number): CycleResult {
+function withSleep(result: CycleResult, seconds: number): CycleResult {
   const sleep = { name: 'sleep', status: 'ok', duration_ms: seconds * 1000 } as const;
   return { ...result, stages: [...result.stages.slice(0, -1), sleep] };
 }
 
-async function sleepBetween({ watch }: Loop, seconds: number): Promise<void> {
-  watch.onStage?.('sleep');
+async function pause({ watch: { finish, onStage, onStageEnd } }: Loop, seconds: number): Promise<void> {
+  onStage?.('sleep');
   const started = elapsed();
-  await pause(seconds * 1000, watch.finish);
-  watch.onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms: Math.round(elapsed() - started) });
-}
-
-async function pause(ms: number, finish: AbortSignal | undefined): Promise<void> {
-  await setTimeout(ms, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
+  await setTimeout(seconds * 1000, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
+  onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms: Math.round(elapsed() - started) });
 }
 
 const REASONS: Record<StopReason, string> = {
-  max_cycles: 'as many cycles as were asked for',
+  max_cycles: 'the requested number of cycles was run',
   max_time: 'the time is up',
   max_failures: 'too many cycles failed in a row',
-  nothing_left: 'nothing left to do',
-  cost_hook: 'the cost hook said stop',
+  nothing_left: 'nothing is left to do',
   interrupted: 'interrupted',
   error: 'memory could not be written',
 };
 
-function ended({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
+function endedBy({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
   const { cycles, by_classification } = state;
   const result = { cycles, stopped_by, by_classification, reason: REASONS[stopped_by] };
   if (stopped_by !== 'error' || !cause) return result;
@@ -176,69 +163,31 @@ function ended({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): Lo
   return { ...result, reason: message, error: { kind, code, message, exit } };
 }
 
-/** Takes this worktree for a loop; exit 3 `loop.held` names who has it. */
-function beginLoop(context: Context, resume: boolean, max_failures: number): LoopState {
+/** Takes this worktree for a loop. Exit 3 `loop.held` names the holder. */
+function beginLoop(context: Context, { resume }: LoopOptions): LoopState {
   const { disk, world } = context;
   const me = world.self();
   return disk.withLock(() => {
-    const before = readLoop(context);
-    const alive =
-      before?.running && before.holder.pid !== me.pid && world.liveness(before.holder) === 'alive';
-    if (before && alive)
-      throw refused(
-        'loop.held',
-        `A loop is already running here (process ${before.holder.pid}); nothing was run.`,
-        {
-          hint: `wait for it, or end it: kill ${before.holder.pid}`,
-        },
-      );
+    const before = disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
+    const holder = before?.holder;
+    if (holder && holder.pid !== me.pid && world.liveness(holder) === 'alive')
+      throw refused('loop.held', `A loop is already running here (process ${holder.pid}); nothing was run.`, {
+        hint: `wait for it, or end it: kill ${holder.pid}`,
+      });
     if (resume && !before)
       context.warnings.push('There is no loop to resume; this one counts from the start.');
-    const state: LoopState =
-      resume && before
-        ? resumed(before, me, world.now().getTime(), max_failures)
-        : {
-            schema_version: '1.0',
-            holder: me,
-            started_at: timestamp(context),
-            cycles: 0,
-            failures: 0,
-            by_classification: {},
-            running: true,
-            in_cycle: false,
-          };
+    const fresh: LoopState = {
+      schema_version: '1.0',
+      holder: me,
+      cycles: 0,
+      by_classification: {},
+      seconds: 0,
+    };
+    const state = resume && before ? { ...before, holder: me } : fresh;
     saveLoop(context, state);
     return state;
   });
 }
 
-const readLoop = ({ disk }: Context): LoopState | null =>
-  disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
-
-function saveLoop(context: Context, state: LoopState): void {
-  const { disk } = context;
-  const bytes = encodeDocument({ ...state, updated_at: timestamp(context) });
-  disk.withLock(() => disk.replace(loopFile(disk.layout), bytes));
-}
-
-const HOOK_TIMEOUT_MS = 60_000;
-
-/** What the cost hook says of a cycle: its exit code decides. Typed by who started the loop, it has their surroundings. */
-async function costHookAgrees(
-  context: Context,
-  argv: readonly string[],
-  result: CycleResult,
-  watch: CycleWatch,
-): Promise<boolean> {
-  const env = Object.entries(context.world.env).filter(([, value]) => value !== undefined);
-  const run = await runProcess(argv, {
-    cwd: context.layout.root,
-    env: Object.fromEntries(env) as Record<string, string>,
-    input: `${JSON.stringify(result)}\n`,
-    timeoutMs: HOOK_TIMEOUT_MS,
-    onOutput: watch.onOutput?.bind(watch),
-    stop: watch.stop,
-  });
-  if (run.ended !== undefined) context.warnings.push(`The cost hook ${argv[0]}: ${run.ended}.`);
-  return run.exit_code === 0;
-}
+const saveLoop = ({ disk }: Context, state: LoopState): void =>
+  disk.withLock(() => disk.replace(loopFile(disk.layout), encodeDocument(state)));

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { AGENT_NAMES, type AgentName } from '../agent/agents.js';
 import { readValue } from '../agent/edit-json.js';
-import { seenPlace, userPlace } from '../agent/place.js';
-import { type SeenAgent, statusOf } from '../agent/status.js';
+import { readOnlyPlace, userPlace } from '../agent/place.js';
+import { type AgentStatus, statusOf } from '../agent/status.js';
 import { homeFolder } from '../core/environment.js';
 import { LINK_HINT } from '../core/error.js';
 import { readTarget } from '../core/files.js';
@@ -22,12 +22,13 @@ interface AgentPlace {
 export function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): Symptom[] {
   const { root, world } = place;
   const names = asked.length > 0 ? asked : AGENT_NAMES;
-  const [here = [], home = []] = [seenPlace(root), userPlace(world, { dryRun: true, warn: () => {} })].map(
-    (where) => statusOf(where, names, 'forge').filter(({ folder }) => folder === undefined),
-  );
-  const hasPlugin = ({ name }: SeenAgent): boolean => name === 'claude' && findsPlugin(place);
+  const [here = [], home = []] = [
+    readOnlyPlace(root),
+    userPlace(world, { dryRun: true, warn: () => {} }),
+  ].map((where) => statusOf(where, names).filter(({ folder }) => folder === undefined));
+  const hasPlugin = ({ name }: AgentStatus): boolean => name === 'claude' && findsPlugin(place);
   const agents = here
-    .map((status, i) => [status, home[i] as SeenAgent].find(isPresent) ?? status)
+    .map((status, i) => [status, home[i] as AgentStatus].find(isPresent) ?? status)
     .filter((status) => asked.length > 0 || isPresent(status) || hasPlugin(status));
   if (agents.length === 0)
     return advisory(
@@ -36,7 +37,7 @@ export function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): 
       'without them an agent uses memory only when it asks for it',
       'forge agent install claude',
     );
-  const startsForge = (status: SeenAgent): boolean =>
+  const startsForge = (status: AgentStatus): boolean =>
     hasPlugin(status) || !status.files.some(({ command }) => command !== undefined);
   return [
     ...(agents.some(startsForge) ? pathSymptoms(place) : []),
@@ -44,7 +45,7 @@ export function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): 
   ];
 }
 
-const isPresent = ({ state, files }: SeenAgent): boolean =>
+const isPresent = ({ state, files }: AgentStatus): boolean =>
   state !== 'absent' || files.some((file) => file.state === 'unreadable');
 
 /** Claude Code's plugin has forge's hooks and server, from any marketplace. */
@@ -66,8 +67,8 @@ function findsPlugin({ root, world }: AgentPlace): boolean {
 const MAX_BYTES = 1024 * 1024;
 const readText = (path: string): string => readTarget(path, MAX_BYTES)?.toString('utf8') ?? '{}';
 
-function agentSymptoms(place: AgentPlace, status: SeenAgent, hasPlugin: boolean): Symptom[] {
-  const { name, title, state, files, lacking, serverMissing } = status;
+function agentSymptoms(place: AgentPlace, status: AgentStatus, hasPlugin: boolean): Symptom[] {
+  const { name, title, state, files } = status;
   const install = `forge agent install ${name}`;
   if (state === 'absent' && !hasPlugin && !files.some((file) => file.state === 'unreadable'))
     return blocking(
@@ -77,21 +78,11 @@ function agentSymptoms(place: AgentPlace, status: SeenAgent, hasPlugin: boolean)
       install,
     );
   const found = files.flatMap((file) => fileSymptoms(place, file, install));
-  if (state !== 'absent' && lacking.length > 0) {
-    const why = 'the agent lacks its briefing, and may stop while a question is open';
-    found.push(
-      ...degraded(
-        `${title} is partly wired: see ${lacking.join(', ')}`,
-        "all of forge's hooks",
-        why,
-        install,
-      ),
-    );
-  }
-  if (state !== 'absent' && serverMissing !== null) {
-    const why = 'the agent has the commands but not the tools';
-    const observed = `no MCP server "forge" in ${serverMissing}`;
-    found.push(...degraded(observed, 'an entry that starts forge mcp', why, install));
+  const lacking = files.filter((file) => file.state === 'missing' || file.state === 'changed');
+  if (state === 'partly' && lacking.length > 0) {
+    const why = 'the agent may lack its briefing or its tools, and may stop while a question is open';
+    const observed = `${title} is partly wired: see ${lacking.map(({ path }) => path).join(', ')}`;
+    found.push(...degraded(observed, 'the hooks and the MCP server of this forge', why, install));
   }
   const faults = recentFaults(place, name);
   if (faults.length > 0) {
@@ -104,7 +95,7 @@ function agentSymptoms(place: AgentPlace, status: SeenAgent, hasPlugin: boolean)
 
 function fileSymptoms(
   { root }: AgentPlace,
-  { path, state, problem, command }: SeenAgent['files'][number],
+  { path, state, problem, command }: AgentStatus['files'][number],
   install: string,
 ): Symptom[] {
   if (state === 'unreadable')

@@ -121,8 +121,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** What agents' hooks ask and tell (AGT-01, KFR-09). */
     agent: {
-      mark: bind(() => import('../agent/conversation.js'), 'markKfr', 'looks'),
-      started: bind(() => import('../agent/conversation.js'), 'noteConversation', 'looks'),
+      started: bind(() => import('../agent/conversation.js'), 'noteStart', 'looks'),
       prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'looks'),
       unseen: bind(() => import('../agent/conversation.js'), 'unseenKfr', 'looks'),
       compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'looks'),
@@ -133,7 +132,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       saw: bind(() => import('../finding/finding.js'), 'noteSteps', 'looks'),
       observe: bind(() => import('../finding/finding.js'), 'noteCall', 'looks'),
       repeats: bind(() => import('../finding/finding.js'), 'noticeFor', 'looks'),
-      gateEdit: bind(() => import('../agent/edits.js'), 'gateEdit', 'looks'),
+      gateEdit: bind(() => import('../agent/conversation.js'), 'gateEdit', 'looks'),
       ended: bind(() => import('../agent/conversation.js'), 'endConversation', 'settles'),
       isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'looks'),
       fault: bind(() => import('../agent/conversation.js'), 'noteFault', 'looks'),

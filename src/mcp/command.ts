@@ -4,7 +4,7 @@ import { version } from '../cli/version.js';
 import { isBuilder } from '../core/environment.js';
 import { toForgeError } from '../core/error.js';
 import { openForge, servedWorld, textGuard, toolInputs } from '../index.js';
-import type { Host } from './host.js';
+import type { Host } from './server.js';
 
 async function hostOf(call: Call): Promise<Host> {
   const { cwd } = call;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -6,28 +7,34 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
-import type { Channel } from './host.js';
 
-/** The longest message, in bytes: many times what any tool takes. */
+/** The client's bytes, and lines back to it. */
+export interface Channel {
+  input: Readable;
+  /** False: nobody reads any more. */
+  send(line: string): boolean;
+}
+
+/** The longest message, in bytes: many times what any tool accepts. */
 const MAX_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** JSON-RPC's own codes. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
 
+const NO_MESSAGE = 'this is not a JSON-RPC 2.0 message: one object a line, its id a string or an integer';
+
 /**
- * One JSON message a line. The library's own transport drops what it cannot read, keeps a line of any length, and makes
- * the process load what draws terminals; here every line that is no message is answered (B-78), and nothing is kept of
- * one that is too long.
+ * One JSON message a line. The SDK's transport drops invalid lines and buffers lines of any length. This one answers every
+ * invalid line (B-78) and does not buffer one that is too long.
  */
 export class Lines implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
   private parts: Buffer[] = [];
-  /** Of a line that is too long: its beginning and its end, one of which holds the id. */
+  /** The start and the end of a line that is too long. One of them contains the id. */
   private ends: Buffer[] = [];
   private length = 0;
   private closed = false;
@@ -52,14 +59,12 @@ export class Lines implements Transport {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    this.parts = [];
-    // Nothing is left that this process would wait for.
+    // Otherwise the open stdin would keep the process alive.
     this.channel.input.destroy();
     this.onclose?.();
     this.whenClosed();
   }
 
-  /** Whoever does not read any more has gone. */
   private write(message: object): void {
     if (this.closed || this.channel.send(`${JSON.stringify(message)}\n`)) return;
     void this.close();
@@ -78,7 +83,7 @@ export class Lines implements Transport {
   private keep(part: Buffer): void {
     this.length += part.length;
     if (this.length <= MAX_LINE) {
-      if (part.length > 0) this.parts.push(part);
+      this.parts.push(part);
       return;
     }
     const [head = Buffer.concat([...this.parts, part]).subarray(0, ID_REACH), tail] = this.ends;
@@ -86,34 +91,28 @@ export class Lines implements Transport {
     this.parts = [];
   }
 
-  /** Characters are decoded when the whole line is there: a chunk may end in the middle of one. */
+  /** Decodes a line when it is complete: a chunk may end inside a character. */
   private take(): void {
-    const [{ length, ends }, line] = [this, Buffer.concat(this.parts)];
+    const [{ length, ends }, bytes] = [this, Buffer.concat(this.parts)];
     this.parts = [];
     this.ends = [];
     this.length = 0;
     if (length > MAX_LINE)
       this.refuse(INVALID_REQUEST, `a message has at most ${MAX_LINE} bytes`, idIn(ends));
-    else if (!isUtf8(line)) this.refuse(PARSE_ERROR, 'this line is no UTF-8');
-    else this.deliver(line.toString('utf8').trim());
+    else if (!isUtf8(bytes)) this.refuse(PARSE_ERROR, 'this line is not UTF-8');
+    else this.deliver(bytes.toString('utf8').trim());
   }
 
   private deliver(line: string): void {
     if (line === '') return;
     const message = parse(line);
     if (message === undefined) this.refuse(PARSE_ERROR, 'this line is not JSON');
-    else if (isMessage(message)) this.pass(message);
-    else
-      this.refuse(
-        INVALID_REQUEST,
-        'this is not a JSON-RPC 2.0 message: one object a line, its id a text or a whole number',
-      );
-  }
-
-  private pass(message: JSONRPCMessage): void {
-    const fault = faultOf(message);
-    if (fault === null) this.onmessage?.(message);
-    else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);
+    else if (!isMessage(message)) this.refuse(INVALID_REQUEST, NO_MESSAGE);
+    else {
+      const fault = faultOf(message);
+      if (fault === null) this.onmessage?.(message);
+      else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);
+    }
   }
 
   private refuse(code: number, message: string, id: string | number | null = null): void {
@@ -121,7 +120,7 @@ export class Lines implements Transport {
   }
 }
 
-/** How far from either end of a line that is too long its id is looked for. */
+/** How many bytes at either end of a long line are searched for its id. */
 const ID_REACH = 1024;
 
 // Clients write the id before the parameters, or last.
@@ -130,7 +129,7 @@ const FIRST_ID =
 const LAST_ID =
   /\}\s*,(?:\s*"jsonrpc"\s*:\s*"[^"]*"\s*,)?\s*"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*\}\s*$/;
 
-/** The id of a message that was too long to be read. */
+/** The id of a message that is too long to be read. */
 function idIn([head, tail]: readonly Buffer[]): string | number | null {
   const found = FIRST_ID.exec(head?.toString() ?? '') ?? LAST_ID.exec(tail?.toString() ?? '');
   return found?.[1] === undefined ? null : (JSON.parse(found[1]) as string | number);
@@ -147,10 +146,9 @@ function parse(line: string): unknown {
 const isMessage = (value: unknown): value is JSONRPCMessage =>
   isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
 
-/** No message of the protocol is as deep. */
 const MAX_DEPTH = 64;
 
-/** B-79: what the library would drop in silence, or nobody could walk through. */
+/** B-79: refuses what the SDK would drop silently, and what is too deep for recursion. */
 function faultOf(message: object): string | null {
   const left: { value: object; depth: number }[] = [{ value: message, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {

@@ -7,7 +7,7 @@ import { ProcessIdentity } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
-import { requireNoCycle } from '../cycle/mark.js';
+import { requireNoCycle } from '../cycle/running.js';
 import { asUnproved, type Feature, unproved } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import { backUp, backupRef, readNote, writeKept } from '../git/backup.js';

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openForge } from '../../src/index.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { claude, contextOf, GOAL, QUESTION, SILENT, sessionOf, talking } from '../support/agent-hooks.js';
 import { at } from '../support/agents.js';
@@ -10,7 +9,7 @@ import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
 describe('forge hook claude session-start', () => {
-  it('AGT-01 SES-01 starts a session and hands over the briefing, and nothing else', async () => {
+  it('AGT-01 SES-01 starts a session and sends only the briefing', async () => {
     const project = await makeForge();
     const outcome = await claude(project, 'session-start');
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
@@ -22,7 +21,7 @@ describe('forge hook claude session-start', () => {
     expect(sessionOf(project).holder.agent).toBe('claude-8a0c5f6e-2b9d-4d7e-9c41-7f5f0d1f4c11');
   });
 
-  it('AGT-01 goes on in its session on a resume, after a compaction, after /clear and in another process', async () => {
+  it('AGT-01 continues its session on a resume, after a compaction, after /clear and in another process', async () => {
     const project = await talking();
     const first = sessionOf(project).id;
     await claude(project, 'session-start', { source: 'resume' });
@@ -36,7 +35,7 @@ describe('forge hook claude session-start', () => {
     expect(sessionOf(project)).not.toHaveProperty('parked');
   });
 
-  it('SES-09 shows what is known where another agent holds the session, and takes nothing from it', async () => {
+  it('SES-09 sends the briefing without starting a session while another agent holds it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start'], {
       world: { holder: agent('other'), liveness: () => 'alive' },
@@ -51,7 +50,7 @@ describe('forge hook claude session-start', () => {
     expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
   });
 
-  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own', async () => {
+  it('SES-07 AGT-01 starts a new session when the agent of the running one is gone', async () => {
     const project = await makeForge();
     await claude(project, 'session-start', {
       options: { world: { ...at(agent('holder'), 0), agent: agent('first') } },
@@ -65,14 +64,14 @@ describe('forge hook claude session-start', () => {
     expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('-session-002');
   });
 
-  it('LTM-05 says that memory is halted, and what to type', async () => {
+  it('LTM-05 reports halted memory with the command to type', async () => {
     const project = await talking();
     writeFileSync(join(project.dir, '.forge/memory/ledger/solo-00000000.jsonl'), 'no ledger\n');
     const text = contextOf(await claude(project, 'session-start'));
     expect(text).toMatch(/no session was started\. .*\n {2}→ forge memory/);
   });
 
-  it('AGT-01 says that working memory cannot be read, and what to type', async () => {
+  it('AGT-01 reports unreadable working memory with the command to type', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
     project.write('.forge/local/kfr.json', '{ bad');
@@ -81,18 +80,7 @@ describe('forge hook claude session-start', () => {
     );
   });
 
-  it('KFR-04 AGT-01 an agent is told what was patched while its briefing was written', async () => {
-    const project = await talking();
-    const { agent: hooks } = openForge(project.dir);
-    const before = await hooks.mark();
-    await patch(project, [GOAL]);
-    await hooks.started('claude-late', before);
-    expect(await hooks.unseen('claude-late', false)).toContain('[kfr-1]');
-    await hooks.started('claude-late', await hooks.mark());
-    expect(await hooks.unseen('claude-late', false)).toBeNull();
-  });
-
-  it('AGT-01 SES-03 stays below what agents take, working memory first and whole', async () => {
+  it('AGT-01 SES-03 fits the limits of agents, with working memory first and whole', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'briefing.budget', '8000']);
     for (let i = 0; i < 60; i++)
@@ -116,7 +104,7 @@ describe('forge hook claude session-start', () => {
 });
 
 describe('forge hook claude user-prompt-submit and post-tool-use', () => {
-  it('KFR-04 hand over working memory once, when it has changed', async () => {
+  it('KFR-04 send working memory once when it changed', async () => {
     const project = await talking();
     expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
     await patch(project, [GOAL]);
@@ -129,7 +117,7 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-2] logout and login');
   });
 
-  it('KFR-09 AGT-01 give it back after a compaction, with whatever is called first', async () => {
+  it('KFR-09 AGT-01 send it again after a compaction, with the first hook that accepts context', async () => {
     const project = await talking();
     await patch(project, [GOAL]);
     await claude(project, 'user-prompt-submit');
@@ -144,7 +132,7 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
   });
 
-  it('AGT-01 have nothing to say before and after a tool, nor to a sub-agent', async () => {
+  it('AGT-01 send nothing before and after a tool, and nothing to a sub-agent', async () => {
     const project = await talking();
     await patch(project, [GOAL, QUESTION]);
     for (const event of ['pre-tool-use', 'post-tool-use'])

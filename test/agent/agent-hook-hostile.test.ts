@@ -15,7 +15,7 @@ import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
-describe('forge hook with what no agent should send', () => {
+describe('forge hook with invalid input', () => {
   const hostile: [string, string][] = [
     ['nothing', ''],
     ['no JSON', '{"session_id": '],
@@ -33,19 +33,21 @@ describe('forge hook with what no agent should send', () => {
       expect(await hook(project, ['claude', event], input), event).toEqual(SILENT);
   });
 
-  it('AGT-01 unknown fields, events and agents; extra words; another case', async () => {
+  it('AGT-01 accepts unknown fields, extra words and another case, and ignores unknown events and agents', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
     const stop = payload('claude', 'stop', { cwd: project.dir, a_new_field: { deep: [1] } });
     expect(blockOf(await hook(project, ['claude', 'stop'], stop))).not.toBeNull();
+    await claude(project, 'user-prompt-submit');
     expect(blockOf(await hook(project, ['claude', 'Stop'], stop))).not.toBeNull();
     for (const words of [['claude', 'teleport'], ['nobody', 'stop'], ['claude'], []])
       expect(await runForge(project, ['hook', ...words], { stdin: JSON.stringify(stop) })).toEqual(SILENT);
+    await claude(project, 'user-prompt-submit');
     const more = ['hook', 'claude', 'stop', '--json'];
     expect(blockOf(await runForge(project, more, { stdin: JSON.stringify(stop) }))).not.toBeNull();
   });
 
-  it('AGT-01 a payload of 10 MB', async () => {
+  it('AGT-01 reads a payload of 10 MB', async () => {
     const project = await talking();
     const big = { tool_response: { text: 'x'.repeat(10_000_000) } };
     expect(await claude(project, 'post-tool-use', big)).toEqual(SILENT);
@@ -53,7 +55,7 @@ describe('forge hook with what no agent should send', () => {
     expect(blockOf(await claude(project, 'stop', big))).not.toBeNull();
   });
 
-  it('AGT-01 a folder without forge, and one that is gone', async () => {
+  it('AGT-01 is silent in a folder without forge, and works below a missing one', async () => {
     const project = await makeForge();
     const outside = payload('claude', 'session-start', { cwd: '/' });
     expect(await hook({ dir: '/' }, ['claude', 'session-start'], outside)).toEqual(SILENT);
@@ -76,7 +78,7 @@ describe('forge hook with what no agent should send', () => {
   });
 
   it.each(['../../../../etc/passwd', `a/${'x'.repeat(10_000)}`, '\u001b[2J\n"}', '..', ''])(
-    'AGT-01 the session id %j: nothing is written but what forge names itself',
+    'AGT-01 turns the session id %j into a safe file name',
     async (session_id) => {
       const project = await makeForge();
       const text = contextOf(await claude(project, 'session-start', { session_id }));
@@ -87,7 +89,7 @@ describe('forge hook with what no agent should send', () => {
     },
   );
 
-  it('AGT-01 errors of its own let the agent go on; one line in the log says so, with nothing of the payload', async () => {
+  it('AGT-01 logs its own errors in one line without payload content, and lets the agent continue', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
     writeFileSync(join(project.dir, '.forge/local/kfr.json'), '{"entries": 7');
@@ -98,7 +100,7 @@ describe('forge hook with what no agent should send', () => {
     expect(existsSync(join(project.dir, '.forge/local/hooks.log'))).toBe(false);
   });
 
-  it('AGT-01 typed by a person it says who calls it', async () => {
+  it('AGT-01 tells a person that agents call it', async () => {
     const project = await makeForge();
     const { exitCode, stderr } = await runForge(project, ['hook', 'claude', 'stop'], { terminal: true });
     expect(exitCode).toBe(2);

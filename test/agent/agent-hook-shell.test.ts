@@ -8,7 +8,7 @@ import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { hooksFor } from '../support/wirings.js';
 
-/** The agents whose hooks are lines for a shell, with their events before and after a tool, and a call of an edit tool. */
+/** Agents whose hooks are shell lines: the events before and after a tool, and a call of an edit tool. */
 const AGENTS: Record<string, { before: string; after?: string; call: (path: string) => object }> = {
   claude: { before: 'PreToolUse', call: (path) => ({ tool_name: 'Write', tool_input: { file_path: path } }) },
   codex: {
@@ -35,7 +35,7 @@ const AGENTS: Record<string, { before: string; after?: string; call: (path: stri
 };
 const NAMES = Object.keys(AGENTS) as AgentName[];
 
-/** The line that the agent hands to a shell. */
+/** The line that the agent passes to a shell. */
 function lineOf(agent: AgentName, event: string, command = makeLauncher()): string {
   const found = textsIn(hooksFor(agent, false, command)[event]).find((text) => text.includes(' hook '));
   return found ?? '';
@@ -60,7 +60,7 @@ function run(
 
 const reasonIn = (stdout: string): string => textsIn(JSON.parse(stdout)).join('\n');
 
-/** A program in the place of forge that leaves a mark. */
+/** A stand-in for forge that records its calls. */
 function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {
   const folder = makeFolder();
   const mark = join(folder, 'called');
@@ -72,7 +72,7 @@ function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {
 describe.each(NAMES)('before an edit by %s', (name) => {
   const { before, call } = AGENTS[name] as (typeof AGENTS)[string];
 
-  it('AGT-01 a file of memory is refused with the command to use, by whatever path it is named', async () => {
+  it('AGT-01 refuses a file of memory under any spelling of its path, and names the command to use', async () => {
     const project = await makeForge();
     for (const path of [
       project.path('.forge/memory/long-term/knowledge.json'),
@@ -86,7 +86,7 @@ describe.each(NAMES)('before an edit by %s', (name) => {
     }
   });
 
-  it('AGT-01 nothing is said of other files, of scratch and of artifacts', async () => {
+  it('AGT-01 is silent about other files, scratch files and artifacts', async () => {
     const project = await makeForge();
     for (const path of [
       'src/memory.ts',
@@ -100,7 +100,7 @@ describe.each(NAMES)('before an edit by %s', (name) => {
       ]);
   });
 
-  it('AGT-01 forge starts only where memory is named', async () => {
+  it('AGT-01 starts forge only when the call names memory', async () => {
     const project = await makeForge();
     const other = stub();
     run(project, lineOf(name, before, 'forge'), call('src/app.ts'), other.env);
@@ -109,10 +109,10 @@ describe.each(NAMES)('before an edit by %s', (name) => {
     expect(other.wasCalled()).toBe(true);
   });
 
-  it('AGT-01 without forge on the PATH every hook is silent', async () => {
+  it('AGT-01 is silent in every hook without forge on the PATH', async () => {
     const project = await makeForge();
     const nowhere = { PATH: '/usr/bin:/bin' };
-    // A project folder that is no path must not keep the shell looking.
+    // The loop that looks for .forge must end for a relative project folder.
     for (const env of [nowhere, { ...nowhere, CLAUDE_PROJECT_DIR: 'C:' }])
       for (const event of Object.keys(hooksFor(name)))
         expect([event, run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), env)]).toEqual([
@@ -123,7 +123,7 @@ describe.each(NAMES)('before an edit by %s', (name) => {
 });
 
 describe.each(NAMES.filter((name) => AGENTS[name]?.after))('after a tool of %s', (name) => {
-  it('AGT-01 KFR-04 forge starts when working memory was lost or is news, and only then', async () => {
+  it('AGT-01 KFR-04 starts forge only if working memory was lost or changed', async () => {
     const { after = '' } = AGENTS[name] as (typeof AGENTS)[string];
     const project = await makeForge();
     const forge = makeLauncher();
@@ -168,7 +168,7 @@ describe.each(Object.keys(PROMPTS) as (keyof typeof PROMPTS)[])('a prompt of %s'
   };
   const stop = { claude: 'stop', codex: 'stop', gemini: 'after-agent', copilot: 'agent-stop' }[name];
 
-  it('AGT-01 KFR-04 starts forge when working memory is news to a conversation, and only then', async () => {
+  it('AGT-01 KFR-04 starts forge only if a conversation has not seen the current working memory', async () => {
     const project = await makeForge();
     project.write('src/deep/app.ts', '');
     hook(project, 'session-start', 'one');
@@ -190,7 +190,7 @@ describe.each(Object.keys(PROMPTS) as (keyof typeof PROMPTS)[])('a prompt of %s'
     expect(starts(project)).toBe(false);
   });
 
-  it('AGT-01 KFR-09 starts forge after a stop that was held back, so that the next one is asked again', async () => {
+  it('AGT-01 KFR-09 starts forge after a blocked stop, so that the next stop can be blocked again', async () => {
     const project = await makeForge();
     hook(project, 'session-start', 'one');
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:Which port?']);

@@ -14,8 +14,8 @@ import {
   withSettings,
 } from '../support/wiring.js';
 
-describe('what forge agent install refuses, with nothing written', () => {
-  it('AGT-01 forge agent status says why an agent cannot be wired', async () => {
+describe('forge agent install refuses, and writes nothing', () => {
+  it('AGT-01 and forge agent status shows why', async () => {
     const project = await makeForge();
     project.write(SETTINGS, '{ "a": ');
     const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
@@ -25,10 +25,14 @@ describe('what forge agent install refuses, with nothing written', () => {
   });
 
   it.each<[string, string, number, string]>([
-    ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is not JSON (invalid symbol)'],
-    ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is not an object, but string'],
-    ['keys that stand twice', '{\n"hooks": {},\n"hooks": {} }', 3, '"hooks" stands twice'],
-    ['no UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
+    ['invalid JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is not JSON (invalid symbol)'],
+    [
+      'hooks that are not an object',
+      '{\n"x": 1,\n"hooks": "none" }',
+      3,
+      '"hooks" is not an object, but string',
+    ],
+    ['invalid UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
   ])('AGT-01 %s: exit 3 with file and line', async (_, text, line, what) => {
     const bytes = Buffer.from(text.replace('\ufffd', '\u00ff'), text.includes('\ufffd') ? 'latin1' : 'utf8');
     const project = await makeForge();
@@ -44,7 +48,7 @@ describe('what forge agent install refuses, with nothing written', () => {
   });
 
   it.each(['/opt/sourceforge/tool', 'laravel-forge', '/home/ada/forge/serve'])(
-    'AGT-01 a server of another program that has "forge" in its name: %s',
+    'AGT-01 the entry of another program with "forge" in its name: %s',
     async (command) => {
       const project = await makeForge();
       project.write('.mcp.json', JSON.stringify({ mcpServers: { forge: { command, args: ['mcp'] } } }));
@@ -55,7 +59,7 @@ describe('what forge agent install refuses, with nothing written', () => {
     },
   );
 
-  it('AGT-01 a second file that is refused: the first one stays as well', async () => {
+  it('AGT-01 all files if one is refused', async () => {
     const project = await withSettings();
     project.write('.mcp.json', '{"mcpServers": {"forge": {"command": "another"}}}');
     await expectUntouched(project, async () => {
@@ -63,7 +67,7 @@ describe('what forge agent install refuses, with nothing written', () => {
     });
   });
 
-  it('AGT-01 settings of 10 MB, a folder', async () => {
+  it('AGT-01 settings of 10 MB, and a folder in place of a file', async () => {
     const project = await makeForge();
     project.write(SETTINGS, `{"a": "${'x'.repeat(10_000_000)}"}`);
     expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.file', file: SETTINGS });
@@ -111,7 +115,7 @@ describe('what forge agent install refuses, with nothing written', () => {
 });
 
 describe('links', () => {
-  it('AGT-01 inside the project the target is edited and the link stays', async () => {
+  it('AGT-01 inside the project stay, and their target is edited', async () => {
     const project = await makeForge();
     project.write('config/claude.json', MINE);
     mkdirSync(project.path('.claude'));
@@ -123,7 +127,7 @@ describe('links', () => {
     expect(project.read('config/claude.json')).toBe(MINE);
   });
 
-  it('AGT-01 CLAUDE.md as a link to AGENTS.md is one file', async () => {
+  it('AGT-01 from CLAUDE.md to AGENTS.md make one file', async () => {
     const project = await makeForge();
     project.write('AGENTS.md', '# Mine\n');
     symlinkSync('AGENTS.md', project.path('CLAUDE.md'));
@@ -136,7 +140,7 @@ describe('links', () => {
     ]);
   });
 
-  it('AGT-01 instructions that nobody asked for may be linked to anywhere', async () => {
+  it('AGT-01 of an instructions file do not matter without --instructions', async () => {
     const project = await makeForge();
     const outside = projectAt(makeFolder());
     outside.write('CLAUDE.md', '# Mine\n');
@@ -148,22 +152,24 @@ describe('links', () => {
     expect([project.has(SETTINGS), outside.read('CLAUDE.md')]).toEqual([false, '# Mine\n']);
   });
 
-  it.each(['file', 'folder', 'nowhere', 'git'])('AGT-01 out of the project is refused (%s)', async (kind) => {
-    const project = await makeForge();
-    const outside = projectAt(makeFolder());
-    outside.write('settings.json', '{}\n');
-    if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
-    else {
-      mkdirSync(project.path('.claude'));
-      const target =
-        { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
-      if (kind === 'git') project.write('.git/hooks/x', '{}');
-      symlinkSync(target, project.path(SETTINGS));
-    }
-    const code = kind === 'nowhere' ? 'agent.file' : 'agent.link';
-    await expectUntouched(project, async () => {
-      expect(await refusal(project)).toMatchObject({ exitCode: 3, code, file: SETTINGS });
-    });
-    expect(outside.read('settings.json')).toBe('{}\n');
-  });
+  it.each(['file', 'folder', 'nowhere', 'git'])(
+    'AGT-01 out of the project are refused (%s)',
+    async (kind) => {
+      const project = await makeForge();
+      const outside = projectAt(makeFolder());
+      outside.write('settings.json', '{}\n');
+      if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
+      else {
+        mkdirSync(project.path('.claude'));
+        const target =
+          { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
+        if (kind === 'git') project.write('.git/hooks/x', '{}');
+        symlinkSync(target, project.path(SETTINGS));
+      }
+      await expectUntouched(project, async () => {
+        expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.link', file: SETTINGS });
+      });
+      expect(outside.read('settings.json')).toBe('{}\n');
+    },
+  );
 });

@@ -22,7 +22,7 @@ type Hooks = Record<string, { hooks: { command: string }[] }[]>;
 const hooksOf = (project: Project): Hooks => project.json<{ hooks: Hooks }>(SETTINGS).hooks;
 
 describe('forge agent install', () => {
-  it('AGT-01 writes hooks, the server and on request the instructions, and uninstall leaves nothing', async () => {
+  it('AGT-01 writes hooks, the server and on request the instructions, and uninstall removes them all', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);
     const { files, agents, wants } = await install(project, '--instructions');
@@ -54,14 +54,14 @@ describe('forge agent install', () => {
     expect(project.has(MANIFEST)).toBe(false);
   });
 
-  it('AGT-01 notes nothing of what a person has in the file', async () => {
+  it('AGT-01 stores no content of the file in the manifest', async () => {
     const project = await withSettings('{ "env": { "NAME": "hunter-two" } }\n');
     await install(project);
     expect(project.read(MANIFEST)).not.toMatch(/hunter|NAME|env/);
     expect(statSync(project.path(MANIFEST)).mode & 0o777).toBe(0o600);
   });
 
-  it('AGT-07 --allow adds the narrow permissions that an agent has, a second install keeps them, uninstall gives the bytes', async () => {
+  it('AGT-07 --allow adds narrow permissions, a second install keeps them, uninstall restores the bytes', async () => {
     const project = await makeForge();
     const own = '{"permissions": {"allow": ["Bash(ls)"]}}\n';
     project.write('.claude/settings.json', own);
@@ -98,19 +98,19 @@ describe('forge agent install', () => {
     }
   });
 
-  it('AGT-01 once more changes nothing and says so', async () => {
+  it('AGT-01 changes nothing the second time', async () => {
     const project = await withSettings();
     await install(project, '--instructions');
     await expectUntouched(project, async () => {
       const { stdout } = await runForge(project, ['agent', 'install', 'claude']);
-      expect(stdout).toBe('claude: wired already.\n');
+      expect(stdout).toBe('claude: already wired.\n');
       expect((await install(project, '--instructions')).files.map(({ change }) => change)).toEqual(
         Array(3).fill('unchanged'),
       );
     });
   });
 
-  it('AGT-01 with another command replaces its own entries, and uninstall still gives the very bytes', async () => {
+  it('AGT-01 with another command replaces its own entries, and uninstall still restores the bytes', async () => {
     const project = await withSettings();
     await install(project);
     await install(project, '--command', 'npx --no-install forge');
@@ -120,13 +120,13 @@ describe('forge agent install', () => {
     expect(project.json('.mcp.json')).toMatchObject({
       mcpServers: { forge: { command: 'npx', args: ['--no-install', 'forge', 'mcp'] } },
     });
-    // Without the word it stays as it was wired.
+    // Without --command the earlier command stays.
     expect((await install(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
     await uninstall(project);
     expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
   });
 
-  it('AGT-01 a link of a clone cannot put escapes of its own on the terminal', async () => {
+  it('AGT-01 escapes control characters of a linked file name', async () => {
     const project = await makeForge();
     const name = 'rules\u001b]0;owned\u0007.md';
     project.write(name, 'Rules.\n');
@@ -159,7 +159,7 @@ describe('forge agent install', () => {
     }
   });
 
-  it('AGT-01 works without git, where the notes lie in .forge/local', async () => {
+  it('AGT-01 works without git, with the manifest in .forge/local', async () => {
     const project = await makePlainForge();
     const before = snapshot(project.dir);
     await install(project);
@@ -172,13 +172,13 @@ describe('forge agent install', () => {
     ['cursor2', 'agent.unknown'],
     ['', 'agent.unknown'],
     ['Claude', 'agent.unknown'],
-  ])('AGT-01 %j is no agent: exit 2', async (word, code) => {
+  ])('AGT-01 refuses the agent %j: exit 2', async (word, code) => {
     const error = await forgeError(await makeForge(), ['agent', 'install', word]);
     expect([error.exitCode, error.code]).toEqual([2, code]);
     expect(error.message).toMatch(/claude.*all/);
   });
 
-  it('AGT-01 without a name it takes those that are here, and says where there are none', () => {
+  it('AGT-01 without a name wires the agents found here', () => {
     const project = makeForgeRepository();
     const programs = makeFolder();
     const bare = { env: { PATH: `${programs}:${dirname(process.execPath)}:/usr/bin:/bin` } };
@@ -197,13 +197,13 @@ describe('forge agent install', () => {
     expect(project.has('.claude/settings.json')).toBe(false);
   });
 
-  it('AGT-01 names the agent that was meant', async () => {
+  it('AGT-01 suggests the nearest agent name', async () => {
     const error = await forgeError(await makeForge(), ['agent', 'install', 'cluade']);
     expect([error.exitCode, error.hint]).toEqual([2, 'Did you mean claude?']);
   });
 
   it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(
-    'AGT-01 --command %j would not be known again: exit 2',
+    'AGT-01 refuses --command %j, which uninstall could not recognize: exit 2',
     async (command) => {
       const project = await makeForge();
       await expectUntouched(project, async () => {
@@ -215,7 +215,7 @@ describe('forge agent install', () => {
     },
   );
 
-  it('AGT-01 without a .forge/ nothing is written: exit 2', async () => {
+  it('AGT-01 needs a .forge/: exit 2', async () => {
     const project = makeRepository();
     await expectUntouched(project, async () => {
       for (const word of ['install', 'uninstall', 'status'])
@@ -228,7 +228,7 @@ describe('forge agent install', () => {
 });
 
 describe('forge agent status', () => {
-  it('AGT-01 says of each file what is wrong with it', async () => {
+  it('AGT-01 shows the state of each file', async () => {
     const project = await makeForge();
     expect(await status(project)).toMatchObject({
       name: 'claude',
@@ -242,13 +242,6 @@ describe('forge agent status', () => {
       { path: SETTINGS, state: 'wired' },
       { path: '.mcp.json', state: 'wired' },
     ]);
-    expect(await status(project, '--command', 'npx --no-install forge')).toMatchObject({
-      state: 'wired',
-      files: [
-        { path: SETTINGS, state: 'other_command', command: 'forge' },
-        { path: '.mcp.json', state: 'other_command', command: 'forge' },
-      ],
-    });
     project.write(SETTINGS, project.read(SETTINGS).replace('"timeout": 10', '"timeout": 11'));
     project.write('.mcp.json', '{}\n');
     expect(await status(project)).toMatchObject({
@@ -263,18 +256,15 @@ describe('forge agent status', () => {
     });
   });
 
-  it('AGT-01 recognizes npx without --no-install, which a person may have wired', async () => {
+  it('AGT-01 recognizes another command without a manifest', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['agent', 'install', 'opencode', '--command', 'npx forge']);
-    for (const file of ['opencode.json', MANIFEST]) rmSync(project.path(file));
-    const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', 'opencode']);
-    expect(agents[0]?.files).toMatchObject([
-      { state: 'other_command', command: 'npx forge' },
-      { state: 'missing' },
-    ]);
+    await forgeJson(project, ['agent', 'install', 'all', '--command', 'npx --no-install forge']);
+    rmSync(project.path(MANIFEST));
+    const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status']);
+    expect(agents.map(({ state }) => state)).toEqual(agents.map(() => 'wired'));
   });
 
-  it('AGT-01 is short and aligned, without an agent all of them', async () => {
+  it('AGT-01 is short and aligned, and shows all agents without a name', async () => {
     const project = await makeForge();
     expect((await runForge(project, ['agent', 'status'])).stdout).toContain('\nforge agent install claude\n');
     await install(project);
@@ -286,13 +276,13 @@ describe('forge agent status', () => {
 });
 
 describe('forge agent install --user', () => {
-  it('AGT-01 works without a .forge/, in the home folder alone, and out again', async () => {
+  it('AGT-01 works without a .forge/, in the home folder only, and uninstalls', async () => {
     const project = makeRepository();
     const home = projectAt(makeFolder());
     const dotfiles = projectAt(makeFolder());
     dotfiles.write('settings.json', MINE);
     mkdirSync(home.path('.claude'));
-    // Many keep such files elsewhere and link to them.
+    // Many people keep dotfiles in a repository and link to them.
     symlinkSync(dotfiles.path('settings.json'), home.path(SETTINGS));
     const env = { HOME: home.dir, XDG_STATE_HOME: home.path('state') };
     await expectUntouched(project, async () => {
@@ -321,21 +311,18 @@ describe('forge agent install --user', () => {
     expect([dotfiles.read('settings.json'), home.has('.claude/CLAUDE.md')]).toEqual([MINE, false]);
   });
 
-  it.each(['', 'relative'])(
-    'AGT-01 a HOME that is no path (%j) names no folder of the project',
-    async (HOME) => {
-      const project = await makeForge();
-      const env = { ...process.env, HOME };
-      await expectUntouched(project, async () => {
-        for (const flags of [['-n'], ['-n', '--json']])
-          await runForge(project, ['agent', 'install', 'claude', '--user', ...flags], { env });
-        const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
-        expect(stdout).toContain('"home"');
-      });
-    },
-  );
+  it.each(['', 'relative'])('AGT-01 does not write into the project with HOME=%j', async (HOME) => {
+    const project = await makeForge();
+    const env = { ...process.env, HOME };
+    await expectUntouched(project, async () => {
+      for (const flags of [['-n'], ['-n', '--json']])
+        await runForge(project, ['agent', 'install', 'claude', '--user', ...flags], { env });
+      const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
+      expect(stdout).toContain('"home"');
+    });
+  });
 
-  it('AGT-01 leaves the project alone, and install without it leaves home alone', async () => {
+  it('AGT-01 does not touch the project, and install without it does not touch home', async () => {
     const project = await makeForge();
     const home = process.env.HOME as string;
     const before = snapshot(home);
@@ -356,7 +343,7 @@ describe('forge agent install --here', () => {
   const HERE = 'packages/app/.claude/settings.json';
   const inFolder = ['-C', 'packages/app'];
 
-  it('AGT-01 wires an agent that reads the hooks of one folder alone where it is started, and says so', async () => {
+  it('AGT-01 wires an agent in the folder it is started in, and status suggests it', async () => {
     const project = await makeForge();
     project.write('packages/app/index.js', '');
     await install(project);
@@ -377,7 +364,7 @@ describe('forge agent install --here', () => {
     expect(project.has('packages/app/index.js')).toBe(true);
   });
 
-  it('AGT-01 takes out what stands in that folder alone', async () => {
+  it('AGT-01 uninstalls from that folder only', async () => {
     const project = await makeForge();
     project.write('packages/app/index.js', '');
     await install(project);
@@ -387,8 +374,8 @@ describe('forge agent install --here', () => {
   });
 });
 
-describe('files that some agents have in addition', () => {
-  it('AGT-01 a line of .geminiignore keeps .forge/ out of its listing; uninstall gives the very bytes', async () => {
+describe('additional files of some agents', () => {
+  it('AGT-01 adds .forge/ to .geminiignore; uninstall restores the bytes', async () => {
     const project = await makeForge();
     project.write('.geminiignore', 'dist/\nsecrets');
     await runForge(project, ['agent', 'install', 'gemini']);
@@ -401,7 +388,7 @@ describe('files that some agents have in addition', () => {
     expect(project.read('.geminiignore')).toBe('.forge/\n');
   });
 
-  it('AGT-01 an opencode.jsonc gets the server, its comments stay', async () => {
+  it('AGT-01 adds the server to an existing opencode.jsonc and keeps its comments', async () => {
     const project = await makeForge();
     const mine = '{\n  // mine\n  "model": "x/y",\n}\n';
     project.write('opencode.jsonc', mine);

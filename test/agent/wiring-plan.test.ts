@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
+import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { digestText, insertionsIn, planFile } from '../../src/agent/plan.js';
 import { settings } from '../support/agent-settings.js';
 import { install, PARTS, refusal, uninstall } from '../support/plans.js';
-import { hookGroup, json } from '../support/wirings.js';
+import { block, file, hookGroup, json, table } from '../support/wirings.js';
 
 const read = (text: string): unknown => {
   const errors: ParseError[] = [];
@@ -15,7 +16,7 @@ const read = (text: string): unknown => {
 };
 type Value = { hooks?: Record<string, unknown[]>; mcpServers?: Record<string, unknown> };
 
-/** What the settings say once forge is in them: behind all that was there. */
+/** The settings with forge's entries after what was there. */
 function withForge(value: Value): Value {
   const { hooks = {}, mcpServers = {} } = value;
   const added = Object.fromEntries(
@@ -25,7 +26,7 @@ function withForge(value: Value): Value {
   return { ...value, hooks: { ...hooks, ...added }, mcpServers: { ...mcpServers, forge: server } };
 }
 
-/** Lists and objects that hold nothing go with what was in them: nobody noted whether they were there before. */
+/** Uninstall without a manifest removes lists and objects that it empties: nobody knows whether they were there before. */
 const emptied = (value: Value): Value => {
   const hooks = Object.entries(value.hooks ?? {}).filter(([, list]) => list.length > 0);
   const { hooks: _, mcpServers = {}, ...rest } = value;
@@ -38,8 +39,8 @@ const emptied = (value: Value): Value => {
 
 const BARE = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n';
 
-describe('forge in a file of settings', () => {
-  it('AGT-01 is added behind what is there, and taken out to the very bytes', () => {
+describe('forge in a JSON settings file', () => {
+  it('AGT-01 is added after what is there, and removed byte for byte', () => {
     fc.assert(
       fc.property(settings, ({ text, value }) => {
         const wired = install(text, PARTS);
@@ -51,11 +52,11 @@ describe('forge in a file of settings', () => {
     );
   });
 
-  it('AGT-01 keeps every byte of the text: only places and lengths are noted', () => {
+  it('AGT-01 keeps every byte of the text, and records only offsets and lengths', () => {
     fc.assert(
       fc.property(settings, ({ text }) => {
         const { text: after, record } = install(text, PARTS);
-        expect(Object.keys(record?.left[0] ?? {})).toEqual(['sha256', 'insertions']);
+        expect(Object.keys(record ?? {})).toEqual(['before', 'after', 'insertions']);
         const kept = [...(after as string)];
         expect(kept.length).toBeGreaterThan([...text].length);
         expect(record?.before).toBe(digestText(text));
@@ -63,7 +64,7 @@ describe('forge in a file of settings', () => {
     );
   });
 
-  it('AGT-01 is taken out without any notes, and all else still says the same', () => {
+  it('AGT-01 is removed without a record, and everything else stays the same', () => {
     fc.assert(
       fc.property(settings, ({ text, value }) => {
         const after = uninstall(install(text, PARTS).text, PARTS);
@@ -71,7 +72,7 @@ describe('forge in a file of settings', () => {
         expect(after.record).toBeNull();
         if (after.text === null) expect(expected).toEqual({});
         else expect(emptied(read(after.text) as Value)).toEqual(expected);
-        // Where nothing was empty before, to the very bytes.
+        // If nothing was empty before, byte for byte.
         if (after.text !== null && Object.keys(value).length > 0 && isDeepStrictEqual(expected, value))
           expect(after.text).toBe(text);
       }),
@@ -79,7 +80,7 @@ describe('forge in a file of settings', () => {
     );
   });
 
-  it('AGT-01 is replaced in place when it comes from another command, with or without notes', () => {
+  it('AGT-01 is replaced when another command wrote it, with or without a record', () => {
     fc.assert(
       fc.property(settings, fc.boolean(), ({ text, value }, isNoted) => {
         const old = [json('claude', ['Stop', 'Gone'], { command: 'npx --no-install forge', server: true })];
@@ -98,7 +99,7 @@ describe('forge in a file of settings', () => {
   });
 });
 
-describe('the layout of a file of settings', () => {
+describe('the layout of a JSON settings file', () => {
   it.each([
     [
       'a new file',
@@ -112,7 +113,7 @@ describe('the layout of a file of settings', () => {
       '\ufeff{\r\n\t"a": 1, // why\r\n\t"mcpServers": {\r\n\t\t"forge": {\r\n\t\t\t"command": "forge",\r\n\t\t\t"args": [\r\n\t\t\t\t"mcp"\r\n\t\t\t]\r\n\t\t}\r\n\t},\r\n}',
     ],
     [
-      'a comment behind the last value stays with it',
+      'a comment after the last value stays with it',
       '{\n    "a": 1 // why\n    // "b": 2\n}\n',
       '{\n    "a": 1, // why\n    // "b": 2\n    "mcpServers": {\n        "forge": {\n            "command": "forge",\n            "args": [\n                "mcp"\n            ]\n        }\n    }\n}\n',
     ],
@@ -123,7 +124,7 @@ describe('the layout of a file of settings', () => {
     expect(uninstall(after, parts, wired.record).text).toBe(before);
   });
 
-  it("AGT-01 an edited file loses only what is forge's, comments and all else keep their bytes", () => {
+  it("AGT-01 an edited file loses only forge's entries", () => {
     const wired = install('{\n  "a": 1\n}\n', PARTS).text as string;
     const edited = wired
       .replace('"a": 1', '"a": 2 /* mine */')
@@ -133,12 +134,12 @@ describe('the layout of a file of settings', () => {
     );
   });
 
-  it('AGT-01 a list that was empty before is empty again', () => {
+  it('AGT-01 a list that was empty is empty again', () => {
     const wired = install(BARE, PARTS);
     expect(uninstall(wired.text, PARTS, wired.record).text).toBe(BARE);
   });
 
-  it("AGT-01 a person's hook in forge's own group stays", () => {
+  it("AGT-01 a person's hook in forge's group stays", () => {
     const mixed = hookGroup('claude', 'Stop');
     mixed.hooks.push({ type: 'command', command: 'mine', timeout: 1 });
     const text = JSON.stringify({ hooks: { Stop: [mixed] } }, null, 2);
@@ -149,7 +150,7 @@ describe('the layout of a file of settings', () => {
     });
   });
 
-  it('AGT-01 a file that forge began is gone when nothing else is in it, and stays when something is', () => {
+  it('AGT-01 a file that forge created is removed only if nothing else is in it', () => {
     const parts = [json('cursor', ['stop'], { beginning: { version: 1 } })];
     const wired = install(null, parts);
     expect(read(wired.text as string)).toEqual({
@@ -163,7 +164,7 @@ describe('the layout of a file of settings', () => {
     expect(uninstall(edited, parts, wired.record).text).toBe('{\n  "mine": true,\n  "version": 1\n}\n');
   });
 
-  it('AGT-01 two agents in one file: taking one out leaves what the other would have alone', () => {
+  it('AGT-01 removing one of two agents leaves what the other would have alone', () => {
     const [one, two] = [[json('claude', ['Stop'])], [json('codex', ['Stop'])]];
     const first = install('{}\n', one);
     const both = planFile({
@@ -185,20 +186,22 @@ describe('the layout of a file of settings', () => {
   });
 });
 
-describe('what forge does not edit', () => {
-  it.each<[string, string, [string, number]]>([
-    ['no JSON', '{\n  "a": ,\n}', ['it is not JSON (value expected)', 2]],
-    ['JSON that breaks off', '{\n  "a": {', ['it is not JSON (close brace expected)', 2]],
-    ['a list', '\n[]', ['it holds no JSON object', 2]],
-    ['hooks that are a text', '{\n"hooks": "x"}', ['"hooks" is not an object, but string', 2]],
+const UNSAFE = 'it is laid out in a way that forge cannot edit safely';
+
+describe('forge refuses to edit', () => {
+  it.each<[string, string, [string, number | null]]>([
+    ['invalid JSON', '{\n  "a": ,\n}', ['it is not JSON (value expected)', 2]],
+    ['truncated JSON', '{\n  "a": {', ['it is not JSON (close brace expected)', 2]],
+    ['a list', '\n[]', ['it contains no JSON object', 2]],
+    ['hooks that are a string', '{\n"hooks": "x"}', ['"hooks" is not an object, but string', 2]],
     ['hooks that are a list', '{\n"hooks": []}', ['"hooks" is not an object, but array', 2]],
     [
       'an event that is an object',
       '{"hooks": {\n"Stop": {}}}',
       ['"hooks.Stop" is not a list, but object', 2],
     ],
-    ['keys that stand twice', '{\n"hooks": {},\n"hooks": {}}', ['"hooks" stands twice', 3]],
-    ['events that stand twice', '{"hooks": {"Stop": [],\n"Stop": []}}', ['"hooks.Stop" stands twice', 2]],
+    ['duplicate keys', '{\n"hooks": {},\n"hooks": {}}', [UNSAFE, null]],
+    ['duplicate events', '{"hooks": {"Stop": [],\n"Stop": []}}', [UNSAFE, null]],
     [
       "another's server",
       '{"mcpServers": {\n"forge": {"command": "x"}}}',
@@ -208,20 +211,121 @@ describe('what forge does not edit', () => {
     expect(refusal(text)).toEqual(expected);
   });
 
-  it('AGT-01 deep nesting, without running out of stack', () => {
+  it('AGT-01 deep nesting without a stack overflow', () => {
     expect(refusal(`{"a":\n${'['.repeat(100_000)}`)).toEqual(['it is nested too deeply', 1]);
     const deep = `{"a": ${'['.repeat(90)}${']'.repeat(90)}}`;
     expect(uninstall(install(deep, PARTS).text, PARTS).text).toBe(deep);
   });
 
-  it('AGT-01 keys that stand twice elsewhere are no concern', () => {
+  it('AGT-01 but accepts duplicate keys elsewhere', () => {
     const text = '{"a": 1, "a": 2}';
     expect(install(text, PARTS).text).toContain('"a": 1, "a": 2');
   });
 });
 
+const TOML = [table()];
+
+describe('forge in a TOML file', () => {
+  it.each([
+    null,
+    '',
+    '# mine\n',
+    'a = 1',
+    'a = 1\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
+    '\ufeffa = 1\n\n',
+  ])('AGT-01 adds a table at the end of %j, and removes it byte for byte', (text) => {
+    const wired = install(text, TOML);
+    const value = parseToml((wired.text as string).replace(/^\ufeff/, ''));
+    expect(value).toMatchObject({ mcp_servers: { forge: { command: 'forge', args: ['mcp'] } } });
+    expect(install(wired.text, TOML, wired.record)).toEqual(wired);
+    expect(uninstall(wired.text, TOML, wired.record)).toEqual({ text, record: null });
+  });
+
+  it('AGT-01 replaces an older table, and removes it with its sub-tables, without a record', () => {
+    const text =
+      'a = 1\n\n[mcp_servers.forge]\ncommand = "npx"\nargs = ["forge", "mcp"]\n[mcp_servers.forge.env]\nX = "1"\n\n# next\n[z]\nb = 2\n';
+    const after = install(text, TOML);
+    expect(after.text).toBe(
+      'a = 1\n\n# next\n[z]\nb = 2\n\n[mcp_servers.forge]\ncommand = "forge"\nargs = ["mcp"]\n',
+    );
+    expect(after.record?.before).toBe('unknown');
+    expect(uninstall(after.text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
+    expect(uninstall(text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
+  });
+
+  it.each<[string, string, [string, number | null]]>([
+    ['invalid TOML', 'a = 1\nb =\n', [expect.stringMatching(/^it is not TOML/) as never, 2]],
+    [
+      "another's table",
+      '\n[mcp_servers.forge]\ncommand = "x"\n',
+      ['"mcp_servers.forge" is there already and is not forge\'s', 2],
+    ],
+    [
+      'dotted keys',
+      'mcp_servers.forge.command = "npx"\nmcp_servers.forge.args = ["forge", "x", "mcp"]\n',
+      ['it is laid out in a way that forge cannot edit safely', null],
+    ],
+    [
+      'a parent on one line',
+      'mcp_servers = { x = { command = "y" } }\n',
+      ['it is laid out in a way that forge cannot edit safely', null],
+    ],
+  ])('AGT-01 refuses %s', (_, text, expected) => {
+    expect(refusal(text, TOML)).toEqual(expected);
+  });
+});
+
+const BLOCK = [block()];
+const NO_PAIR = '<!-- forge:begin --> and <!-- forge:end --> are not one pair';
+
+describe('forge in a Markdown file', () => {
+  it.each([null, '', '# Mine\n', '# Mine', '# Mine\r\n\r\nText\r\n', '# Mine\n\n', '\ufeff# Mine\n'])(
+    'AGT-01 adds a marked block at the end of %j, and removes it byte for byte',
+    (text) => {
+      const wired = install(text, BLOCK);
+      expect(wired.text).toMatch(/<!-- forge:begin -->\r?\nUse forge\.\r?\n<!-- forge:end -->/);
+      expect(uninstall(wired.text, BLOCK, wired.record)).toEqual({ text, record: null });
+    },
+  );
+
+  it('AGT-01 replaces the block in place, and removes it from an edited text', () => {
+    const wired = install('# Mine\n', [block('Old.')]).text as string;
+    const edited = `${wired}\nMore.\n`;
+    expect(install(edited, BLOCK).text).toBe(edited.replace('Old.', 'Use forge.'));
+    expect(uninstall(edited, BLOCK).text).toBe('# Mine\n\nMore.\n');
+  });
+
+  it.each<[string, string, [string, number]]>([
+    ['a begin mark only', 'a\n<!-- forge:begin -->\n', [NO_PAIR, 2]],
+    ['an end mark only', '<!-- forge:end -->', [NO_PAIR, 1]],
+    [
+      'two blocks',
+      '<!-- forge:begin -->\n<!-- forge:end -->\n<!-- forge:begin -->\n<!-- forge:end -->\n',
+      [NO_PAIR, 1],
+    ],
+    ['an end mark first', '<!-- forge:end -->\n<!-- forge:begin -->\n', [NO_PAIR, 2]],
+  ])('AGT-01 refuses %s', (_, text, expected) => {
+    expect(refusal(text, BLOCK)).toEqual(expected);
+  });
+});
+
+describe("forge's own file", () => {
+  const parts = [file()];
+
+  it('AGT-01 is written, replaced and removed; a foreign file is refused', () => {
+    const wired = install(null, parts);
+    expect(uninstall(wired.text, parts, wired.record).text).toBeNull();
+    const newer = [file('// forge agent install\nnewer();\n')];
+    expect(install(wired.text, newer, wired.record).text).toBe('// forge agent install\nnewer();\n');
+    expect(install(`${wired.text}mine();\n`, newer).text).toBe('// forge agent install\nnewer();\n');
+    expect(uninstall(`${wired.text}mine();\n`, parts).text).toBeNull();
+    expect(refusal('mine();\n', parts)).toEqual(["it is there already and is not forge's", null]);
+    expect(uninstall('mine();\n', parts)).toEqual({ text: 'mine();\n', record: null });
+  });
+});
+
 describe('insertions', () => {
-  it('AGT-01 give the text from before, and are null where something was replaced', () => {
+  it('AGT-01 restore the text from before, and are null where something was replaced', () => {
     const edits = fc.array(fc.tuple(fc.nat(), fc.string({ minLength: 1, maxLength: 4 })), { maxLength: 8 });
     fc.assert(
       fc.property(fc.string(), edits, (text, steps) => {

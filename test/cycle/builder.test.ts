@@ -26,7 +26,7 @@ const candidate = async (project: Project): Promise<{ id: string; seen: number }
 };
 
 describe('the briefing of a builder', () => {
-  it('GOV-05 names the task, its test and files, what is not allowed, how to report, and open candidates', async () => {
+  it('GOV-05 names the task, tests, files, what is forbidden, how to report, and open candidates', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['focus', 'set', '--task', 'A', '--file', 'src/login.ts']);
@@ -47,7 +47,7 @@ describe('the briefing of a builder', () => {
       expect(section).toContain(line);
   });
 
-  it('GOV-05 what it shows works as typed: observations, confirmed candidates, notes and the end of a session', async () => {
+  it('GOV-05 shows commands that work as typed', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const { id, seen } = (await candidate(project)) as { id: string; seen: number };
@@ -77,7 +77,7 @@ describe('the briefing of a builder', () => {
 });
 
 describe('a cycle that failed', () => {
-  it('GOV-05 GOV-04 names the test that fails, in what it prints and in progress', async () => {
+  it('GOV-05 GOV-04 names the failing test in its output and in progress', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const { stdout } = await runForge(project, ['cycle', ...sh('true')]);

@@ -16,7 +16,7 @@ const draft = (input: CycleInput) => executionBody(input, 'k', NOW, 1);
 const keptLog = (log: string) => draft({ task_id: 'A', exit_code: 0, log }).log;
 
 describe('a cycle', () => {
-  it('LTM-02 bears the number it is given; times default to now', () => {
+  it('LTM-02 has the given number; times default to now', () => {
     expect(draft({ task_id: 'A', exit_code: null })).toEqual({
       tier: 'execution',
       kind: 'cycle',
@@ -29,7 +29,7 @@ describe('a cycle', () => {
     });
   });
 
-  it('LTM-02 takes the end, the length and the digest of a log that nobody holds as a whole', () => {
+  it('LTM-02 accepts the end, the length and the digest of a log', () => {
     const log = { tail: 'the end\n', bytes: 2 ** 30, sha256: 'a'.repeat(64) };
     expect(draft(CycleInput.parse({ task_id: 'A', exit_code: 0, log })).log).toEqual(log);
     for (const wrong of [
@@ -40,7 +40,7 @@ describe('a cycle', () => {
       expect(CycleInput.safeParse({ task_id: 'A', exit_code: 0, log: wrong }).success).toBe(false);
   });
 
-  it('LTM-02 keeps the last 4 KiB of its log, never half a character, and the digest of all of it', () => {
+  it('LTM-02 keeps the last 4 KiB of its log in whole characters, and the digest of the whole', () => {
     const text = fc.array(fc.constantFrom('a', 'é', '€', '😀', '\n'), { minLength: 1000, maxLength: 5000 });
     fc.assert(
       fc.property(text, (characters) => {
@@ -67,7 +67,7 @@ describe('a cycle', () => {
     expect(keptLog(log)).toMatchObject({ tail, bytes: Buffer.byteLength(log) });
   });
 
-  it('LTM-02 is evaluated as soon as one judgement is given; what is not said is null or empty', () => {
+  it('LTM-02 is evaluated if any judgement is given; missing ones are null or empty', () => {
     const plain: CycleInput = { task_id: 'A', exit_code: 0 };
     expect(isEvaluated(plain)).toBe(false);
     expect(isEvaluated({ ...plain, environment_valid: false })).toBe(true);
@@ -89,7 +89,7 @@ describe('a cycle', () => {
     });
   });
 
-  it('LTM-16 is FAILURE when its first write failed, and nothing may be learned or improved from it', () => {
+  it('LTM-16 is FAILURE without patterns when its first write failed', () => {
     const after = afterFailedWrite({
       task_id: 'A',
       exit_code: 0,

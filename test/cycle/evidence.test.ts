@@ -21,12 +21,12 @@ const run = (exit_code: number | null, word = 'true'): Evidence => ({
 });
 
 describe('boundEvidence', () => {
-  it('GOV-03 leaves what fits as it was run', () => {
+  it('GOV-03 keeps evidence that fits in order', () => {
     const runs = [run(0), run(1), run(null), run(0)];
     expect(boundEvidence(runs)).toEqual({ evidence: runs });
   });
 
-  it('GOV-03 keeps failures first, and the number and the digest of what has no room', () => {
+  it('GOV-03 keeps failures first, and the count and digest of the rest', () => {
     const runs = Array.from({ length: 1200 }, (_, i) => run(i % 400 === 399 ? 1 : 0, `t${i}`));
     const { evidence, evidence_left_out } = boundEvidence(runs);
     expect(evidence.length).toBe(500);
@@ -36,13 +36,13 @@ describe('boundEvidence', () => {
     expect(evidence_left_out).toEqual({ runs: 700, failed: 0, sha256: sha256.digest('hex') });
   });
 
-  it('GOV-03 a run that is too large for any record is told by number, and the others stay', () => {
+  it('GOV-03 counts a run that is too large, and keeps the others', () => {
     const { evidence, evidence_left_out } = boundEvidence([run(1, 'x'.repeat(300_000)), run(0)]);
     expect(evidence).toEqual([run(0)]);
     expect(evidence_left_out).toMatchObject({ runs: 1, failed: 1 });
   });
 
-  it('GOV-03 LTM-02 whatever was run and found, the record can be written', () => {
+  it('GOV-03 LTM-02 always makes a record that can be written', () => {
     const word = fc.string({ unit: 'binary', maxLength: 40 });
     const text = fc.tuple(word, fc.nat(500)).map(([part, times]) => `x${part.repeat(times)}`);
     const many = fc.tuple(fc.array(text, { maxLength: 3 }), fc.nat(1500));
@@ -66,7 +66,7 @@ describe('boundEvidence', () => {
 });
 
 describe('boundTexts', () => {
-  it('GOV-03 says at its end how many more there are', () => {
+  it('GOV-03 ends with the count of the rest', () => {
     const texts = Array.from({ length: 1500 }, (_, i) => `feature ${i}`);
     expect(boundTexts(texts).length).toBe(501);
     expect(boundTexts(texts).at(-1)).toBe('and 1000 more');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseObservations } from '../../src/cycle/execution.js';
+import { parseObservations } from '../../src/cycle/builder.js';
 
 const none = (): null => null;
 
 describe('parseObservations', () => {
-  it('GOV-01 takes patterns, proposals and signals, one a line', () => {
+  it('GOV-01 reads patterns, confirmations, proposals and signals, one a line', () => {
     const text = [
       '{"pattern":"npm ci needs a lock file","scope":"environment"}',
       '',
@@ -37,13 +37,13 @@ describe('parseObservations', () => {
     ['{"proposal":', /line 1: /],
     ['{"proposal":"a","__proto__":1}', /line 1: /],
     [`{"proposal":"${'x'.repeat(2001)}"}`, /line 1: proposal/],
-  ])('GOV-01 leaves out %s and says why', (line, problem) => {
+  ])('GOV-01 rejects %s with the reason', (line, problem) => {
     const { problems, ...taken } = parseObservations(`${line}\n{"proposal":"kept"}`, none);
     expect(problems).toEqual([expect.stringMatching(problem)]);
     expect(taken).toEqual({ patterns: [], proposals: ['kept'], signals: {}, confirmed: [] });
   });
 
-  it('GOV-01 takes 100 lines, and asks the guard about each', () => {
+  it('GOV-01 reads at most 100 lines, and the guard checks each', () => {
     const many = parseObservations('{"proposal":"p"}\n'.repeat(103), none);
     expect([many.proposals.length, many.problems]).toEqual([
       100,

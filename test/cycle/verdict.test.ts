@@ -14,20 +14,16 @@ const clean: Findings = {
 describe('classify', () => {
   it.each<[string, Partial<Findings>, string]>([
     ['exit 0 and the task passes', {}, 'SUCCESS'],
-    [
-      'GOV-05 the task passes by tests that changed with it',
-      { tests_changed: ['a.test.js'] },
-      'PARTIAL_SUCCESS',
-    ],
-    ['nothing to judge by', { task: 'untested' }, 'PARTIAL_SUCCESS'],
+    ['GOV-05 the task passes, but its tests changed', { tests_changed: ['a.test.js'] }, 'PARTIAL_SUCCESS'],
+    ['no tests', { task: 'untested' }, 'PARTIAL_SUCCESS'],
     ['the task fails, but more passes than before', { task: 'failing', improved: true }, 'PARTIAL_SUCCESS'],
     ['the task fails and nothing improved', { task: 'failing' }, 'FAILURE'],
     ['the tests could not be run', { task: 'unknown' }, 'FAILURE'],
-    ['exit 1, whatever the tests say', { exit_code: 1 }, 'FAILURE'],
-    ['a time-out', { exit_code: null }, 'FAILURE'],
+    ['exit 1, although the tests pass', { exit_code: 1 }, 'FAILURE'],
+    ['a timeout', { exit_code: null }, 'FAILURE'],
     ['a broken environment', { environment_valid: false }, 'FAILURE'],
-    ['a regression, however it ended', { exit_code: 1, regressions: ['A'] }, 'REGRESSION'],
-    ['a violation before all', { regressions: ['A'], violations: ['v'] }, 'GOVERNANCE_VIOLATION'],
+    ['a regression and exit 1', { exit_code: 1, regressions: ['A'] }, 'REGRESSION'],
+    ['a violation and a regression', { regressions: ['A'], violations: ['v'] }, 'GOVERNANCE_VIOLATION'],
   ])('GOV-01 %s', (_name, change, expected) => {
     expect(classify({ ...clean, ...change })).toBe(expected);
   });
@@ -43,13 +39,13 @@ describe('findViolations', () => {
     breaches: new Map([['1', 'older']]),
   };
 
-  it('GOV-01 finds nothing where nothing changed, and lets a new feature be', () => {
+  it('GOV-01 allows a new feature', () => {
     expect(findViolations(before, { ...before, tests: new Map([...before.tests, ['C', '["x"]']]) })).toEqual(
       [],
     );
   });
 
-  it('GOV-01 names each change: breaches, files that changed, went or came, tests', () => {
+  it('GOV-01 names each breach, changed file and changed test', () => {
     const after: Guarded = {
       files: { 'config.toml': 'x', 'run.sh': 'c' },
       tests: new Map([['A', '["false"]']]),

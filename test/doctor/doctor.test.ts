@@ -234,7 +234,7 @@ describe('forge doctor --agent', () => {
     const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
     wire(project);
     project.write(SERVERS, '{}');
-    expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
+    expect(await found()).toEqual(['degraded: Claude Code is partly wired: see .mcp.json']);
     project.write(
       SERVERS,
       '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"], "alwaysLoad": true,},}, }',

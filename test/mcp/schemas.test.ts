@@ -67,7 +67,7 @@ const BULLETS: Record<string, RegExp[]> = {
 };
 
 describe('session_working_memory_update', () => {
-  it('KFR-03 is named so, and its description has every bullet of AGN-024 §6 and §7', async () => {
+  it('KFR-03 has a description with every bullet of AGN-024 §6 and §7', async () => {
     const [tool] = await list();
     expect(tool?.name).toBe('session_working_memory_update');
     const missing = Object.entries(BULLETS).filter(([, words]) =>
@@ -76,7 +76,7 @@ describe('session_working_memory_update', () => {
     expect(missing.map(([bullet]) => bullet)).toEqual([]);
   });
 
-  it('KFR-03 takes a list of operations, each of the six, on the five kinds', async () => {
+  it('KFR-03 accepts a list of six operations on five kinds', async () => {
     const [tool] = await list();
     expect(tool?.inputSchema).toMatchObject({ type: 'object', required: ['operations'] });
     const { items } = (tool as Tool).inputSchema.properties.operations as {
@@ -102,12 +102,12 @@ describe('session_working_memory_update', () => {
 });
 
 describe('the tools', () => {
-  it('AGT-02 take less than 1,500 tokens of a prompt, all together', async () => {
+  it('AGT-02 take less than 1,500 tokens of a prompt together', async () => {
     const text = JSON.stringify(await list());
     expect(new Tiktoken(o200k).encode(text).length).toBeLessThan(1500);
   });
 
-  it('AGT-02 each has a description, a schema of an object, and the same place in every list', async () => {
+  it('AGT-02 have descriptions, object schemas and a stable order', async () => {
     const tools = await list();
     for (const { description, inputSchema } of tools) {
       expect(description).not.toBe('');

@@ -30,7 +30,7 @@ function hangingHook(project: Project, event: string) {
 }
 
 describe('hooks of an agent, as it runs them', () => {
-  it('AGT-01 SES-09 the agent holds the session, and what it types in its shell works in it', () => {
+  it('AGT-01 SES-09 the agent holds the session, and commands in its shell work in it', () => {
     const project = makeForgeRepository();
     expect(hook(project, 'session-start')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
@@ -38,7 +38,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(JSON.parse(typed.stdout)).toMatchObject({ session: { state: 'running' } });
   });
 
-  it('AGT-01 SES-09 a session that the agent starts in its shell is the agent’s, not the shell’s', () => {
+  it('AGT-01 SES-09 the agent holds a session that it starts in its shell', () => {
     const project = makeForgeRepository();
     hook(project, 'session-start');
     run(project.dir, 'sh', ['-c', `${FORGE} session discard; ${FORGE} session start; exit $?`]);
@@ -50,7 +50,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(stdout).not.toContain('no session was started');
   });
 
-  it('AGT-01 SES-09 the agent holds the session where npx runs the hook, and goes with it', () => {
+  it('AGT-01 SES-09 the agent holds the session when npx runs the hook', () => {
     const project = makeForgeRepository();
     project.write('node_modules/.bin/forge', `#!/bin/sh\nexec ${FORGE} "$@"\n`);
     chmodSync(join(project.dir, 'node_modules/.bin/forge'), 0o755);
@@ -72,7 +72,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(project.json(SESSION)).toMatchObject({ holder: { pid: 1 } });
   });
 
-  it('AGT-01 two starts at once, as from two settings files, make one session', async () => {
+  it('AGT-01 two concurrent starts make one session', async () => {
     const project = makeForgeRepository();
     const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
     const starts = [1, 2, 3].map(async () => {
@@ -95,7 +95,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(JSON.parse(list)).toMatchObject({ active: { id: expect.stringMatching(/001$/) }, sessions: [] });
   });
 
-  it('AGT-01 a hook whose input never ends, ends by itself and says nothing', async () => {
+  it('AGT-01 a hook whose input never ends exits silently', async () => {
     const project = makeForgeRepository();
     const child = hangingHook(project, 'session-end');
     let out = '';
@@ -107,7 +107,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect([code, signal, out]).toEqual([0, null, '']);
   });
 
-  it('AGT-01 an input that stays open behind the payload is no reason to wait', async () => {
+  it('AGT-01 a hook does not wait for the end of input after the payload', async () => {
     const project = makeForgeRepository();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
     child.stdin.write(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
@@ -120,7 +120,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(out).toContain('FORGE briefing');
   });
 
-  it('AGT-01 an output that nobody reads is no error', async () => {
+  it('AGT-01 a closed stdout is not an error', async () => {
     const project = makeForgeRepository();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
     child.stdout.destroy();
@@ -129,7 +129,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(code).toBe(0);
   });
 
-  it('AGT-01 SES-09 in another worktree it is a session of its own', () => {
+  it('AGT-01 SES-09 another worktree has a session of its own', () => {
     const project = makeForgeRepository();
     project.git('add', '-A');
     project.git('commit', '-qm', 'forge');

@@ -55,9 +55,9 @@ const STEPS: [what: string, before: string[][], args: string[]][] = [
   ['uninstall', [INSTALL], UNINSTALL],
 ];
 
-describe.skipIf(!hasShim)('forge agent, cut off in the middle', () => {
+describe.skipIf(!hasShim)('an interrupted forge agent', () => {
   it.each(STEPS)(
-    'AGT-01 %s, killed: uninstall gives the very bytes, and so does install',
+    'AGT-01 %s, killed: another install and uninstall restore the bytes',
     async (_, before, args) => {
       const [clean, wired] = [all(await rig()), await rig(INSTALL)];
       let count = 0;
@@ -76,7 +76,7 @@ describe.skipIf(!hasShim)('forge agent, cut off in the middle', () => {
     },
   );
 
-  it('AGT-01 a disk that is full: nothing is half done', async () => {
+  it('AGT-01 leaves all files as they were on a full disk', async () => {
     const clean = all(await rig());
     const count = await strikeEach(
       [],

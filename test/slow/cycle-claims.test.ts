@@ -36,8 +36,8 @@ const claim = (id: string, test: string): object => ({
   verified_by: [test],
 });
 
-describe('what a command says of features', () => {
-  it('GOV-01 a new feature marked as passing that forge may not run does not count', async () => {
+describe('features that the command changed', () => {
+  it('GOV-01 do not count as passing if new and not approved to run', async () => {
     const project = await ready();
     const result = await cycle(project, putting([...features(project), claim('C', 'exit 1')]));
     expect(result).toMatchObject({ classification: 'FAILURE', exit: 1 });
@@ -48,7 +48,7 @@ describe('what a command says of features', () => {
     expect(untested.report).toMatchObject({ features: 3, features_passing: 1 });
   });
 
-  it('GOV-01 a new feature with a test that was approved for another improves nothing, nor is it the task', async () => {
+  it('GOV-01 do not count as an improvement if new, even with an approved test', async () => {
     const project = await ready();
     const list = [...features(project), { ...claim('C', 'test -f kept') }];
     const result = await cycle(project, putting(list));
@@ -62,7 +62,7 @@ describe('what a command says of features', () => {
     });
   });
 
-  it('GOV-01 a feature of before that comes to pass counts once forge ran it, and not when its test fails', async () => {
+  it('GOV-01 count as passing only in forge’s own run', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f more']);
     const list = [...features(project).filter(({ id }) => id !== 'C'), claim('C', 'test -f more')];
@@ -76,7 +76,7 @@ describe('what a command says of features', () => {
     });
   });
 
-  it('GOV-01 FEA-03 a human’s override stands: its tests are not run, before the command or while it runs', async () => {
+  it('GOV-01 FEA-03 are not run if a human overrode them', async () => {
     const project = await ready();
     const decide = (id: string): Promise<unknown> =>
       runForge(
@@ -125,7 +125,7 @@ describe('what a command says of features', () => {
     });
   });
 
-  it('GOV-01 GOV-03 of more runs than a record can hold it has the failures first; the cycle is recorded as judged', async () => {
+  it('GOV-01 GOV-03 leave the failures in a record with too many runs', async () => {
     const project = await makeForge();
     const tests = [...Array.from({ length: 1050 }, () => 'test -f kept'), 'test -f done'];
     putFeatures(project, [{ id: 'A', name: 'a', status: 'in_progress', tests }]);
@@ -145,7 +145,7 @@ describe('what a command says of features', () => {
     expect(result.report?.evidence_left_out).toEqual(stored?.evaluation.evidence_left_out);
   });
 
-  it('GOV-01 GOV-03 of more violations than a record can hold it has the first', async () => {
+  it('GOV-01 GOV-03 leave the first violations in a record with too many', async () => {
     const project = await makeForge();
     const list = Array.from({ length: 1100 }, (_, i) => ({ id: `F${i}`, name: 'f', status: 'in_progress' }));
     putFeatures(project, list);

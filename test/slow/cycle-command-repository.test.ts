@@ -9,7 +9,7 @@ const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[
   cycles.map(({ execution }) => execution.task_id);
 
 describe('the folder of the command', () => {
-  it('B-93 GOV-01 cannot be made: refused with what to do before anything is run, and no cycle is recorded', async () => {
+  it('B-93 GOV-01 is needed: without it nothing runs, and no cycle is recorded', async () => {
     const project = await ready();
     project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
     await trust(project);
@@ -31,7 +31,7 @@ describe('the folder of the command', () => {
     expect(JSON.parse(next.stdout)).toMatchObject({ cycle: 1, classification: 'SUCCESS', warnings: [] });
   });
 
-  it('GOV-01 has the briefing and the observations alone; what forge judges by is nowhere while it runs', async () => {
+  it('GOV-01 contains only the briefing and the observations', async () => {
     const project = await ready();
     const script = 'ls "$(dirname "$FORGE_OBSERVATIONS")" > seen; ls .git/forge > state; touch done';
     const { stdout } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
@@ -42,7 +42,7 @@ describe('the folder of the command', () => {
 });
 
 describe('what the command does to forge', () => {
-  it('B-07 its writes to memory are refused, whatever it asks for; progress, focus and verify are its to use', async () => {
+  it('B-07 refuses its memory writes, and allows progress, focus and verify', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const forge = `"${process.execPath}" "${BIN}"`;
@@ -62,7 +62,7 @@ describe('what the command does to forge', () => {
     expect((await storedCycles(project)).length).toBe(1);
   });
 
-  it('B-07 nor are those of what it left for the tests and init.sh to run', async () => {
+  it('B-07 refuses memory writes of the tests and init.sh too', async () => {
     const call = `"${process.execPath}" "${BIN}" memory record --task X --exit-code 0`;
     const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
     project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
@@ -72,7 +72,7 @@ describe('what the command does to forge', () => {
     expect(storedTasks(await storedCycles(project))).toEqual(['A']);
   });
 
-  it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {
+  it('GOV-01 makes a breach during the command a GOVERNANCE_VIOLATION', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const script = `touch done; "${process.execPath}" "${BIN}" progress add 'ask bob@corp-mail.org'; exit 0`;
@@ -88,7 +88,7 @@ describe('what the command does to forge', () => {
     expect(JSON.parse(next.stdout)).toMatchObject({ task: 'none', classification: 'PARTIAL_SUCCESS' });
   });
 
-  it('B-92 a flood of output is read to its end, and does not fill the record', async () => {
+  it('B-92 reads a flood of output to its end, and keeps the record small', async () => {
     const project = await ready();
     const bytes = isSoak ? 2 ** 30 : 2 ** 25;
     const command = `ulimit -v unlimited; exec "${process.execPath}" "${BIN}" cycle -q -- head -c ${bytes} /dev/zero`;
@@ -97,7 +97,7 @@ describe('what the command does to forge', () => {
     expect((await storedCycles(project))[0]?.execution).toMatchObject({ exit_code: 0, log: { bytes } });
   });
 
-  it('B-09 stdin closed, and nobody who reads what it says: it is recorded all the same', async () => {
+  it('B-09 records the cycle with stdin and stdout closed', async () => {
     const project = await ready();
     const command = `"${process.execPath}" "${BIN}" cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
     spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: HANG });

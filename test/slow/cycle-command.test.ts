@@ -8,7 +8,7 @@ import { LEDGER } from '../support/memory.js';
 import { makeFolder } from '../support/project.js';
 
 describe('forge cycle', () => {
-  it('GOV-01 a command that is not there is recorded as a failed execution', async () => {
+  it('GOV-01 records a missing command as a failed execution', async () => {
     const project = await ready();
     const result = await cycle(project, ['--', 'no-such-agent']);
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
@@ -38,7 +38,7 @@ describe('forge cycle', () => {
     },
   );
 
-  it('B-93 gives the command the caller’s surroundings as a BUILDER, and the briefing by file and by stdin', async () => {
+  it('B-93 runs the command as a BUILDER in the caller’s environment, with the briefing as a file and on stdin', async () => {
     const project = await ready();
     const env = {
       API_TOKEN: 'kept',
@@ -60,7 +60,7 @@ describe('forge cycle', () => {
     expect(existsSync(read('folder').trim())).toBe(false);
   });
 
-  it('B-92 shows what would move the cursor escaped, and stores it so', async () => {
+  it('B-92 escapes control sequences in the shown and the stored output', async () => {
     const project = await ready();
     const { stderr } = await runForge(project, ['cycle', ...sh(`printf 'a\\033]0;x\\007b\\n'`)]);
     expect(stderr).toContain('  | a<U+001B>]0;x<U+0007>b\n');
@@ -69,7 +69,7 @@ describe('forge cycle', () => {
     });
   });
 
-  it('B-92 ends a command when its time is up', async () => {
+  it('B-92 ends a command at the time limit', async () => {
     const project = await ready();
     const result = await cycle(project, ['--timeout', '1', '--', 'sleep', '1000']);
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });

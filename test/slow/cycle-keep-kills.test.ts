@@ -70,21 +70,21 @@ function next(project: Project, command = 'true'): CycleResult {
 const classifications = async (project: Project): Promise<string[]> =>
   (await storedCycles(project)).map(({ evaluation }) => evaluation.classification);
 
-describe('a cycle that is killed behind its record', () => {
+describe('a cycle that is killed after its record', () => {
   it.each(['pre-commit', 'post-commit'])(
     'GOV-04 in %s, where git goes on alone: neither record nor commit is made twice',
     async (hook) => {
       const project = await ready();
       await killIn(project, hook);
       await until(() => subjects(project).length === 1);
-      expect(next(project).warnings.join()).not.toMatch(/cut off/);
+      expect(next(project).warnings.join()).not.toMatch(/interrupted/);
       expect(await classifications(project)).toEqual(['SUCCESS', 'PARTIAL_SUCCESS']);
       expect(subjects(project).length).toBe(1);
       expect(project.has(MARK)).toBe(false);
     },
   );
 
-  it('GOV-04 before git began: the next cycle that passes takes the work along', async () => {
+  it('GOV-04 before the commit: the next cycle that passes commits the work', async () => {
     const project = await ready();
     await killIn(project, 'pre-commit');
     await until(() => subjects(project).length === 1);
@@ -95,7 +95,7 @@ describe('a cycle that is killed behind its record', () => {
     expect(await classifications(project)).toEqual(['SUCCESS', 'PARTIAL_SUCCESS']);
   });
 
-  it('GOV-04 LTM-16 before its record: it has failed, and nothing is committed for it', async () => {
+  it('GOV-04 LTM-16 before its record: it failed, and nothing is committed for it', async () => {
     const project = await ready();
     await killIn(project, 'pre-commit');
     await until(() => subjects(project).length === 1);

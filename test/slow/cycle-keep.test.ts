@@ -38,7 +38,7 @@ const head = (project: Project): string => project.git('rev-parse', 'HEAD');
 const status = (project: Project): string => project.git('status', '--porcelain');
 
 describe('[cycle] commit', () => {
-  it('GOV-04 commits a changed tree whose checks pass, with the record of the cycle, in the protocol', async () => {
+  it('GOV-04 commits a changed tree whose checks pass, with its record, in the protocol', async () => {
     const project = await ready('commit');
     await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
     project.git('rm', '-q', 'src/app.js');
@@ -73,7 +73,7 @@ describe('[cycle] commit', () => {
     );
   });
 
-  it('GOV-04 by default, with failing checks, or with nothing changed, it commits nothing', async () => {
+  it('GOV-04 commits nothing by default, with failing checks, or without changes', async () => {
     const project = await ready();
     const before = head(project);
     expect((await cycle(project, sh('touch done'))).report).toMatchObject({ commit: null, checkpoint: null });
@@ -99,7 +99,7 @@ describe('[cycle] commit', () => {
     expect(head(project)).toBe(last);
   });
 
-  it('GOV-04 what the command commits itself is its own', async () => {
+  it('GOV-04 leaves commits of the command alone', async () => {
     const project = await ready('commit', 'checkpoint');
     const result = await cycle(project, sh('touch done && git add done && git commit -qm "[FORGE] Mine"'));
     expect(result).toMatchObject({ classification: 'SUCCESS', warnings: [] });
@@ -107,7 +107,7 @@ describe('[cycle] commit', () => {
     expect(project.git('log', '-3', '--format=%s')).toContain('[FORGE] Mine');
   });
 
-  it('GOV-04 a refused commit is a warning: the index is as it was, and the next cycle takes the work along', async () => {
+  it('GOV-04 restores the index after a refused commit, and the next cycle commits the work', async () => {
     const project = await ready('commit');
     project.write('staged', 'staged\n');
     project.git('add', 'staged');
@@ -124,7 +124,7 @@ describe('[cycle] commit', () => {
     expect(status(project)).toBe('');
   });
 
-  it('GOV-04 a tree that tests change, an operation of git, a hook of forge: told, and nothing is committed', async () => {
+  it('GOV-04 does not commit a tree that tests changed, during a git operation, or against a hook', async () => {
     const project = await ready('commit');
     await forgeJson(project, [
       'feature',
@@ -141,7 +141,7 @@ describe('[cycle] commit', () => {
     expect((await cycle(project, sh('echo 2 > done'))).warnings.join()).toMatch(/A merge is in progress/);
   });
 
-  it('GOV-04 LTM-13 B-51 a secret in what it would add keeps it from committing, and is not shown', async () => {
+  it('GOV-04 LTM-13 B-51 does not commit or show a secret', async () => {
     const project = await ready('commit');
     const secret = SAMPLES.secret();
     project.write('.git/text', `key = "${secret}"\n`);
@@ -151,7 +151,7 @@ describe('[cycle] commit', () => {
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  it('GOV-04 a repository inside this one, and one without a commit', async () => {
+  it('GOV-04 skips a nested repository, and works without a first commit', async () => {
     const project = await ready('commit');
     mkdirSync(project.path('inner'));
     project.git('-C', 'inner', 'init', '-q');
@@ -166,7 +166,7 @@ describe('[cycle] commit', () => {
     expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
   });
 
-  it('GOV-04 a setting that came with the repository does nothing until a person trusts it', async () => {
+  it('GOV-04 needs trust for a setting that came with the repository', async () => {
     const project = await ready();
     const text = project.read(CONFIG).replace('#commit = false', 'commit = true');
     project.write(CONFIG, text.replace('#checkpoint = false', 'checkpoint = true'));
@@ -183,7 +183,7 @@ describe('[cycle] commit', () => {
     expect((await cycle(project, sh('echo 2 > done'))).report?.commit?.hash).toBe(head(project));
   });
 
-  it('GOV-04 on a task without a name, and on none, and with a subject that is too long', async () => {
+  it('GOV-04 makes a valid subject for any task', async () => {
     const project = await ready('commit');
     const subject = async (task: string, script: string): Promise<string | undefined> =>
       (await cycle(project, ['--task', task, ...sh(script)])).report?.commit?.subject;
@@ -203,7 +203,7 @@ describe('[cycle] commit', () => {
 });
 
 describe('[cycle] checkpoint', () => {
-  it('GOV-04 makes one when a feature came to pass, of what was committed; never else', async () => {
+  it('GOV-04 is made only when a feature became passing', async () => {
     const project = await ready('commit', 'checkpoint');
     const result = await cycle(project, sh('touch done'));
     expect(result).toMatchObject({ warnings: [], report: { checkpoint: 'checkpoint/FORGE-001-v1' } });
@@ -215,7 +215,7 @@ describe('[cycle] checkpoint', () => {
     expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
   });
 
-  it('GOV-04 a refusal is a warning: files that nobody committed', async () => {
+  it('GOV-04 is refused with a warning for uncommitted files', async () => {
     const project = await ready('checkpoint');
     const result = await cycle(project, sh('touch done'));
     expect(result).toMatchObject({ exit: 0, report: { checkpoint: null, commit: null } });

@@ -8,7 +8,7 @@ import { LEDGER } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
-/** What a killed forge left: its process is gone, nothing of its cycle is recorded. */
+/** The mark of a cycle whose process was killed before the record. */
 function leaveMark(project: Project, change: object = {}): void {
   const gone = { ...identify(process.pid), pid: 4_000_000, started: '1' };
   const mark = {
@@ -27,19 +27,19 @@ function leaveMark(project: Project, change: object = {}): void {
 const violated = { task_id: 'A', exit_code: 0, classification: 'GOVERNANCE_VIOLATION' };
 
 describe('the mark of a cycle', () => {
-  it('LTM-16 says as what each cycle that was cut off is recorded', async () => {
+  it('LTM-16 reports how each interrupted cycle is recorded', async () => {
     const project = await makeForge();
     leaveMark(project);
     expect((await cycle(project, ['--', 'true'])).warnings).toEqual([
-      'A cycle that was cut off is recorded now, as FAILURE: 1.',
+      'Cycle 1 was interrupted. It is recorded now, as FAILURE.',
     ]);
     leaveMark(project, { stage: 'memory', key: 'f'.repeat(16), input: violated });
     expect((await cycle(project, ['--', 'true'])).warnings).toEqual([
-      'A cycle that was cut off is recorded now, as GOVERNANCE_VIOLATION: 3.',
+      'Cycle 3 was interrupted. It is recorded now, as GOVERNANCE_VIOLATION.',
     ]);
   });
 
-  it('B-06 GOV-03 that names a task with line breaks, or such a host, prints no line of its own', async () => {
+  it('B-06 GOV-03 is escaped in messages', async () => {
     const project = await makeForge();
     const holder = identify(process.ppid);
     leaveMark(project, { holder, task_id: `A\n✓ all is well\n${'x'.repeat(300)}` });
@@ -54,7 +54,7 @@ describe('the mark of a cycle', () => {
 });
 
 describe('a record that may not be stored whole', () => {
-  it('GOV-03 keeps the stages and what rule was broken, without the secret', async () => {
+  it('GOV-03 keeps the stages and the violations without the secret', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true']);
@@ -64,7 +64,7 @@ describe('a record that may not be stored whole', () => {
     const weaken = `sed -i 's/"true"/"false"/g' ${FEATURES}`;
     const result = await cycle(project, ['--task', 'B', ...sh(weaken)]);
     expect(result.classification).toBe('GOVERNANCE_VIOLATION');
-    expect(result.warnings.join('\n')).toMatch(/cut down to what may be stored/);
+    expect(result.warnings.join('\n')).toMatch(/reduced to what may be stored/);
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation).toMatchObject({
       classification: 'GOVERNANCE_VIOLATION',
@@ -76,7 +76,7 @@ describe('a record that may not be stored whole', () => {
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
 
-  it('LTM-16 GOVERNANCE_VIOLATION stays that when the disk fails first, and both commands say so', async () => {
+  it('LTM-16 keeps GOVERNANCE_VIOLATION after a failed write', async () => {
     const project = await makeForge();
     renameSync(project.path(LEDGER), project.path('ledger'));
     project.write(LEDGER, 'a file in place of the folder');

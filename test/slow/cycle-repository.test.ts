@@ -73,7 +73,7 @@ const SLOW: Record<string, (project: Project) => Promise<string[]>> = {
   },
 };
 
-describe('a cycle that is cut off', () => {
+describe('an interrupted cycle', () => {
   it.each(Object.keys(SLOW))(
     'GOV-01 GOV-03 by SIGKILL in %s: the next ends what still runs, and records it as FAILURE, once, with the stages it reached',
     async (stage) => {
@@ -105,7 +105,7 @@ describe('a cycle that is cut off', () => {
     },
   );
 
-  it('GOV-03 in any stage leaves a mark from which it is recorded once, before memory or after it', async () => {
+  it('GOV-03 is recorded once, whatever its stage', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['cycle', '--', 'sleep', '1000']);
     const ended = ending(child);
@@ -127,7 +127,7 @@ describe('a cycle that is cut off', () => {
     expect((await storedCycles(project)).length).toBe(3 * stages.length);
   });
 
-  it('GOV-01 by SIGKILL at any moment is recorded exactly once', async () => {
+  it('GOV-01 is recorded exactly once after SIGKILL at any moment', async () => {
     const project = await ready();
     for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
       const child = startBinary(project.dir, ['cycle', '--', 'true']);
@@ -142,7 +142,7 @@ describe('a cycle that is cut off', () => {
     expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
   });
 
-  it('GOV-02 in the sleep of a loop lost nothing; --resume goes on with what is left', async () => {
+  it('GOV-02 in the sleep of a loop loses nothing; --resume continues', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['loop', '--max-cycles', '2', '--sleep', '1000', '--', 'true']);
     const ended = ending(child);
@@ -166,7 +166,7 @@ describe('a cycle that is cut off', () => {
 });
 
 describe('signals', () => {
-  it('GOV-02 the first Ctrl-C lets the command finish, judges and records it; the loop ends with 130', async () => {
+  it('GOV-02 the first Ctrl-C finishes and records the cycle, and the loop exits with 130', async () => {
     const project = await ready();
     const child = startBinary(project.dir, [
       'loop',
@@ -184,7 +184,7 @@ describe('signals', () => {
     expect((await storedCycles(project)).length).toBe(1);
   });
 
-  it('GOV-02 Ctrl-C before the command: it is not run, and that is recorded', async () => {
+  it('GOV-02 Ctrl-C before the command skips and records it', async () => {
     const project = await ready();
     project.write('.forge/init.sh', `#!/bin/sh\necho begun\n${WAIT}\n`);
     await trust(project);
@@ -228,7 +228,7 @@ describe('signals', () => {
 });
 
 describe('two cycles at once', () => {
-  it('GOV-01 the second is refused and names the first; other worktrees and records go on', async () => {
+  it('GOV-01 are refused in one worktree; other worktrees and records work', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['cycle', ...sh(`touch started; ${WAIT}; touch done`)]);
     const ended = ending(child);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/cycle/mark.js';
+import { STAGES } from '../../src/cycle/running.js';
 import type { CycleResult } from '../../src/index.js';
 import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
 import { hasShim, runFaulty } from '../support/faults.js';
@@ -11,7 +11,7 @@ import { containerOf, HUMAN, LEDGER } from '../support/memory.js';
 import { SAMPLES } from '../support/samples.js';
 
 describe('forge cycle', () => {
-  it('GOV-01 GOV-03 goes through nine stages in order, and records those before memory with what it saw', async () => {
+  it('GOV-01 GOV-03 runs nine stages in order, and records those before memory', async () => {
     const project = await ready();
     const result = await cycle(project, sh('echo working; touch done'));
     expect(result).toMatchObject({ cycle: 1, task: 'A', classification: 'SUCCESS', exit_code: 0, exit: 0 });
@@ -54,7 +54,7 @@ describe('forge cycle', () => {
     expect(project.has(MARK)).toBe(false);
   });
 
-  it('GOV-01 judges by the tests: exit 0 is no success while they fail, and none is no more than partial', async () => {
+  it('GOV-01 judges by the tests: exit 0 is a failure if they fail, and at most partial without tests', async () => {
     const project = await ready();
     expect(await cycle(project, ['--', 'true'])).toMatchObject({ classification: 'FAILURE', exit: 1 });
     expect(await cycle(project, ['--task', 'X-9', '--', 'true'])).toMatchObject({
@@ -69,7 +69,7 @@ describe('forge cycle', () => {
     });
   });
 
-  it('GOV-05 FEA-05 is at most PARTIAL_SUCCESS when what judges the work changed with it, and says so', async () => {
+  it('GOV-05 FEA-05 is at most PARTIAL_SUCCESS when the tests changed', async () => {
     const project = await makeForge();
     project.write('check.sh', 'test -f done\n');
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'sh check.sh']);
@@ -89,7 +89,7 @@ describe('forge cycle', () => {
     });
   });
 
-  it('GOV-01 works on what is asked for, else in focus, else what comes next, else on nothing', async () => {
+  it('GOV-01 chooses the requested task, else the one in focus, else the next, else none', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true']);
     expect((await cycle(project, ['--', 'true'])).task).toBe('A');
@@ -105,7 +105,7 @@ describe('forge cycle', () => {
     });
   });
 
-  it('GOV-01 runs again what passed before, whatever seems to have changed, and finds what fails now', async () => {
+  it('GOV-01 reruns what passed before, and finds regressions', async () => {
     const project = await ready();
     project.write('kept', '');
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f kept']);
@@ -122,7 +122,7 @@ describe('forge cycle', () => {
     expect((await storedCycles(project)).at(-1)?.evaluation).toMatchObject({ regression_flags: ['B'] });
   });
 
-  it('GOV-01 keeps observations, names what is wrong with them, and stores nothing that the guard refuses', async () => {
+  it('GOV-01 records observations, and rejects invalid and secret ones', async () => {
     const project = await ready();
     const observe = [
       '{"pattern":"done is a file","scope":"environment"}',
@@ -148,7 +148,7 @@ describe('forge cycle', () => {
   });
 
   it.each(Object.entries(SAMPLES))(
-    'GOV-01 a %s in the output is masked in the record; memory is not halted by it',
+    'GOV-01 masks a %s in the output without halting memory',
     async (_name, sample) => {
       const project = await ready();
       const secret = sample();
@@ -165,7 +165,7 @@ describe('forge cycle', () => {
     },
   );
 
-  it('GOV-01 an init.sh that fails ends it before the command, and what it says is in the record', async () => {
+  it('GOV-01 does not run the command after a failing init.sh', async () => {
     const project = await ready();
     project.write('.forge/init.sh', '#!/bin/sh\necho broken >&2\nexit 4\n');
     await runForge(project, ['trust', '--yes'], HUMAN);
@@ -185,7 +185,7 @@ describe('forge cycle', () => {
     });
   });
 
-  it('GOV-01 an init.sh that nobody approved is not run, nor is the command', async () => {
+  it('GOV-01 runs neither an unapproved init.sh nor the command', async () => {
     const project = await ready();
     project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
     const result = await cycle(project, sh('touch ran'));
@@ -199,7 +199,7 @@ describe('forge cycle', () => {
     expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ environment_valid: false });
   });
 
-  it('LTM-05 LTM-16 memory that the command damaged is halted; the cycle is recorded once a human settled it', async () => {
+  it('LTM-05 LTM-16 halts memory that the command damaged, and records the cycle after a human repaired it', async () => {
     const project = await ready();
     await cycle(project, ['--', 'true']);
     const file = containerOf(project);
@@ -260,7 +260,7 @@ describe('forge cycle', () => {
     expect(project.read(PROGRESS)).toMatch(/\] Cycle 1 SUCCESS: A, 1\/1 features passing, \d+ s\n/);
   });
 
-  it('B-07 a builder runs no cycle, and nothing is run', async () => {
+  it('B-07 refuses a builder before anything runs', async () => {
     const project = await ready();
     const env = { FORGE_ROLE: 'builder' };
     for (const name of ['cycle', 'loop'])
@@ -271,7 +271,7 @@ describe('forge cycle', () => {
     expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
   });
 
-  it('GOV-01 works without git, and says what it would do with --dry-run', async () => {
+  it('GOV-01 works without git, and has a dry run', async () => {
     const project = await makePlainForge();
     expect(await cycle(project, ['--', 'true'])).toMatchObject({
       classification: 'PARTIAL_SUCCESS',

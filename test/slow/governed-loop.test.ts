@@ -47,7 +47,7 @@ const ENV = { NODE: process.execPath, FORGE: BIN };
 const LOOP = ['loop', '--max-failures', '99'];
 
 describe('a governed loop', () => {
-  it('GOV-02 LTM-06 LTM-08 LTM-09 LTM-12 runs 25 cycles, promotes what earned it at 10 and 20, contests what breaks, refuses a builder', async () => {
+  it('GOV-02 LTM-06 LTM-08 LTM-09 LTM-12 runs 25 cycles with promotions, a contested pattern and a refused builder', async () => {
     const project = await makeWork(25);
     const { exitCode, stderr } = await runBinary(
       project.dir,
@@ -83,7 +83,7 @@ describe('a governed loop', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('GOV-02 LTM-16 survives kill -9 at any moment: each cycle is recorded once, and the next loop goes on', async () => {
+  it('GOV-02 LTM-16 survives kill -9 at any moment: each cycle is recorded once, and the next loop works', async () => {
     const project = await makeWork(8);
     for (let kill = 0; kill < 6; kill++) {
       const loop = startBinary(project.dir, [...LOOP, '--max-cycles', '8', '--', './agent.sh'], {

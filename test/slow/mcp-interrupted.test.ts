@@ -43,7 +43,7 @@ async function withLongTest(project: Project): Promise<() => Promise<number[]>> 
 const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(runs)).toEqual([]);
 
 describe('a call that is cancelled', () => {
-  it('B-82 ends the test with all that it started, and records nothing', async () => {
+  it('B-82 ends the test with all its processes, and records nothing', async () => {
     const project = await session();
     const started = await withLongTest(project);
     const wire = await greeted(project);
@@ -60,7 +60,7 @@ describe('a call that is cancelled', () => {
     expect(features).toMatchObject([{ status: 'not_implemented' }]);
   });
 
-  it('B-82 does nothing when it had not started', async () => {
+  it('B-82 does nothing if it has not started', async () => {
     const project = await session();
     const wire = await greeted(project);
     const calls = Array.from({ length: 50 }, (_, i) => ({
@@ -79,7 +79,7 @@ describe('a call that is cancelled', () => {
 });
 
 describe('many calls at once', () => {
-  it('B-82 1,000 are all answered and all done, in the order in which they came', async () => {
+  it('B-82 1,000 are all done and answered in order', async () => {
     const project = await session();
     const wire = await greeted(project);
     const answers = await Promise.all(
@@ -90,7 +90,7 @@ describe('many calls at once', () => {
     expect(lines).toEqual(Array.from({ length: 1000 }, (_, i) => i));
   });
 
-  it('B-82 beyond 1,024 that wait the error is busy; afterwards calls are taken again', async () => {
+  it('B-82 beyond 1,024 get the error busy, and later calls work', async () => {
     const project = await session();
     const wire = await greeted(project);
     const calls = Array.from({ length: 3000 }, (_, i) =>
@@ -177,7 +177,7 @@ describe('a client that dies', () => {
     },
   );
 
-  it('B-81 by kill -9 during a long test: the test ends with all that it started', async () => {
+  it('B-81 by kill -9 during a long test: the test ends with all its processes', async () => {
     const project = await session();
     const started = await withLongTest(project);
     const client = startClient(project, [
@@ -205,7 +205,7 @@ describe('a client that dies', () => {
     },
   );
 
-  it('B-81 at the end of stdin the server ends with 0, in the middle of a message too', async () => {
+  it('B-81 at the end of stdin, inside a message too: the server exits with 0', async () => {
     const project = await session();
     const wire = await greeted(project);
     await wire.call(1, 'progress_add', { text: 'kept' });
@@ -216,7 +216,7 @@ describe('a client that dies', () => {
     await expectWhole(project);
   });
 
-  it('B-81 that reads no more: the server ends at its next answer, what it did is done', async () => {
+  it('B-81 that stops reading: the server ends at its next answer, and the write is done', async () => {
     const project = await session();
     const wire = await greeted(project);
     wire.server.stdout?.destroy();
@@ -227,7 +227,7 @@ describe('a client that dies', () => {
     await expectWhole(project);
   });
 
-  it('B-81 that never says a word', async () => {
+  it('B-81 that sends nothing', async () => {
     const project = await makeForge();
     const { exitCode, stdout, stderr } = await runForge(project, ['mcp'], { stdin: '' });
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);

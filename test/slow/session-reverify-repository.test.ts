@@ -125,7 +125,7 @@ describe.skipIf(process.platform !== 'linux')('session_start of the MCP server',
     project.write('broken', '');
     const { call } = await connect(project);
     const { content } = await call('session_start');
-    expect(content[0]?.text).toContain('Tests run again: {"passing":[],"regressed":["A"],"not_run":[]}');
+    expect(content[0]?.text).toContain('Rerun tests: {"passing":[],"regressed":["A"],"not_run":[]}');
     expect(content[0]?.text).toContain('Regressed: A passed until now, and the tests fail.');
     const again = await call('session_start', { reverify: 5 });
     expect(again.content[0]?.text).toContain('{"passing":["B"],"regressed":[],"not_run":[]}');

@@ -3,15 +3,14 @@ import { elapsed } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
 import { judgeHolder, ProcessIdentity, type Verdict } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
-import type { ProcessOptions } from '../core/process.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycles } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
-import { type HandoverFolder, removeHandover } from './handover.js';
+import { type BuilderFolder, type RunWatch, removeBuilderFolder } from './builder.js';
 
-/** LTM, "Architectural Position": the governed loop, in its order. */
+/** LTM, "Architectural Position": the stages of the governed loop, in order. */
 export const STAGES = [
   'supervisor',
   'governance',
@@ -25,35 +24,28 @@ export const STAGES = [
 ] as const;
 export type StageName = (typeof STAGES)[number];
 
-/** No task was chosen. */
+/** The task id when there is no task. */
 export const NO_TASK = 'none';
 
-/** `<git dir>/forge/cycle.json`: the cycle that is under way, so that the next one finds what a kill left. */
+/** `<git dir>/forge/cycle.json`: the running cycle, from which the next one records a cycle that was killed. */
 export const CycleMark = z.looseObject({
   schema_version: z.literal('1.0'),
-  /** Of its record: however often it is tried, there is one. */
+  /** The idempotency key of the record, so that several attempts make one record. */
   key: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
   holder: ProcessIdentity,
   started_at: z.iso.datetime(),
   task_id: z.string().check(z.minLength(1)),
-  /** Where it is. */
   stage: z.enum(STAGES),
-  /** What lies behind it. */
+  /** The completed stages. */
   stages: z.array(Stage),
-  /** What is to be recorded, once it is known. */
+  /** The record, once it is known. */
   input: z.optional(z.unknown()),
 });
 export type CycleMark = z.infer<typeof CycleMark>;
 
 const CYCLE_MARK: Format<CycleMark> = { name: 'cycle-mark', version: '1.0', schema: CycleMark };
 
-/** Keys of the cycles that this very process runs. */
-const running = new Set<string>();
-
-/**
- * Takes this worktree for one cycle; exit 3 `cycle.held` names who has it. A cycle that was cut off is recorded first: until
- * then its mark stays.
- */
+/** Takes this worktree for a cycle, and records an interrupted one first. Exit 3 `cycle.held` names the holder. */
 export async function takeMark(context: Context): Promise<CycleMark> {
   const mark: CycleMark = {
     schema_version: '1.0',
@@ -66,31 +58,30 @@ export async function takeMark(context: Context): Promise<CycleMark> {
   };
   let left = claim(context, mark, null);
   while (left) {
-    await recordLeft(context, left);
+    await recordInterrupted(context, left);
     left = claim(context, mark, left.key);
   }
   return mark;
 }
 
-/** Null once the worktree is this cycle's; else a mark to be settled first. */
-function claim(context: Context, mark: CycleMark, settled: string | null): CycleMark | null {
+/** Null once the worktree is taken, else the mark of a cycle that has to be recorded first. */
+function claim(context: Context, mark: CycleMark, recorded: string | null): CycleMark | null {
   return context.disk.withLock(() => {
-    const found = readLeft(context);
+    const found = readMark(context);
     refuseHeld(context, found);
-    if (found && found.key !== settled) return found;
+    if (found && found.key !== recorded) return found;
     writeMark(context, mark);
-    running.add(mark.key);
     return null;
   });
 }
 
-/** Exit 3 `cycle.held` while a cycle is under way here: its files are not to be moved under it. */
-export const requireNoCycle = (context: Context): void => refuseHeld(context, readLeft(context));
+/** Exit 3 `cycle.held` while a cycle runs here: nobody may move its files. */
+export const requireNoCycle = (context: Context): void => refuseHeld(context, readMark(context));
 
 function refuseHeld(context: Context, mark: CycleMark | null): void {
   const verdict = mark && judge(context, mark);
-  if (verdict?.state !== 'held') return;
-  const { holder, started_at, stage, task_id } = mark as CycleMark;
+  if (!mark || verdict?.state !== 'held') return;
+  const { holder, started_at, stage, task_id } = mark;
   throw refused(
     'cycle.held',
     `A cycle has been running here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${verdict.why}; nothing was run.`,
@@ -98,8 +89,19 @@ function refuseHeld(context: Context, mark: CycleMark | null): void {
   );
 }
 
-/** A mark that cannot be read names no cycle that could be recorded. */
-function readLeft({ disk, warnings }: Context): CycleMark | null {
+/** A cycle of this process is interrupted: a process runs one at a time, and an error may leave its mark. */
+const judge = (context: Context, { holder }: CycleMark): Verdict =>
+  judgeHolder({
+    holder,
+    me: context.world.self(),
+    liveness: context.world.liveness(holder),
+    lastUsed: context.lastActivity,
+    now: context.world.now().getTime(),
+    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
+  });
+
+/** An unreadable mark names no cycle that could be recorded. */
+function readMark({ disk, warnings }: Context): CycleMark | null {
   try {
     return disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
   } catch (error) {
@@ -109,31 +111,15 @@ function readLeft({ disk, warnings }: Context): CycleMark | null {
   }
 }
 
-/** A cycle of this process that is not under way any more was given up by an error. */
-function judge(context: Context, mark: CycleMark): Verdict {
-  const { world, lastActivity } = context;
-  const verdict = judgeHolder({
-    holder: mark.holder,
-    me: world.self(),
-    liveness: world.liveness(mark.holder),
-    lastUsed: lastActivity,
-    now: world.now().getTime(),
-    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
-  });
-  if (verdict.state !== 'same') return verdict;
-  const why = `process ${mark.holder.pid} is running it`;
-  return running.has(mark.key) ? { state: 'held', why } : { state: 'interrupted', why: 'it was given up' };
-}
-
-/** Records an interrupted cycle once, as no success. */
-async function recordLeft(context: Context, mark: CycleMark): Promise<void> {
-  removeHandover(mark.key);
+/** Records an interrupted cycle once. */
+async function recordInterrupted(context: Context, mark: CycleMark): Promise<void> {
+  removeBuilderFolder(mark.key);
   const input = interruptedInput(mark);
   const { cycles } = await recordCycles(context, [input]);
   for (const { cycle, known } of cycles)
     if (!known)
       context.warnings.push(
-        `A cycle that was cut off is recorded now, as ${input.classification}: ${cycle}.`,
+        `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`,
       );
 }
 
@@ -156,31 +142,23 @@ export function interruptedInput(mark: CycleMark): CycleInput {
   };
 }
 
-/** Without the lock but to take it: while its cycle runs, nobody else writes it. */
+/** While a cycle runs, only its process writes the mark, so only taking it needs the lock. */
 const writeMark = ({ disk }: Context, mark: CycleMark): void =>
   disk.replace(cycleFile(disk.layout), encodeDocument(mark));
 
-/** Says where the cycle is. */
-export function moveMark(context: Context, mark: CycleMark, change: Partial<CycleMark>): CycleMark {
-  const after = { ...mark, ...change };
-  writeMark(context, after);
-  return after;
+export function updateMark(run: CycleRun, change: Partial<CycleMark>): void {
+  run.mark = { ...(run.mark as CycleMark), ...change };
+  writeMark(run.context, run.mark);
 }
 
-/** The cycle is over: recorded, or refused before anything was run. */
+/** The cycle is recorded, or was refused before anything ran. */
 export function dropMark(context: Context, mark: CycleMark): void {
   const { disk } = context;
-  leaveMark(mark);
+  removeBuilderFolder(mark.key);
   disk.withLock(() => {
-    const found = readLeft(context);
+    const found = readMark(context);
     if (!found || found.key === mark.key) disk.remove(cycleFile(disk.layout));
   });
-}
-
-/** It is left for the next cycle to record. */
-export function leaveMark(mark: CycleMark): void {
-  removeHandover(mark.key);
-  running.delete(mark.key);
 }
 
 export const CycleOptions = z.strictObject({
@@ -196,30 +174,26 @@ export interface CycleWatch {
   onStageEnd?(stage: Stage): void;
   /** The first MiB of init.sh, of the command and of each test. */
   onOutput?(text: string): void;
-  /** Begin nothing more: what runs is finished, judged and recorded. */
+  /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;
-  /** End what runs. */
+  /** End the running process. */
   stop?: AbortSignal;
 }
 
-/** One cycle on its way. */
 export interface CycleRun {
   context: Context;
   input: CycleOptions;
   watch: CycleWatch;
   stages: Stage[];
   mark: CycleMark | null;
-  /** What the command gets and leaves; made before anything is run. */
-  folder: HandoverFolder | null;
+  /** The builder's files; made before anything runs. */
+  folder: BuilderFolder | null;
   started: number;
 }
 
-/** Who looks on, and who may end it. */
-export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
-
-export const watchOf = (run: CycleRun): RunWatch => ({
-  onOutput: run.watch.onOutput?.bind(run.watch),
-  stop: run.watch.stop,
+export const watchOf = ({ watch }: CycleRun): RunWatch => ({
+  onOutput: watch.onOutput?.bind(watch),
+  stop: watch.stop,
 });
 
 export interface StageOutcome {
@@ -227,10 +201,10 @@ export interface StageOutcome {
   note?: string | undefined;
 }
 
-/** Of these the record knows no start: memory writes its mark with what it records; then the cycle is over. */
+/** Memory writes its own mark with the record, and afterwards the cycle is over. */
 const UNMARKED: ReadonlySet<StageName> = new Set(['memory', 'report', 'sleep']);
 
-/** Times a stage, and says in the mark where the cycle is. */
+/** Runs and times a stage, and notes it in the mark. */
 export async function inStage<T extends StageOutcome>(
   run: CycleRun,
   name: StageName,
@@ -238,8 +212,7 @@ export async function inStage<T extends StageOutcome>(
 ): Promise<T> {
   run.watch.onStage?.(name);
   const started = elapsed();
-  if (run.mark && !UNMARKED.has(name))
-    run.mark = moveMark(run.context, run.mark, { stage: name, stages: run.stages });
+  if (run.mark && !UNMARKED.has(name)) updateMark(run, { stage: name, stages: run.stages });
   const outcome = await work();
   const { status = 'ok', note } = outcome;
   const duration_ms = Math.round(elapsed() - started);

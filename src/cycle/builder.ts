@@ -1,0 +1,313 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { commandEnvironment } from '../core/environment.js';
+import { ForgeError, outside, systemCode } from '../core/error.js';
+import { readTarget } from '../core/files.js';
+import { JsonProblem, parseJson } from '../core/json.js';
+import { cycleFile, initScript } from '../core/paths.js';
+import { type Log, type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
+import { decodeUtf8, describeIssue, fieldName } from '../core/schema.js';
+import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
+import type { Feature } from '../feature/rules.js';
+import { maskText, redactText } from '../guard/guard.js';
+import { type PatternCandidate, resolveCandidates } from '../learning/candidates.js';
+import { type CycleInput, SCOPES } from '../learning/evaluation.js';
+import { describeCandidate } from '../learning/proven.js';
+import type { Context } from '../project/project.js';
+import { brief, readLearned } from '../session/briefing.js';
+import { showFocus } from '../session/focus.js';
+import { requireTrust } from '../trust/trust.js';
+
+/** Shows the output of a process, and can end it. */
+export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
+
+/** A private folder with the builder's briefing and its observations. */
+export interface BuilderFolder {
+  briefing: string;
+  observations: string;
+}
+
+export function makeBuilderFolder(key: string): BuilderFolder {
+  const path = folderOf(key);
+  const folder = { briefing: join(path, 'briefing.md'), observations: join(path, 'observations.jsonl') };
+  orOutside(() => fs.mkdirSync(path, { mode: 0o700 }));
+  // A full disk is reported before anything runs.
+  fillFolder(folder, '');
+  return folder;
+}
+
+function fillFolder({ briefing, observations }: BuilderFolder, text: string): void {
+  orOutside(() => {
+    fs.writeFileSync(briefing, text, { mode: 0o600 });
+    fs.writeFileSync(observations, '', { mode: 0o600 });
+  });
+}
+
+function orOutside(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const why = systemCode(error) ?? (error as Error).message;
+    throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
+      hint: 'TMPDIR=/tmp forge cycle -- COMMAND   # TMPDIR must be a folder that you can write to',
+      cause: error,
+    });
+  }
+}
+
+const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
+
+/** Named by the cycle's key, so that the folder of a killed cycle is found. */
+export function removeBuilderFolder(key: string): void {
+  try {
+    if (fs.lstatSync(folderOf(key)).isDirectory()) fs.rmSync(folderOf(key), { recursive: true, force: true });
+  } catch {
+    // The system clears its temporary folder.
+  }
+}
+
+/** Only the caller's own forge may see an approval and another project folder. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['FORGE_TRUST', 'FORGE_DIR']);
+
+/** The caller's environment without forge's own keys, as a BUILDER: for everything that runs what a builder wrote. */
+export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {
+  const passed = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN_KEYS.has(name));
+  return { ...(Object.fromEntries(passed) as Record<string, string>), FORGE_ROLE: 'builder' };
+}
+
+const INIT_TIMEOUT_MS = 10 * 60_000;
+
+/** Runs `init.sh` if it is trusted. Null when there is none. */
+export async function runInitScript(context: Context, watch: RunWatch): Promise<ProcessRun | null> {
+  const { disk, layout, world } = context;
+  const path = initScript(layout);
+  if (!disk.exists(path)) return null;
+  requireTrust(context, [], [path]);
+  const options = {
+    cwd: layout.root,
+    env: { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' },
+    timeoutMs: INIT_TIMEOUT_MS,
+    ...watch,
+  };
+  const run = await runProcess([path], options);
+  // A checkout may have lost the executable bit.
+  return run.ended === 'not executable' ? runProcess(['sh', path], options) : run;
+}
+
+/** Writes the briefing and the builder's instructions for this cycle. */
+export async function writeBriefing(
+  context: Context,
+  task: string,
+  { features, testFiles }: { features: readonly Feature[]; testFiles: Readonly<Record<string, string>> },
+  folder: BuilderFolder,
+): Promise<string> {
+  const { text } = await brief(context, { format: 'markdown' });
+  const whole = `${text}\n${describeCycle({
+    task,
+    feature: features.find(({ id }) => id === task),
+    files: showFocus(context).files,
+    testFiles: Object.keys(testFiles),
+    candidates: readLearned(context).candidates,
+  })}`;
+  fillFolder(folder, whole);
+  return whole;
+}
+
+/** Runs the command as a BUILDER in the caller's environment. */
+export async function runCommand(
+  { layout, world }: Context,
+  { key, task_id }: { key: string; task_id: string },
+  given: { argv: readonly string[]; timeoutMs: number; folder: BuilderFolder; briefing: string },
+  watch: RunWatch,
+): Promise<ProcessRun> {
+  const { briefing, observations } = given.folder;
+  const own = {
+    FORGE_CYCLE: key,
+    FORGE_TASK: task_id,
+    FORGE_BRIEFING: briefing,
+    FORGE_OBSERVATIONS: observations,
+  };
+  return runProcess(given.argv, {
+    cwd: layout.root,
+    env: { ...asBuilder(world.env), ...own },
+    input: given.briefing,
+    timeoutMs: given.timeoutMs,
+    ...watch,
+  });
+}
+
+interface BuilderTask {
+  task: string;
+  feature: Feature | undefined;
+  /** In focus. */
+  files: readonly string[];
+  /** Named by the commands of the tests. */
+  testFiles: readonly string[];
+  candidates: readonly PatternCandidate[];
+}
+
+/** Quotes text of the project, which is data. */
+const quote = (text: string): string => JSON.stringify(oneLine(text, 300));
+const list = (name: string, texts: readonly string[]): string[] =>
+  texts.length === 0 ? [] : [`- ${name}: ${texts.slice(0, 20).map(quote).join(', ')}`];
+
+/** GOV-05: the task, how it is judged, what a builder may not do, and how to report an observation. */
+function describeCycle({ task, feature, files, testFiles, candidates }: BuilderTask): string {
+  const tests = feature?.tests ?? [];
+  const [candidate] = candidates;
+  return [
+    '## Your cycle',
+    '',
+    `- Task: ${quote(feature ? `${feature.id}: ${feature.name}` : task)}`,
+    ...list('Test', tests),
+    ...list('Files in focus', files),
+    ...list('Test files', testFiles),
+    '',
+    tests.length > 0
+      ? 'When you are done, forge runs these tests and everything that passed before. The results decide, not your report.'
+      : 'This task has no test, so the cycle is a partial success at best. forge reruns what passed before.',
+    '',
+    'You may not',
+    '- change .forge/config.toml, .forge/init.sh, scripts in .forge/ or the tests of features: a violation of the rules.',
+    '- write memory (memory record, promote, consolidate), make checkpoints, roll back, or change trust and hooks: refused, and recorded as a breach.',
+    '- edit test files to make them pass: the cycle is then a partial success at best.',
+    '',
+    'Report what the next cycle should know, one JSON object per line:',
+    `    echo '{"pattern":"the e2e tests need port 0"}' >> "$FORGE_OBSERVATIONS"`,
+    `Its scope is ${SCOPES[0]} unless you add "scope": ${SCOPES.slice(1).join(', ')}. Add "holds": false for something that did not hold.`,
+    'forge end --learned "TEXT" and forge note add "TEXT" report the same way.',
+    ...(candidate
+      ? [
+          '',
+          'Open candidates. Confirm one that you observed again, in any wording:',
+          ...candidates.map((one) => `- ${quote(describeCandidate(one))}`),
+          `    echo '{"confirm":"${candidate.id}"}' >> "$FORGE_OBSERVATIONS"`,
+        ]
+      : []),
+    '',
+  ].join('\n');
+}
+
+export const MAX_OBSERVATION_BYTES = 64 * 1024;
+const MAX_LINES = 100;
+
+/** Reads the lines that the command left in FORGE_OBSERVATIONS. The guard checks each. */
+export function readObservations(context: Context, { observations }: BuilderFolder): Observations {
+  let text: string;
+  try {
+    text = decodeUtf8(readTarget(observations, MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0), 'observations');
+  } catch (error) {
+    return { ...noObservations(), problems: [`observations: ${(error as Error).message} None was used.`] };
+  }
+  const found = parseObservations(text, (line) => whyRefused(context, line));
+  for (const id of found.confirmed) {
+    try {
+      found.patterns.push(...resolveCandidates(context, [id]));
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind !== 'usage') throw error;
+      found.problems.push(`observations: ${error.message}`);
+    }
+  }
+  return found;
+}
+
+/** Why a text may not be stored, null if it may. The reason names the rule, never the value. */
+function whyRefused({ disk, layout }: Context, text: string): string | null {
+  try {
+    disk.checkContent(cycleFile(layout), Buffer.from(`${text}\n`));
+    return null;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'secret') return `refused by the guard (${error.code})`;
+    throw error;
+  }
+}
+
+/** The end of the output as it may be stored: masked where the guard refuses it, or left out. */
+export async function guardLog(context: Context, log: Log): Promise<Log> {
+  const plain = escapeControls(log.tail.replaceAll('\r\n', '\n'));
+  const masked = await redactText(await maskText(plain));
+  const tail = lastBytes(Buffer.from(masked, 'utf8'));
+  if (masked !== plain) context.warnings.push('Parts of the output may not be stored; they are masked.');
+  if (whyRefused(context, JSON.stringify({ tail })) === null) return { ...log, tail };
+  context.warnings.push('The end of the output may not be stored; only its digest is kept.');
+  return { ...log, tail: '' };
+}
+
+export const guardText = (context: Context, text: string): string =>
+  whyRefused(context, JSON.stringify({ text })) === null ? text : 'left out: it may not be stored';
+
+const Line = z.string().check(z.minLength(1), z.maxLength(2000));
+const Signal = z.record(
+  z.string().check(z.minLength(1), z.maxLength(100)),
+  z.union([z.string().check(z.maxLength(2000)), z.number(), z.boolean(), z.null()]),
+);
+
+/** The forms of a line, by the field that identifies each. */
+const FORMS = {
+  pattern: z.strictObject({
+    pattern: Line,
+    scope: z._default(z.enum(SCOPES), SCOPES[0]),
+    holds: z.optional(z.boolean()),
+  }),
+  confirm: z.strictObject({ confirm: Line }),
+  proposal: z.strictObject({ proposal: Line }),
+  signal: z.strictObject({ signal: Signal }),
+};
+
+export interface Observations {
+  patterns: NonNullable<CycleInput['patterns']>;
+  proposals: string[];
+  signals: NonNullable<CycleInput['quality_signals']>;
+  /** Ids of candidates. */
+  confirmed: string[];
+  /** What was left out, and why: `line 3: …`. */
+  problems: string[];
+}
+
+export const noObservations = (): Observations => ({
+  patterns: [],
+  proposals: [],
+  signals: {},
+  confirmed: [],
+  problems: [],
+});
+
+/** Parses JSONL strictly. A bad line does not affect the others. `refuse` says why a line may not be stored, or null. */
+export function parseObservations(text: string, refuse: (line: string) => string | null): Observations {
+  const result = noObservations();
+  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, at: i + 1 }]));
+  for (const { line, at } of lines.slice(0, MAX_LINES)) {
+    const problem = refuse(line) ?? addLine(result, line);
+    if (problem !== null) result.problems.push(`observations, line ${at}: ${problem}`);
+  }
+  const more = lines.length - MAX_LINES;
+  if (more > 0)
+    result.problems.push(`observations: ${plural(more, 'line')} after the first ${MAX_LINES} left out`);
+  return result;
+}
+
+function addLine(result: Observations, line: string): string | null {
+  let value: unknown;
+  try {
+    value = parseJson(line);
+  } catch (error) {
+    if (error instanceof JsonProblem) return error.message.replace(/\.$/, '');
+    throw error;
+  }
+  const isObject = typeof value === 'object' && value !== null;
+  const form = Object.entries(FORMS).find(([name]) => isObject && Object.hasOwn(value as object, name))?.[1];
+  if (!form) return 'found none of "pattern", "confirm", "proposal", "signal"';
+  const parsed = (form as z.ZodMiniType).safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
+    return `${fieldName(issue.path) || 'line'}: ${describeIssue(issue, value)}`;
+  }
+  const kept = parsed.data as z.infer<(typeof FORMS)[keyof typeof FORMS]>;
+  if ('confirm' in kept) result.confirmed.push(kept.confirm);
+  else if ('proposal' in kept) result.proposals.push(kept.proposal);
+  else if ('signal' in kept) Object.assign(result.signals, kept.signal);
+  else result.patterns.push(kept);
+  return null;
+}

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES, AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
+import { MAX_CONTEXT } from '../../src/agent/event.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
+import { claude, hook, payload, SILENT } from '../support/agent-hooks.js';
+import { runForge } from '../support/forge.js';
+import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
+import { ask, patch } from '../support/kfrs.js';
+import { makePlainProject, type Project } from '../support/project.js';
+import { hookLists } from '../support/wirings.js';
+
+const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
+const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
+
+/** The word of an agent's event at a moment. */
+const wordAt = (agent: AgentName, moment: Moment): string =>
+  Object.entries(AGENTS[agent].events).find(([, event]) => event.moment === moment)?.[0] ?? '';
+
+/** Calls the hook of an agent with its recorded payload. */
+const call = (agent: AgentName, project: Project, moment: Moment, change: object = {}) => {
+  const word = wordAt(agent, moment);
+  const place = { cwd: project.dir, workspace_roots: [project.dir] };
+  const name = word === 'pre-compact' && agent === 'claude' ? 'pre-compact-auto' : word;
+  return hook(project, [agent, word], payload(agent, name, { ...place, ...change }));
+};
+
+/** Everything that the agent is told. '' for nothing. */
+async function told(
+  agent: AgentName,
+  project: Project,
+  moment: Moment,
+  change: object = {},
+): Promise<string> {
+  const { stdout, stderr, exitCode } = await call(agent, project, moment, change);
+  expect([stderr, exitCode]).toEqual(['', 0]);
+  return stdout === '' ? '' : textsIn(JSON.parse(stdout)).join('\n');
+}
+
+async function started(agent: AgentName): Promise<Project> {
+  const project = await makeForge();
+  await call(agent, project, 'start');
+  return project;
+}
+
+/** The moment at which each agent gets changed working memory. */
+const NEWS: Record<AgentName, Moment> = {
+  claude: 'prompt',
+  codex: 'prompt',
+  gemini: 'prompt',
+  cursor: 'after-tool',
+  opencode: 'prompt',
+  copilot: 'prompt',
+};
+
+describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
+  it('AGT-01 SES-01 starts a session and sends the briefing', async () => {
+    const project = await makeForge();
+    expect(await told(agent, project, 'start')).toMatch(/FORGE briefing, \d{4}-\d\d-\d\d-session-001\n/);
+    expect(project.json(SESSION)).toMatchObject({
+      holder: { agent: expect.stringMatching(new RegExp(`^${agent}-\\w`)) },
+    });
+  });
+
+  it('KFR-04 AGT-01 sends working memory once when it changed, and again after a compaction', async () => {
+    const project = await started(agent);
+    await patch(project, [GOAL]);
+    expect(await told(agent, project, NEWS[agent])).toContain(KFR_HEADER);
+    expect(await told(agent, project, NEWS[agent])).toBe('');
+    const summary = await told(agent, project, 'compaction', { trigger: 'auto' });
+    expect(summary === '').toBe(!AGENTS[agent].takes.includes('compaction'));
+    expect(await told(agent, project, NEWS[agent])).toContain('[kfr-1] logout works');
+    expect(await told(agent, project, NEWS[agent])).toBe('');
+  });
+
+  it('KFR-09 AGT-01 blocks a stop five times in a row while entries change, then lets the agent go', async () => {
+    const project = await started(agent);
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await ask(project);
+    for (let i = 0; i < 5; i++) {
+      const reason = await told(agent, project, 'stop');
+      expect(reason).toMatch(/^(block|deny)?\n?forge: before you stop, 1 entry .*which cookie\?/s);
+      await patch(project, [rule(`rule ${i}`)]);
+      // Some clients send the reason to the prompt hook.
+      await call(agent, project, 'prompt', { prompt: reason });
+    }
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await call(agent, project, 'prompt');
+    expect(await told(agent, project, 'stop')).toContain('which cookie?');
+    // Nothing changed, so the question is parked.
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await call(agent, project, 'prompt');
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+  });
+
+  it('AGT-01 SES-07 SES-09 parks the session at the end of the conversation', async () => {
+    const project = await started(agent);
+    project.write('work.txt', 'x');
+    expect(await call(agent, project, 'end')).toEqual(SILENT);
+    expect(project.json(SESSION)).toMatchObject({
+      parked: { agent: expect.stringMatching(new RegExp(`^${agent}-`)) },
+    });
+  });
+
+  it('AGT-01 ignores what is not a payload, unknown events, and folders outside of a project', async () => {
+    const project = await started(agent);
+    await ask(project);
+    for (const input of ['', '{', '[]', 'null'])
+      expect(await hook(project, [agent, wordAt(agent, 'stop')], input)).toEqual(SILENT);
+    expect(await hook(project, [agent, 'subagent-stop'], { cwd: project.dir })).toEqual(SILENT);
+    const outside = makePlainProject();
+    expect(await call(agent, outside, 'start')).toEqual(SILENT);
+    expect(outside.has('.forge')).toBe(false);
+  });
+});
+
+describe('what differs between agents', () => {
+  it.each(AGENT_NAMES.filter((name) => !AGENTS[name].blocksCompaction))(
+    'KFR-09 AGT-01 %s cannot refuse a compaction, so an open question does not hold it',
+    async (agent) => {
+      const project = await started(agent);
+      await ask(project);
+      const text = await told(agent, project, 'compaction', { trigger: 'manual' });
+      expect(text).not.toContain('before you compact');
+    },
+  );
+
+  it('KFR-04 Copilot and opencode get working memory after a tool only if a compaction removed it', async () => {
+    for (const agent of ['copilot', 'opencode'] as const) {
+      const project = await started(agent);
+      await patch(project, [GOAL]);
+      expect(await told(agent, project, 'after-tool')).toBe('');
+      await call(agent, project, 'compaction');
+      expect(await told(agent, project, 'after-tool')).toContain('[kfr-1] logout works');
+      expect(await told(agent, project, 'after-tool')).toBe('');
+    }
+  });
+
+  it('KFR-04 Gemini announces a compression before each request, which sends nothing', async () => {
+    const project = await started('gemini');
+    await patch(project, [GOAL]);
+    for (const moment of ['compaction', 'after-tool', 'compaction', 'after-tool'] as const)
+      expect(await told('gemini', project, moment)).toBe('');
+    expect(await told('gemini', project, 'prompt')).toContain('logout works');
+  });
+
+  it('AGT-01 SES-09 Gemini keeps the session at /clear', async () => {
+    const project = await started('gemini');
+    project.write('work.txt', 'x');
+    const cleared = payload('gemini', 'session-end-clear', { cwd: project.dir });
+    expect(await hook(project, ['gemini', 'session-end'], cleared)).toEqual(SILENT);
+    expect(project.json(SESSION)).not.toHaveProperty('parked');
+  });
+
+  it('KFR-09 Cursor is not held after a person or an error stopped it', async () => {
+    const project = await started('cursor');
+    await ask(project);
+    for (const status of ['aborted', 'error'])
+      expect(await call('cursor', project, 'stop', { status })).toEqual(SILENT);
+  });
+
+  it('AGT-01 a part of an opencode session gets nothing', async () => {
+    const project = await started('opencode');
+    await ask(project);
+    for (const moment of ['start', 'prompt', 'after-tool', 'compaction', 'stop', 'end'] as const)
+      expect(await call('opencode', project, moment, { parent_id: 'ses_1' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 Codex gets no more bytes than it takes in any script, and working memory whole', async () => {
+    const project = await started('codex');
+    const words = 'кнопка выхода работает на всех страницах '.repeat(6);
+    const texts = [1, 2, 3, 4, 5].map((n) => `${n}${n}${n} ${words}`.slice(0, 270).trimEnd());
+    await patch(project, texts.map(rule));
+    await runForge(project, ['config', 'set', 'briefing.budget', '4000']);
+    for (let line = 0; line < 12; line += 1)
+      await runForge(project, ['knowledge', 'add', 'success', `${line} ${words.repeat(2)}`]);
+    const { stdout } = await call('codex', project, 'start', { source: 'resume' });
+    const context: string = JSON.parse(stdout).hookSpecificOutput.additionalContext;
+    expect(Buffer.byteLength(context)).toBeGreaterThan(5000);
+    expect(Buffer.byteLength(context)).toBeLessThanOrEqual(MAX_CONTEXT);
+    for (const text of texts) expect(context).toContain(text);
+    expect(context).toMatch(/\n--- end [0-9a-f]+ ---(\n|$)/);
+  });
+});
+
+describe("Claude Code's hooks, run by another agent", () => {
+  const inCursor = (project: Project, event: string, name: string) =>
+    hook(project, ['claude', event], payload('cursor', name, { workspace_roots: [project.dir] }));
+
+  it('AGT-01 stay silent where Cursor has hooks of forge', async () => {
+    const project = await makeForge();
+    project.write('.cursor/hooks.json', JSON.stringify({ version: 1, hooks: hookLists('cursor') }));
+    const before = snapshot(project.dir);
+    for (const [event, name] of [
+      ['session-start', 'session-start'],
+      ['user-prompt-submit', 'before-submit-prompt'],
+      ['stop', 'stop'],
+      ['session-end', 'session-end'],
+    ] as const)
+      expect(await inCursor(project, event, name)).toEqual(SILENT);
+    expect(snapshot(project.dir)).toEqual(before);
+    expect((await claude(project, 'session-start')).stdout).toContain('FORGE briefing');
+  });
+
+  it.each(['', 'null', '{"version":1,"hooks":{"sessionStart":[{"command":"lint hook cursor start"}]}}'])(
+    'AGT-01 answer where the file of Cursor is %j',
+    async (text) => {
+      const project = await makeForge();
+      project.write('.cursor/hooks.json', text);
+      const { stdout } = await inCursor(project, 'session-start', 'session-start');
+      expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toContain('FORGE briefing');
+    },
+  );
+
+  it('AGT-01 stay silent where Copilot has hooks of forge', async () => {
+    const project = await makeForge();
+    const inCopilot = () => claude(project, 'session-start', { timestamp: '2026-11-21T15:47:43.141Z' });
+    expect((await inCopilot()).stdout).toContain('FORGE briefing');
+    project.write('.github/hooks/forge.json', JSON.stringify({ hooks: hookLists('copilot') }));
+    expect(await inCopilot()).toEqual(SILENT);
+  });
+});

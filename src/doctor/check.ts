@@ -1,5 +1,34 @@
 import { ForgeError, systemCode } from '../core/error.js';
-import type { Problem, Severity, Symptom } from './symptom.js';
+
+/** The worst first: forge cannot do its work, does part of it, or could work better. */
+export const SEVERITIES = ['blocking', 'degraded', 'advisory'] as const;
+type Severity = (typeof SEVERITIES)[number];
+
+/** A problem that `forge doctor` found, and what to type. */
+export interface Symptom {
+  observed: string;
+  expected: string;
+  why: string;
+  commands: string[];
+  severity: Severity;
+}
+
+/** An error, as far as a person can act on it. */
+export interface Problem {
+  message: string;
+  hint?: string | undefined;
+}
+
+const maker =
+  (severity: Severity) =>
+  (observed: string, expected: string, why: string, ...commands: string[]): Symptom[] => [
+    { observed, expected, why, commands, severity },
+  ];
+
+/** Lists of one, so that lists of symptoms are easy to join. */
+export const blocking = maker('blocking');
+export const degraded = maker('degraded');
+export const advisory = maker('advisory');
 
 /** One thing that doctor checks: what is expected, why it matters, and what to type otherwise. */
 export interface Check<Place> {

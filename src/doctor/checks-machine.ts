@@ -5,8 +5,7 @@ import { shown } from '../core/paths.js';
 import { headTime } from '../git/read.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { type Check, valueOr } from './check.js';
-import type { Problem } from './symptom.js';
+import { type Check, type Problem, valueOr } from './check.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {

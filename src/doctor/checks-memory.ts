@@ -38,10 +38,9 @@ import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import { showTrust } from '../trust/trust.js';
-import { attempt, type Check, type Observed } from './check.js';
+import { attempt, type Check, type Observed, type Problem } from './check.js';
 import { findConflicts } from './conflicts.js';
 import { withRescue } from './rescue.js';
-import type { Problem } from './symptom.js';
 
 /** No git command holds the lock of the index for so long. */
 const MAX_INDEX_LOCK_MS = 10 * 60_000;

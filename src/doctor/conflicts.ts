@@ -18,9 +18,8 @@ import { operationInProgress } from '../git/state.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, timestamp } from '../project/project.js';
-import { attempt, valueOr } from './check.js';
+import { attempt, blocking, degraded, type Symptom, valueOr } from './check.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
-import { blocking, degraded, type Symptom } from './symptom.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {
@@ -75,11 +74,11 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
     return { symptoms: degraded(observed, 'a file that git may commit', why, command) };
   }
   const kind = kindOf(context, path);
-  const merge = (): MergedFile | null | Promise<MergedFile | null> =>
-    stages
-      ? mergeStages(context, kind as StateName, stages, file)
-      : mergeMarked(kind as StateName, before, file);
-  const merged = kind && (await attempt(merge));
+  const merged =
+    kind &&
+    (await attempt(() =>
+      stages ? mergeStages(context, kind, stages, file) : mergeMarked(kind, before, file),
+    ));
   if (merged && 'value' in merged && merged.value) {
     const why = 'commands that read it stop there';
     const symptoms = blocking(what, 'one version of it', why, 'forge doctor --fix');

@@ -4,11 +4,10 @@ import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import { openContext } from '../project/project.js';
-import { attempt, runChecks, valueOr } from './check.js';
+import { attempt, runChecks, SEVERITIES, type Symptom, valueOr } from './check.js';
 import { MACHINE_CHECKS, PLACE_CHECKS } from './checks-machine.js';
 import { MEMORY_CHECKS } from './checks-memory.js';
 import { type Fix, findConflicts } from './conflicts.js';
-import { inOrder, type Symptom } from './symptom.js';
 
 /** What is wrong here, worst first. */
 export interface Diagnosis {
@@ -40,7 +39,8 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
     const log = context && path ? { path, shown: shown(context.layout, path) } : null;
     found.push(...diagnoseAgents({ root, world, log }, agents === 'wired' ? [] : agents));
   }
-  return { findings: inOrder(once(found)) };
+  const rank = ({ severity }: Symptom): number => SEVERITIES.indexOf(severity);
+  return { findings: once(found).sort((a, b) => rank(a) - rank(b)) };
 }
 
 /** The same damage may stop several checks. */

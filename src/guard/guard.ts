@@ -6,8 +6,8 @@ import { findRepository } from '../git/repository.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Field, Found } from './document.js';
-import { type GuardClass, type Hit, isGrave, placeholderOf, type Rule } from './rule.js';
 import { countRefusals, fingerprintOf, isMarked, markOf, rememberFindings } from './fingerprint.js';
+import { type GuardClass, type Hit, isGrave, placeholderOf, type Rule } from './rule.js';
 
 /** The place of a finding, never its value. */
 export interface GuardFinding {

@@ -67,14 +67,6 @@ export const cardRules = (): readonly Rule[] =>
     return lazyRule(rule, () => new RegExp(`${BEGIN}${FIRST_FOUR}${groups}${END}`, 'g'));
   });
 
-/** All countries with the length their IBAN has. */
-export const ibanLengths = (): ReadonlyMap<string, number> =>
-  new Map(
-    Object.entries(COUNTRIES).flatMap(([length, codes]) =>
-      codes.split(' ').map((code) => [code, Number(length)] as const),
-    ),
-  );
-
 const IBAN_JOINT = '[ \\-\u00a0\u202f]?';
 
 /** Exact groups by country, so that capitals or digits after an IBAN are not part of it. */

@@ -10,9 +10,9 @@ import { findForge, findRepository } from '../git/repository.js';
 import { type Context, contextAt } from '../project/project.js';
 import { knowAllowed } from './allow.js';
 import type { Found } from './document.js';
+import { isMarked, markOf, rememberFindings } from './fingerprint.js';
 import { type Guard, type GuardFinding, loadGuard, notOwnFolder, toFinding } from './guard.js';
 import { isGrave } from './rule.js';
-import { isMarked, markOf, rememberFindings } from './fingerprint.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */

@@ -4,6 +4,7 @@
  */
 
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
+export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
 export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
@@ -74,6 +75,8 @@ export type { Reverified, ReverifyWatch } from './session/reverify.js';
 export type { SessionStartInput } from './session/rules.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './session/sessions.js';
 export type { StartedSession } from './session/start.js';
+export type { SkillProblem } from './skill/rules.js';
+export type { ListedSkill, ShownSkill } from './skill/skill.js';
 export type { Color, Component, Status } from './status/rules.js';
 export type { StatusInput, StatusReport } from './status/status.js';
 export type { Where } from './status/where.js';

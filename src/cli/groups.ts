@@ -68,6 +68,8 @@ export const GROUPS: readonly GroupEntry[] = [
     note: ['Keep notes for good', () => import('../note/command.js')],
     learn: ['Keep a lesson for later sessions', () => import('../knowledge/command-learn.js')],
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
+    skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
+    artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     recall: ['Find what memory has on a question', () => import('../recall/command.js')],
     finding: [
       "Keep what an agent's tools told; say what is known already",

@@ -110,6 +110,7 @@ export const doneIssueFile = (layout: Layout, id: string): string =>
 
 export const skillsFolder = within('skills');
 
+export const artifactsFolder = within('memory', 'artifacts');
 export const memoryFolder = within('memory');
 
 /** `memory/sessions/<id>.json` */

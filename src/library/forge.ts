@@ -156,6 +156,24 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       stats: bind(() => import('../finding/finding.js'), 'findingStats', 'looks'),
       clear: bind(() => import('../finding/finding.js'), 'clearFindings'),
     },
+    /** SKL-01…06 */
+    skill: {
+      list: bind(() => import('../skill/skill.js'), 'listSkills', 'looks'),
+      show: bind(() => import('../skill/skill.js'), 'showSkill', 'looks'),
+      resource: bind(() => import('../skill/skill.js'), 'readResource', 'looks'),
+      new: bind(() => import('../skill/skill.js'), 'newSkill'),
+      check: bind(() => import('../skill/skill.js'), 'checkSkills', 'looks'),
+      match: bind(() => import('../skill/skill.js'), 'matchFocus', 'looks'),
+      import: bind(() => import('../skill/skill.js'), 'importSkill'),
+      export: bind(() => import('../skill/skill.js'), 'exportSkill'),
+    },
+    /** ART-01, ART-02 */
+    artifact: {
+      add: bind(() => import('../artifact/artifact.js'), 'addArtifact'),
+      list: bind(() => import('../artifact/artifact.js'), 'listArtifacts', 'looks'),
+      show: bind(() => import('../artifact/artifact.js'), 'showArtifact', 'looks'),
+      verify: bind(() => import('../artifact/artifact.js'), 'verifyArtifacts', 'looks'),
+    },
     note: {
       promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),
       add: bind(() => import('../note/note.js'), 'addNote'),

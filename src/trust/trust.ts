@@ -1,4 +1,5 @@
-import { dirname, join, resolve, sep } from 'node:path';
+import { lstatSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { readEntries } from '../core/entries.js';
@@ -7,8 +8,9 @@ import { ForgeError, refused } from '../core/error.js';
 import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { withLock } from '../core/lock.js';
-import { architectureFile, initScript, shown, trustFile } from '../core/paths.js';
+import { architectureFile, initScript, shown, skillsFolder, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import { templatesFolder } from '../core/templates.js';
 import { readFeatures } from '../feature/store.js';
 import { identityOf } from '../git/repository.js';
 import { readArchitecture } from '../knowledge/architecture-rules.js';
@@ -193,6 +195,7 @@ function listRunnables(context: Context): Runnable[] {
       tests.flatMap((test) => testRunnables(context, `feature ${id}`, test, features.test_command)),
     ),
     ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
+    ...skillNames(context).flatMap((name) => skillRunnables(context, name)),
     ...(['commit', 'checkpoint'] as const)
       .filter((key) => cycle[key])
       .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
@@ -201,6 +204,41 @@ function listRunnables(context: Context): Runnable[] {
   const digests = all.map(digestRunnable);
   return all.filter((_, i) => digests.indexOf(digests[i] as string) === i);
 }
+
+const skillNames = ({ disk, layout }: Context): string[] =>
+  disk
+    .list(skillsFolder(layout))
+    .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
+
+/** A skill tells agents what to do, so its files are approved like code. Those that forge ships need no approval. */
+function skillRunnables(context: Context, name: string): Runnable[] {
+  const folder = join(skillsFolder(context.layout), name);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).slice(0, MAX_SKILL_FILES);
+  return files
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !isShipped(path, relative(context.layout.dir, path)))
+    .sort()
+    .flatMap((path) => fileRunnable(context, path));
+}
+
+const MAX_SKILL_FILES = 1000;
+
+function isShipped(path: string, name: string): boolean {
+  const shipped = readPlain(join(templatesFolder(), 'forge', name), MAX_STATE_BYTES);
+  return shipped !== null && readPlain(path, MAX_STATE_BYTES)?.equals(shipped) === true;
+}
+
+/** Tells which skills a person approved here, or forge ships. */
+export function approvedSkills(context: Context): (name: string) => boolean {
+  const known = new Set(readApprovals(context).map(({ digest }) => digest));
+  return (name) => skillRunnables(context, name).every((each) => known.has(digestRunnable(each)));
+}
+
+/** A skill that was just made or imported here. */
+export const approveSkill = (context: Context, name: string): void => {
+  if (!context.disk.dryRun) approve(context, skillRunnables(context, name), 'entered');
+};
 
 /** A test that cannot be split into words can never run, so it needs no approval. */
 const testRunnables = (context: Context, name: string, test: string, template: string): Runnable[] =>

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { basename, join, relative, resolve } from 'node:path';
+import murmur from 'murmurhash3js-revisited';
+import * as z from 'zod/mini';
+import { refused, usage } from '../core/error.js';
+import { readTarget } from '../core/files.js';
+import { artifactsFolder, shown } from '../core/paths.js';
+import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
+import { type Context, madeBy, timestamp } from '../project/project.js';
+import { showFocus } from '../session/focus.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+
+/** RFC-9060 §3.3 */
+export const ARTIFACT_TYPES = ['code', 'docs', 'reports'] as const;
+const MAX_BYTES = 20 * 1024 * 1024;
+/** Hex digits of the content's hash in a file name. */
+const ID_LENGTH = 12;
+
+const Artifact = z.looseObject({
+  schema_version: z.optional(z.string()),
+  id: z.string(),
+  /** From the project's top folder. */
+  path: z.string(),
+  type: z.enum(ARTIFACT_TYPES),
+  name: z.string(),
+  triv: z.string(),
+  sha256: z.string(),
+  bytes: z.number(),
+  at: z.string(),
+  session: z.nullable(z.string()),
+  skill: z.nullable(z.string()),
+  issue: z.nullable(z.string()),
+});
+/** An index line: what produced an output, and how to recognize it. */
+export type Artifact = z.infer<typeof Artifact>;
+
+const ARTIFACT: Format<Artifact> = { name: 'artifact', version: '1.0', schema: Artifact };
+
+export const ArtifactInput = z.strictObject({
+  file: z.string(),
+  type: z.enum(ARTIFACT_TYPES),
+  name: z.optional(z.string()),
+  cwd: z.optional(z.string()),
+});
+
+const murmur128 = (bytes: Uint8Array): string => murmur.x64.hash128(bytes, 0);
+
+/**
+ * ART-02: `triv:a_b_c`, three MurmurHash3 x64-128 values (seed 0) of the content; of path and type; of session, issue and
+ * skill. It identifies. SHA-256 proves integrity.
+ */
+export function trivariate(
+  content: Uint8Array,
+  place: { path: string; type: string },
+  origin: { session: string | null; issue: string | null; skill: string | null },
+): string {
+  const join = (...parts: (string | null)[]): Buffer =>
+    Buffer.from(parts.map((part) => part ?? '').join('\0'));
+  const parts = [
+    murmur128(content),
+    murmur128(join(place.path, place.type)),
+    murmur128(join(origin.session, origin.issue, origin.skill)),
+  ];
+  return `triv:${parts.join('_')}`;
+}
+
+const indexFolder = (context: Context): string => join(artifactsFolder(context.layout), 'index.d');
+
+/** ART-01: keeps a copy of a produced file, with the session, skill and issue that it came from. */
+export async function addArtifact(context: Context, raw: z.infer<typeof ArtifactInput>): Promise<Artifact> {
+  const { file, type, name: given, cwd = context.layout.root } = checkInput(ArtifactInput, raw);
+  const source = resolve(cwd, file);
+  const bytes = readTarget(source, MAX_BYTES);
+  if (bytes === null) throw usage('artifact.missing', `There is no file ${oneLine(file, 200)}.`);
+  const name = checkName(given ?? basename(source));
+  const running = readRunning(context);
+  const focus = showFocus(context);
+  const origin = {
+    session: running ? sessionName(running.id) : null,
+    skill: focus.skill ?? null,
+    issue: focus.linear_issue,
+  };
+  const place = { path: relative(context.layout.root, source).replaceAll('\\', '/'), type };
+  const triv = trivariate(bytes, place, origin);
+  const hash = triv.slice('triv:'.length, 'triv:'.length + ID_LENGTH);
+  const path = join(artifactsFolder(context.layout), type, `triv_${hash}_${name}`);
+  const artifact: Artifact = {
+    schema_version: ARTIFACT.version,
+    ...{ id: `${hash}-${name}`, path: shown(context.layout, path), type, name, triv },
+    ...{
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      bytes: bytes.length,
+      at: timestamp(context),
+    },
+    ...origin,
+    ...madeBy(context),
+  };
+  const index = join(indexFolder(context), `${type}-${artifact.id}.json`);
+  return context.disk.withLock(() => {
+    const present = context.disk.readDocument(ARTIFACT, index, null).value;
+    if (present) return present;
+    for (const folder of [join(path, '..'), indexFolder(context)]) context.disk.makeFolder(folder);
+    context.disk.replaceAll([
+      { path, bytes },
+      { path: index, bytes: encodeDocument(artifact) },
+    ]);
+    return artifact;
+  });
+}
+
+function checkName(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.includes('..')) return name;
+  throw usage('artifact.name', `${JSON.stringify(oneLine(name, 80))} cannot be an artifact's name.`, {
+    hint: 'Give it a name of letters, digits, dots and hyphens: --name report.json',
+  });
+}
+
+/** Newest first. */
+export async function listArtifacts(
+  context: Context,
+): Promise<{ artifacts: Artifact[]; warnings: string[] }> {
+  return { artifacts: readIndex(context), warnings: context.warnings };
+}
+
+function readIndex(context: Context): Artifact[] {
+  const folder = indexFolder(context);
+  return context.disk
+    .list(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => context.disk.requireDocument(ARTIFACT, join(folder, name)).value)
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1));
+}
+
+/** By id, the start of it, or its name when only one has it. */
+export async function showArtifact(
+  context: Context,
+  { id }: { id: string },
+): Promise<Artifact & { intact: boolean }> {
+  const all = readIndex(context);
+  const found = all.filter((artifact) => artifact.id.startsWith(id) || artifact.name === id);
+  const [artifact] = found;
+  if (artifact && found.length === 1) return { ...artifact, intact: problemOf(context, artifact) === null };
+  const what = found.length > 1 ? `means ${found.length} artifacts` : 'is not an artifact';
+  throw usage('artifact.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
+    hint: 'forge artifact list',
+  });
+}
+
+export interface ArtifactProblem {
+  path: string;
+  problem: string;
+}
+
+/** Compares every file with its name and index line. */
+export async function verifyArtifacts(
+  context: Context,
+): Promise<{ verified: number; problems: ArtifactProblem[] }> {
+  const all = readIndex(context);
+  const known = new Set(all.map(({ path }) => path));
+  const unknown = ARTIFACT_TYPES.flatMap((type) => {
+    const folder = join(artifactsFolder(context.layout), type);
+    return context.disk
+      .list(folder)
+      .map((name) => shown(context.layout, join(folder, name)))
+      .filter((path) => /\/triv_[^/]*$/.test(path) && !known.has(path))
+      .map((path) => ({ path, problem: 'it has no index line' }));
+  });
+  const problems = all.flatMap((artifact) => {
+    const problem = problemOf(context, artifact);
+    return problem === null ? [] : [{ path: artifact.path, problem }];
+  });
+  return { verified: all.length - problems.length, problems: [...problems, ...unknown] };
+}
+
+function problemOf(context: Context, { path, sha256, triv }: Artifact): string | null {
+  const whole = resolve(context.layout.root, path);
+  if (relative(artifactsFolder(context.layout), whole).startsWith('..'))
+    throw refused('artifact.path', `An index line leads out of the artifacts: ${oneLine(path, 120)}.`);
+  const bytes = context.disk.read(whole, MAX_BYTES);
+  if (bytes === null) return 'the file is missing';
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) return 'its content is not what was added';
+  const hash = murmur128(bytes);
+  const isNamed =
+    basename(path).startsWith(`triv_${hash.slice(0, ID_LENGTH)}_`) && triv.startsWith(`triv:${hash}_`);
+  return isNamed ? null : 'its name does not match its content';
+}

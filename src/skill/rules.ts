@@ -1,0 +1,243 @@
+import picomatch from 'picomatch';
+import * as z from 'zod/mini';
+import { usage } from '../core/error.js';
+import { patternProblem } from '../core/pattern.js';
+import { countTokens, escapeControls, oneLine } from '../core/text.js';
+import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
+import { termsOf } from '../recall/terms.js';
+
+/** RFC-9060 §4.3, plus `[git]` (SKL-01) and what only the open SKILL.md format has (SKL-05). */
+export const Manifest = z.looseObject({
+  schema_version: z.optional(z.union([z.string(), z.number()])),
+  skill: z.looseObject({ name: z.string(), description: z.string(), version: z.optional(z.string()) }),
+  triggers: z.optional(
+    z.looseObject({
+      keywords: z.optional(z.array(z.string())),
+      file_patterns: z.optional(z.array(z.string())),
+      linear_labels: z.optional(z.array(z.string())),
+    }),
+  ),
+  /** `instructions` is a file. Every other entry is a file or a folder, in the skill's own folder. */
+  resources: z.optional(z.record(z.string(), z.string())),
+  git: z.optional(
+    z.looseObject({
+      commit_pattern: z.optional(z.string()),
+      commit_template: z.optional(z.string()),
+      pr_template: z.optional(z.string()),
+    }),
+  ),
+  dependencies: z.optional(z.looseObject({ requires: z.optional(z.array(z.string())) })),
+  skill_md: z.optional(z.record(z.string(), z.unknown())),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export const MANIFEST_FILE = 'skill.toml';
+const INSTRUCTIONS_FILE = 'instructions.md';
+/** RFC-9060 §4.1, in tokens. */
+export const MAX_METADATA = 100;
+export const MAX_INSTRUCTIONS = 5000;
+export const MAX_FILES = 200;
+export const MAX_BYTES = 1024 * 1024;
+
+/** Names in both formats: the folder has the name. */
+export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const MAX_NAME = 64;
+
+/** Throws exit 2 with the line and the key. */
+export function parseManifest(text: string, file: string): Manifest {
+  const broken = (line: number, message: string): Error =>
+    usage('skill.manifest', `${file}:${line}: ${message}.`, { file, line, hint: 'forge skill check' });
+  let raw: Record<string, unknown>;
+  try {
+    raw = readToml(text);
+  } catch (error) {
+    if (error instanceof TomlProblem) throw broken(error.line, error.message);
+    throw error;
+  }
+  const result = Manifest.safeParse(raw);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const path = (issue?.path ?? []).map(String);
+  const isMissing = issue?.code === 'invalid_type' && valueAt(raw, path) === undefined;
+  const what = isMissing
+    ? 'is missing'
+    : `found ${oneLine(JSON.stringify(valueAt(raw, path)) ?? '', 60)}, allowed: ${allowed(issue)}`;
+  throw broken(
+    lineOfKey(text, path.slice(0, 2)),
+    `${path.join('.')} ${isMissing ? what : `— ${what}`}`.replace(' — ', ': '),
+  );
+}
+
+const allowed = (issue: z.core.$ZodIssue | undefined): string => {
+  const expected = issue && 'expected' in issue ? String(issue.expected) : 'another value';
+  return (
+    { string: 'a text', array: 'a list of texts', object: 'a table', record: 'a table' }[expected] ?? expected
+  );
+};
+
+const valueAt = (raw: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
+    raw,
+  );
+
+/** A skill with the names of all its files. */
+export interface Skill {
+  name: string;
+  manifest: Manifest;
+  files: readonly string[];
+  /** Its files are as a person approved them here, or as forge ships them. */
+  isApproved: boolean;
+}
+
+export const instructionsOf = ({ resources }: Manifest): string =>
+  resources?.['instructions'] ?? INSTRUCTIONS_FILE;
+
+export const requiredBy = ({ dependencies }: Manifest): readonly string[] => dependencies?.requires ?? [];
+
+/** The entries of `[resources]` and the templates of `[git]`. */
+function namedFiles({ resources = {}, git = {} }: Manifest): [key: string, file: string][] {
+  const templates = (['commit_template', 'pr_template'] as const).flatMap((key): [string, string][] =>
+    git[key] === undefined ? [] : [[`git.${key}`, git[key]]],
+  );
+  return [
+    ...Object.entries(resources).map(([key, file]): [string, string] => [`resources.${key}`, file]),
+    ...templates,
+  ];
+}
+
+/** A path inside the skill's folder. */
+export const isInsideSkill = (path: string): boolean =>
+  path !== '' && !/^[/\\~]|^[A-Za-z]:|\\|\0/.test(path) && !path.split('/').includes('..');
+
+export interface SkillProblem {
+  skill: string;
+  problem: string;
+}
+
+/** Everything that is wrong with one skill (SKL-02, SKL-03). `instructions` is null when there is no such file. */
+export function checkSkill(skill: Skill, instructions: string | null, folder: string): string[] {
+  const { manifest, files } = skill;
+  const { name, description } = manifest.skill;
+  const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};
+  const metadata = countTokens(describe(manifest));
+  const texts = [name, description, ...keywords, ...linear_labels];
+  return [
+    ...(name === folder ? [] : [`skill.name is ${JSON.stringify(name)}, but its folder is ${folder}`]),
+    ...(SKILL_NAME.test(name) && name.length <= MAX_NAME
+      ? []
+      : [
+          `skill.name ${JSON.stringify(oneLine(name, 80))}: allowed are lower-case letters, digits and single hyphens`,
+        ]),
+    ...(description.trim() === '' ? ['skill.description is empty'] : []),
+    ...(metadata > MAX_METADATA
+      ? [`name and description have ${metadata} tokens, at most ${MAX_METADATA} are allowed`]
+      : []),
+    ...(instructions === null ? [`${instructionsOf(manifest)} is missing`] : []),
+    ...(instructions !== null && countTokens(instructions) > MAX_INSTRUCTIONS
+      ? [
+          `the instructions have ${countTokens(instructions)} tokens, at most ${MAX_INSTRUCTIONS} are allowed: move details into resources`,
+        ]
+      : []),
+    ...(texts.some(isHidden) || isHidden(instructions ?? '')
+      ? ['it has control or invisible characters']
+      : []),
+    ...namedFiles(manifest).flatMap(([key, file]) => {
+      if (!isInsideSkill(file))
+        return [`${key} leads out of the skill: ${JSON.stringify(oneLine(file, 80))}`];
+      const path = file.replace(/\/+$/, '');
+      const isThere = files.some((each) => each === path || each.startsWith(`${path}/`));
+      return isThere || key === 'resources.instructions' ? [] : [`${key} is missing: ${oneLine(file, 80)}`];
+    }),
+    ...file_patterns
+      .filter((pattern) => !isSafeGlob(pattern))
+      .map(
+        (pattern) =>
+          `file pattern ${JSON.stringify(oneLine(pattern, 80))}: at most 200 characters and 4 stars in a row of a path are allowed`,
+      ),
+    ...commitPatternProblem(manifest),
+    ...(files.length > MAX_FILES ? [`it has ${files.length} files, at most ${MAX_FILES} are allowed`] : []),
+  ];
+}
+
+const isHidden = (text: string): boolean => escapeControls(text) !== text;
+
+function commitPatternProblem({ git }: Manifest): string[] {
+  const problem = git?.commit_pattern === undefined ? null : patternProblem(git.commit_pattern);
+  return problem === null ? [] : [`git.commit_pattern: ${problem}`];
+}
+
+/** Layer 1 of progressive disclosure: about 100 tokens. */
+export const describe = ({ skill }: Manifest): string => `${skill.name}: ${oneLine(skill.description, 1024)}`;
+
+/** More stars in one part of a path could take exponential time. */
+const isSafeGlob = (pattern: string): boolean =>
+  pattern.length <= 200 && pattern.split('/').every((part) => (part.match(/[*?+@!([{]/g) ?? []).length <= 4);
+
+/** What the work is about. */
+export interface Subject {
+  text: string;
+  files?: readonly string[] | undefined;
+  labels?: readonly string[] | undefined;
+}
+
+export interface SkillMatch {
+  skill: Skill;
+  score: number;
+  why: string[];
+}
+
+/** Weights of the three kinds of triggers: a label says most about what the work is. */
+const [KEYWORD, FILE, LABEL] = [2, 3, 4];
+
+/** The skills whose triggers fit, best first. A keyword fits when the text has all its stems. */
+export function matchSkills(
+  skills: readonly Skill[],
+  { text, files = [], labels = [] }: Subject,
+): SkillMatch[] {
+  const terms = new Set(termsOf(text));
+  const names = new Set(labels.map((label) => label.toLowerCase()));
+  const match = (skill: Skill): SkillMatch => {
+    const { keywords = [], file_patterns = [], linear_labels = [] } = skill.manifest.triggers ?? {};
+    const words = keywords.filter((keyword) => {
+      const wanted = termsOf(keyword);
+      return wanted.length > 0 && wanted.every((term) => terms.has(term));
+    });
+    const patterns = file_patterns.filter(isSafeGlob).flatMap((pattern) => {
+      const isMatch = picomatch(pattern, { dot: true, basename: !pattern.includes('/') });
+      const found = files.find((file) => isMatch(file));
+      return found === undefined ? [] : [`${found} is ${pattern}`];
+    });
+    const found = linear_labels.filter((label) => names.has(label.toLowerCase()));
+    return {
+      skill,
+      score: KEYWORD * words.length + FILE * patterns.length + LABEL * found.length,
+      why: [
+        ...words.map((word) => `keyword "${oneLine(word, 60)}"`),
+        ...patterns.map((pattern) => `file ${oneLine(pattern, 120)}`),
+        ...found.map((label) => `label "${oneLine(label, 60)}"`),
+      ],
+    };
+  };
+  return skills
+    .map(match)
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1));
+}
+
+/** SKL-04: a skill, then what it requires, each once. Exit 2 names the path to what is missing or goes in circles. */
+export function orderSkills(skills: readonly Skill[], first: string): string[] {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]));
+  const order: string[] = [];
+  const visit = (name: string, path: readonly string[]): void => {
+    const way = [...path, name].join(' → ');
+    if (path.includes(name)) throw usage('skill.cycle', `Skills require each other in a circle: ${way}.`);
+    const skill = byName.get(name);
+    if (!skill) throw usage('skill.missing', `There is no skill ${name}, which is required here: ${way}.`);
+    if (!order.includes(name)) order.push(name);
+    for (const next of requiredBy(skill.manifest)) visit(next, [...path, name]);
+  };
+  visit(first, []);
+  return order;
+}

@@ -1,0 +1,133 @@
+import { isAlias, isScalar, parseDocument, stringify, visit } from 'yaml';
+import { usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import { formatTomlValue } from '../core/toml.js';
+import { type Manifest, requiredBy } from './rules.js';
+
+/** The open SKILL.md format: YAML frontmatter, then instructions. */
+export interface SkillMd {
+  frontmatter: Record<string, unknown>;
+  body: string;
+}
+
+const MAX_FRONTMATTER = 16 * 1024;
+/** Limits of the format, in characters. */
+const MAX_DESCRIPTION = 1024;
+/** forge's own fields in the frontmatter's `metadata`, which maps texts to texts. */
+const OWN = {
+  keywords: 'forge-keywords',
+  files: 'forge-file-patterns',
+  labels: 'forge-linear-labels',
+  requires: 'forge-requires',
+};
+
+/** Exit 2 for a frontmatter that is missing, too long, or more than plain values. */
+export function parseSkillMd(text: string, file: string): SkillMd {
+  const broken = (message: string): Error => usage('skill.frontmatter', `${file}: ${message}.`, { file });
+  const [, yaml, body] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
+  if (yaml === undefined || body === undefined)
+    throw broken('it does not begin with a frontmatter between two lines of ---');
+  if (Buffer.byteLength(yaml) > MAX_FRONTMATTER)
+    throw broken(`the frontmatter has more than ${MAX_FRONTMATTER} bytes`);
+  const document = parseDocument(yaml, { prettyErrors: false, uniqueKeys: true });
+  const [problem] = document.errors;
+  if (problem) throw broken(oneLine(problem.message, 200));
+  visit(document, {
+    Node: (_, node) => {
+      if (isAlias(node) || ('anchor' in node && node.anchor))
+        throw broken('anchors and aliases are not allowed');
+      if ('tag' in node && node.tag && !(isScalar(node) && node.source === undefined))
+        throw broken(`the tag ${oneLine(String(node.tag), 40)} is not allowed`);
+    },
+  });
+  const value: unknown = document.toJS();
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw broken('the frontmatter is not a list of fields');
+  const frontmatter = value as Record<string, unknown>;
+  for (const field of ['name', 'description'])
+    if (typeof frontmatter[field] !== 'string' || (frontmatter[field] as string).trim() === '')
+      throw broken(`the frontmatter needs ${field}, a text`);
+  if ((frontmatter['description'] as string).length > MAX_DESCRIPTION)
+    throw broken(`description has more than ${MAX_DESCRIPTION} characters`);
+  return { frontmatter, body };
+}
+
+/** skill.toml of an imported skill. Fields that forge has no use for are kept in `[skill_md]`. */
+export function toManifestText({ frontmatter }: SkillMd, files: readonly string[]): string {
+  const { name, description, metadata, ...rest } = frontmatter;
+  const given = (typeof metadata === 'object' && metadata !== null ? metadata : {}) as Record<
+    string,
+    unknown
+  >;
+  const list = (key: string): string[] =>
+    String(given[key] ?? '')
+      .split(/\s*,\s*/)
+      .filter(Boolean);
+  const { version } = given;
+  const others = Object.fromEntries(
+    Object.entries(given).filter(([key]) => key !== 'version' && !Object.values(OWN).includes(key)),
+  );
+  const kept = { ...rest, ...(Object.keys(others).length > 0 ? { metadata: others } : {}) };
+  const keywords = list(OWN.keywords);
+  const folders = [
+    ...new Set(files.flatMap((file) => (file.includes('/') ? [file.slice(0, file.indexOf('/'))] : []))),
+  ];
+  return [
+    'schema_version = 1',
+    '',
+    '[skill]',
+    `name = ${formatTomlValue(String(name))}`,
+    `description = ${formatTomlValue(String(description))}`,
+    `version = ${formatTomlValue(typeof version === 'string' ? version : '1.0.0')}`,
+    '',
+    '[triggers]',
+    `keywords = ${formatTomlValue(
+      keywords.length > 0
+        ? keywords
+        : String(name)
+            .split('-')
+            .filter((word) => word.length > 2),
+    )}`,
+    `file_patterns = ${formatTomlValue(list(OWN.files))}`,
+    `linear_labels = ${formatTomlValue(list(OWN.labels))}`,
+    '',
+    '[resources]',
+    'instructions = "instructions.md"',
+    ...folders.map((folder) => `${formatTomlValue(folder)} = ${formatTomlValue(`${folder}/`)}`),
+    '',
+    '[dependencies]',
+    `requires = ${formatTomlValue(list(OWN.requires))}`,
+    ...(Object.keys(kept).length === 0
+      ? []
+      : ['', '[skill_md]', `frontmatter = ${formatTomlValue(JSON.stringify(kept))}`]),
+    '',
+  ].join('\n');
+}
+
+/** The SKILL.md of a skill. */
+export function toSkillMd(manifest: Manifest, instructions: string): string {
+  const { name, description, version } = manifest.skill;
+  const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};
+  const { metadata = {}, ...kept } = keptFrontmatter(manifest);
+  const own = {
+    ...(version === undefined ? {} : { version }),
+    [OWN.keywords]: keywords.join(', '),
+    [OWN.files]: file_patterns.join(', '),
+    [OWN.labels]: linear_labels.join(', '),
+    [OWN.requires]: requiredBy(manifest).join(', '),
+  };
+  const filled = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
+  const frontmatter = { name, description, ...kept, metadata: { ...metadata, ...filled } };
+  return `---\n${stringify(frontmatter, { lineWidth: 0 })}---\n${instructions}`;
+}
+
+function keptFrontmatter({ skill_md }: Manifest): {
+  metadata?: Record<string, unknown>;
+  [field: string]: unknown;
+} {
+  try {
+    return JSON.parse(String(skill_md?.['frontmatter'] ?? '{}'));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,368 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { ForgeError, refused, usage } from '../core/error.js';
+import { readPlain } from '../core/files.js';
+import { shown, skillsFolder } from '../core/paths.js';
+import { checkInput, decodeUtf8 } from '../core/schema.js';
+import { checkText, namesLike, oneLine } from '../core/text.js';
+import { readIssues } from '../learning/knowledge.js';
+import type { Context } from '../project/project.js';
+import { showFocus } from '../session/focus.js';
+import { approvedSkills, approveSkill } from '../trust/trust.js';
+import {
+  checkSkill,
+  describe,
+  instructionsOf,
+  isInsideSkill,
+  MANIFEST_FILE,
+  MAX_BYTES,
+  MAX_FILES,
+  matchSkills,
+  orderSkills,
+  parseManifest,
+  SKILL_NAME,
+  type Skill,
+  type SkillMatch,
+  type SkillProblem,
+  type Subject,
+} from './rules.js';
+import { parseSkillMd, toManifestText, toSkillMd } from './skill-md.js';
+
+export interface ListedSkill {
+  name: string;
+  description: string;
+  version: string | null;
+  approved: boolean;
+  requires: readonly string[];
+  score?: number;
+  why?: string[];
+}
+
+const folderOf = (context: Context, name: string): string => join(skillsFolder(context.layout), name);
+
+/** All files below a folder, links not followed: they count as files, and are refused where they are read. */
+export function filesBelow(folder: string, prefix = ''): string[] {
+  const found: string[] = [];
+  for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    if (entry.isDirectory()) found.push(...filesBelow(folder, path));
+    else found.push(path);
+    // Nobody has so many on purpose.
+    if (found.length > 2 * MAX_FILES) break;
+  }
+  return found.sort();
+}
+
+function readText(folder: string, file: string): string | null {
+  const bytes = readPlain(join(folder, file), MAX_BYTES);
+  return bytes === null ? null : decodeUtf8(bytes, `${basename(folder)}/${file}`);
+}
+
+function loadSkill(context: Context, name: string, isApproved: boolean): Skill {
+  const folder = folderOf(context, name);
+  const file = shown(context.layout, join(folder, MANIFEST_FILE));
+  const text = readText(folder, MANIFEST_FILE);
+  if (text === null)
+    throw usage('skill.manifest', `${file} is missing.`, { file, hint: `forge skill check ${name}` });
+  return { name, manifest: parseManifest(text, file), files: filesBelow(folder), isApproved };
+}
+
+const skillNames = ({ disk, layout }: Context): string[] =>
+  disk
+    .list(skillsFolder(layout))
+    .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
+
+/** All skills that can be read. The others are warnings. */
+export function readSkills(context: Context): Skill[] {
+  const approved = approvedSkills(context);
+  return skillNames(context).flatMap((name) => {
+    try {
+      return [loadSkill(context, name, approved(name))];
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error;
+      context.warnings.push(`Skill ${oneLine(name, 80)} is left out: ${error.message}`);
+      return [];
+    }
+  });
+}
+
+const toListed = ({ name, manifest, isApproved }: Skill, match?: SkillMatch): ListedSkill => ({
+  name,
+  description: manifest.skill.description,
+  version: manifest.skill.version ?? null,
+  approved: isApproved,
+  requires: manifest.dependencies?.requires ?? [],
+  ...(match ? { score: match.score, why: match.why } : {}),
+});
+
+/** SKL-02 */
+export async function listSkills(context: Context): Promise<{ skills: ListedSkill[]; warnings: string[] }> {
+  return { skills: readSkills(context).map((skill) => toListed(skill)), warnings: context.warnings };
+}
+
+function requireSkill(context: Context, name: string): Skill {
+  const names = skillNames(context);
+  if (names.includes(name)) return loadSkill(context, name, approvedSkills(context)(name));
+  const [near] = namesLike(name, names);
+  throw usage('skill.unknown', `There is no skill ${JSON.stringify(oneLine(name, 80))}.`, {
+    hint: near ? `forge skill show ${near}` : 'forge skill list',
+  });
+}
+
+/** Exit 3 unless a person approved these files here: they came with the repository, and tell agents what to do. */
+function requireApproved(skill: Skill): Skill {
+  if (skill.isApproved) return skill;
+  throw refused('trust.needed', `Skill ${skill.name} was not approved on this machine.`, {
+    hint: 'forge trust',
+  });
+}
+
+export interface ShownSkill extends ListedSkill {
+  instructions: string;
+  /** Files for `forge skill resource`. */
+  resources: string[];
+  /** The skill, then what it requires, in the order to follow (SKL-04). */
+  order: string[];
+}
+
+/** Layer 2: the instructions. */
+export async function showSkill(context: Context, { name }: { name: string }): Promise<ShownSkill> {
+  const skill = requireApproved(requireSkill(context, name));
+  const file = instructionsOf(skill.manifest);
+  const instructions = isInsideSkill(file) ? readText(folderOf(context, name), file) : null;
+  if (instructions === null)
+    throw usage('skill.instructions', `Skill ${name} has no ${oneLine(file, 80)}.`, {
+      hint: `forge skill check ${name}`,
+    });
+  const order = orderSkills(readSkills(context), name);
+  const resources = skill.files.filter((each) => each !== file && each !== MANIFEST_FILE);
+  return { ...toListed(skill), instructions, resources, order };
+}
+
+/** Layer 3: one file of the skill. */
+export async function readResource(
+  context: Context,
+  { name, file }: { name: string; file: string },
+): Promise<{ name: string; file: string; text: string }> {
+  const skill = requireApproved(requireSkill(context, name));
+  const text =
+    isInsideSkill(file) && skill.files.includes(file) ? readText(folderOf(context, name), file) : null;
+  if (text !== null) return { name, file, text };
+  throw usage('skill.resource', `Skill ${name} has no file ${JSON.stringify(oneLine(file, 120))}.`, {
+    hint: `forge skill show ${name}   # lists its files`,
+  });
+}
+
+/** SKL-02, SKL-03: what is wrong with skills. */
+export async function checkSkills(
+  context: Context,
+  { name }: { name?: string } = {},
+): Promise<{ skills: string[]; problems: SkillProblem[] }> {
+  const names = name === undefined ? skillNames(context) : [name];
+  if (name !== undefined && !skillNames(context).includes(name)) requireSkill(context, name);
+  const loaded: Skill[] = [];
+  const problems = names.flatMap((each) => {
+    const folder = folderOf(context, each);
+    try {
+      const skill = loadSkill(context, each, true);
+      loaded.push(skill);
+      const file = instructionsOf(skill.manifest);
+      const size = skill.files.reduce((sum, path) => sum + (lstatSync(join(folder, path)).size ?? 0), 0);
+      const links = skill.files.filter((path) => lstatSync(join(folder, path)).isSymbolicLink());
+      return [
+        ...checkSkill(skill, isInsideSkill(file) ? readText(folder, file) : null, each),
+        ...(size > MAX_BYTES ? [`its files have ${size} bytes, at most ${MAX_BYTES} are allowed`] : []),
+        ...links.map((path) => `${path} is a symlink`),
+      ].map((problem) => ({ skill: each, problem }));
+    } catch (error) {
+      if (error instanceof ForgeError) return [{ skill: each, problem: error.message }];
+      throw error;
+    }
+  });
+  const all = name === undefined ? loaded : readSkills(context);
+  for (const skill of loaded)
+    try {
+      orderSkills(all, skill.name);
+    } catch (error) {
+      problems.push({ skill: skill.name, problem: (error as Error).message });
+    }
+  return { skills: names, problems };
+}
+
+export const MatchInput = z.strictObject({
+  text: z.optional(z.string()),
+  files: z.optional(z.array(z.string())),
+  labels: z.optional(z.array(z.string())),
+});
+export type MatchInput = z.infer<typeof MatchInput>;
+
+/** The focus of the session, and the labels of its issue. */
+function subjectOf(context: Context): Subject {
+  const { task, files, linear_issue } = showFocus(context);
+  const issue = readIssues(context).issues.find(({ linear_id }) => linear_id === linear_issue);
+  const labels = Array.isArray(issue?.['labels']) ? issue['labels'].map(String) : [];
+  return { text: [task ?? '', issue?.title ?? '', issue?.type ?? ''].join('\n'), files, labels };
+}
+
+/** Skills for the focus, or for what is given, best first, with the reasons. */
+export async function matchFocus(context: Context, raw: MatchInput = {}): Promise<{ skills: ListedSkill[] }> {
+  const input = checkInput(MatchInput, raw);
+  const isGiven = Object.values(input).some((value) => value !== undefined);
+  const subject = isGiven ? { ...input, text: input.text ?? '' } : subjectOf(context);
+  const skills = readSkills(context);
+  return { skills: matchSkills(skills, subject).map((match) => toListed(match.skill, match)) };
+}
+
+/** SKL-06: the approved skill that fits the focus best; null when none fits. */
+export function bestSkill(
+  context: Context,
+  subject = subjectOf(context),
+): { name: string; why: string[] } | null {
+  const [best] = matchSkills(
+    readSkills(context).filter(({ isApproved }) => isApproved),
+    subject,
+  );
+  return best ? { name: best.skill.name, why: best.why } : null;
+}
+
+/** The metadata of the skills that fit, for the briefing. */
+export const matchingMetadata = (context: Context): string[] =>
+  matchSkills(
+    readSkills(context).filter(({ isApproved }) => isApproved),
+    subjectOf(context),
+  ).map(({ skill }) => describe(skill.manifest));
+
+export const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
+
+/** An empty skill to fill in. */
+export async function newSkill(
+  context: Context,
+  raw: z.infer<typeof NewSkillInput>,
+): Promise<{ name: string; files: string[] }> {
+  const { name, description = `Describe in one sentence what ${raw.name} does and when to use it` } =
+    checkInput(NewSkillInput, raw);
+  checkName(name);
+  checkText(description, { what: 'The description', lines: false, maxBytes: 1024 });
+  const md = { frontmatter: { name, description }, body: '' };
+  const title = name.replaceAll('-', ' ');
+  const body = `# ${title.charAt(0).toUpperCase()}${title.slice(1)}\n\nWhen to use this:\n\n## Steps\n\n1. \n\n## Done means\n\n- \n`;
+  return writeSkill(context, name, [
+    { path: MANIFEST_FILE, bytes: Buffer.from(toManifestText(md, [])) },
+    { path: 'instructions.md', bytes: Buffer.from(body) },
+  ]);
+}
+
+function checkName(name: string): void {
+  if (!SKILL_NAME.test(name) || name.length > 64)
+    throw usage('skill.name', `${JSON.stringify(oneLine(name, 80))} cannot be a skill's name.`, {
+      hint: 'Use lower-case letters, digits and single hyphens, such as release-notes.',
+    });
+}
+
+interface SkillFile {
+  path: string;
+  bytes: Buffer;
+}
+
+function writeSkill(
+  context: Context,
+  name: string,
+  files: readonly SkillFile[],
+): { name: string; files: string[] } {
+  const folder = folderOf(context, name);
+  if (context.disk.exists(folder))
+    throw refused('skill.exists', `There is a skill ${name} already.`, { hint: `forge skill show ${name}` });
+  context.disk.withLock(() => {
+    for (const { path } of files) context.disk.makeFolder(dirname(join(folder, path)));
+    context.disk.replaceAll(files.map(({ path, bytes }) => ({ path: join(folder, path), bytes })));
+  });
+  approveSkill(context, name);
+  return { name, files: files.map(({ path }) => shown(context.layout, join(folder, path))) };
+}
+
+/** SKL-05: takes over a folder in the open SKILL.md format. */
+export async function importSkill(
+  context: Context,
+  { folder: given, cwd = context.layout.root }: { folder: string; cwd?: string },
+): Promise<{ name: string; files: string[]; problems: string[] }> {
+  const folder = resolve(cwd, given);
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  const source = isFolder ? readPlain(join(folder, 'SKILL.md'), MAX_BYTES) : null;
+  if (source === null)
+    throw usage('skill.no_skill_md', `${oneLine(given, 200)} has no SKILL.md.`, {
+      hint: 'forge skill import FOLDER',
+    });
+  const md = parseSkillMd(decodeUtf8(source, 'SKILL.md'), 'SKILL.md');
+  const name = String(md.frontmatter['name']);
+  checkName(name);
+  const paths = filesBelow(folder).filter((path) => path !== 'SKILL.md');
+  refuseOddFiles(folder, paths);
+  const files = [
+    { path: MANIFEST_FILE, bytes: Buffer.from(toManifestText(md, paths)) },
+    { path: 'instructions.md', bytes: Buffer.from(md.body) },
+    ...paths.map((path) => ({ path, bytes: readFileSync(join(folder, path)) })),
+  ];
+  const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (size > MAX_BYTES)
+    throw usage('skill.too_large', `The skill has ${size} bytes, at most ${MAX_BYTES} are allowed.`);
+  const manifest = parseManifest(toManifestText(md, paths), MANIFEST_FILE);
+  const skill = { name, manifest, files: files.map(({ path }) => path), isApproved: true };
+  const problems = checkSkill(skill, md.body, name);
+  const [hidden] = problems.filter((problem) => problem.includes('invisible'));
+  if (hidden) throw usage('skill.hidden', `Skill ${name}: ${hidden}.`);
+  return { ...writeSkill(context, name, files), problems };
+}
+
+/** B-89: whole or not at all. */
+function refuseOddFiles(folder: string, paths: readonly string[]): void {
+  const odd = (why: string): Error => usage('skill.files', `The skill cannot be imported: ${why}.`);
+  if (paths.length > MAX_FILES) throw odd(`it has more than ${MAX_FILES} files`);
+  for (const path of paths) {
+    const name = JSON.stringify(oneLine(path, 120));
+    if (
+      !isInsideSkill(path) ||
+      [MANIFEST_FILE, 'instructions.md'].includes(path) ||
+      path.split('/').includes('.git')
+    )
+      throw odd(`${name} is not allowed as a resource`);
+    const stat = lstatSync(join(folder, path));
+    if (!stat.isFile()) throw odd(`${name} is not a regular file`);
+    if ((stat.mode & 0o6000) !== 0) throw odd(`${name} is setuid or setgid`);
+  }
+}
+
+/** Folders that agents read skills from. */
+export const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as const;
+
+export const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
+
+/** SKL-05: writes the skill as agents read it. Refuses a folder with other content. */
+export async function exportSkill(
+  context: Context,
+  raw: z.infer<typeof ExportInput>,
+): Promise<{ name: string; folder: string; files: string[] }> {
+  const { name, to = 'agents' } = checkInput(ExportInput, raw);
+  const { instructions, resources } = await showSkill(context, { name });
+  const skill = requireSkill(context, name);
+  const target = join(resolve(context.layout.root, EXPORT_FOLDERS[to as 'agents'] ?? to), name);
+  const files = [
+    { path: 'SKILL.md', bytes: Buffer.from(toSkillMd(skill.manifest, instructions)) },
+    ...resources.map((path) => ({ path, bytes: readFileSync(join(folderOf(context, name), path)) })),
+  ];
+  const other = files.filter(({ path, bytes }) => {
+    const there = statSync(join(target, path), { throwIfNoEntry: false });
+    return there && !readFileSync(join(target, path)).equals(bytes);
+  });
+  if (other.length > 0)
+    throw refused('skill.in_the_way', `${join(target, other[0]?.path ?? '')} is there with other content.`, {
+      hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
+    });
+  if (!context.disk.dryRun)
+    for (const { path, bytes } of files) {
+      mkdirSync(dirname(join(target, path)), { recursive: true });
+      writeFileSync(join(target, path), bytes);
+    }
+  for (const { path } of files) context.disk.note(join(target, path));
+  return { name, folder: target, files: files.map(({ path }) => path) };
+}

@@ -51,7 +51,7 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['execa', 're2js', 'simple-git'];
+const APART = ['execa', 're2js', 'simple-git', 'yaml'];
 
 const librariesApart = {
   name: 'libraries-apart',

@@ -41,7 +41,7 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/(daily|full|execa|re2js|simple-git)\.cjs$/,
+  /^dist\/cli\/(daily|full|execa|re2js|simple-git|yaml)\.cjs$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^docs\/([\w-]+\.md|check-ledger\.sh|demo\.svg)$/,
   /^templates\//,

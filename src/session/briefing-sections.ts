@@ -47,6 +47,8 @@ export interface BriefingData {
   /** ADR-0003's groups of what tools told in this session. */
   findings?: readonly string[];
   issues: readonly Unit[];
+  /** Names and descriptions of the skills that fit the focus. */
+  skills?: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
 }
 
@@ -249,6 +251,14 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     section('uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'),
     section('commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'),
     section('issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'),
+    section(
+      'skills',
+      'Skills for this (forge skill show NAME)',
+      [...(told.skills ?? [])],
+      'forge skill match',
+      8,
+      'asserted',
+    ),
   ];
 }
 

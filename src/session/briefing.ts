@@ -21,6 +21,7 @@ import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, readConfig } from '../project/project.js';
+import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
@@ -161,6 +162,7 @@ export function composeBriefing(
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
     findings: session === null ? [] : findingGroups(context),
+    skills: matchingMetadata(context, memory.focus),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
   return cutBriefing(

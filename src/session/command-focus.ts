@@ -3,13 +3,16 @@ import { columns, type Style } from '../cli/style.js';
 import { oneLine } from '../core/text.js';
 import type { Focus, FocusInput } from '../index.js';
 
-function render(focus: Focus, style: Style): string {
+function render(focus: Focus & { skill_why?: string[] }, style: Style): string {
   if (focus.task === null && !focus.linear_issue && focus.files.length === 0) return 'No task is set.';
   const rows = [
     ['task', focus.task],
     ['issue', focus.linear_issue],
     ['phase', focus.phase],
-    ['skill', focus.skill ?? null],
+    [
+      'skill',
+      focus.skill ? (focus.skill_why ? `${focus.skill} (${focus.skill_why.join(', ')})` : focus.skill) : null,
+    ],
     ['files', focus.files.join(', ') || null],
     ['blockers', focus.blockers.join('; ') || null],
     ['since', focus.started_at],

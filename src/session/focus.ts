@@ -6,6 +6,7 @@ import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { switchContext } from '../kfr/kfr.js';
 import { type Context, timestamp } from '../project/project.js';
+import { bestSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
 
 export const FocusInput = z.strictObject({
@@ -23,17 +24,31 @@ export function showFocus({ disk, layout }: Context): Focus {
   return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
 }
 
-/** SES-05. Another task starts with empty files, blockers and phase. */
-export function setFocus(context: Context, raw: FocusInput): Focus {
+/** The focus, and the triggers of the skill that forge chose for it. */
+export type SetFocus = Focus & { skill_why?: string[] };
+
+/**
+ * SES-05. Another task starts with empty files, blockers and phase. SKL-06: a task or an issue activates the skill that
+ * fits best, unless one was named.
+ */
+export function setFocus(context: Context, raw: FocusInput): SetFocus {
   const { issue, ...rest } = checkInput(FocusInput, raw);
   const change = { ...rest, linear_issue: issue };
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
-  return replaceFocus(context, (focus) => ({
-    after: planFocus(focus, change, timestamp(context)),
-    writes: switchesContext(focus, change) ? switchContext(context, 'The task cannot change') : [],
-  }));
+  let why: string[] | undefined;
+  const after = replaceFocus(context, (focus) => {
+    const planned = planFocus(focus, change, timestamp(context));
+    const isNew = planned.task !== focus.task || planned.linear_issue !== focus.linear_issue;
+    const best = rest.skill === undefined && isNew ? bestSkill(context, planned) : null;
+    why = best?.why;
+    return {
+      after: best ? { ...planned, skill: best.name } : planned,
+      writes: switchesContext(focus, change) ? switchContext(context, 'The task cannot change') : [],
+    };
+  });
+  return why ? { ...after, skill_why: why } : after;
 }
 
 function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {

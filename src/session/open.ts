@@ -7,6 +7,7 @@ import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, readConfig, timestamp } from '../project/project.js';
+import { bestSkill } from '../skill/skill.js';
 import {
   archivedIds,
   archiveInterrupted,
@@ -215,13 +216,19 @@ function chooseFocus(context: Context, memory: Memory, goal: string | undefined,
   const { task, candidates } = selectNext(memory.features, memory.issues);
   if (goal !== undefined) {
     const known = candidates.find((candidate) => taskLine(candidate) === goal);
-    return planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now);
+    return withSkill(context, planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now));
   }
   if (standing.task !== null) return standing;
-  return task
-    ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
-    : NO_FOCUS;
+  if (!task) return NO_FOCUS;
+  const chosen = planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now);
+  return withSkill(context, chosen);
 }
+
+/** SKL-06 */
+const withSkill = (context: Context, focus: Focus): Focus => ({
+  ...focus,
+  skill: focus.skill ?? bestSkill(context, focus)?.name ?? null,
+});
 
 function warnAboutClock(context: Context, running: RunningSession): void {
   const newest = recentArchives(context).at(-1);

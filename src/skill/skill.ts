@@ -3,12 +3,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { readPlain } from '../core/files.js';
-import { shown, skillsFolder } from '../core/paths.js';
+import { focusFile, shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, namesLike, oneLine } from '../core/text.js';
 import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
-import { showFocus } from '../session/focus.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../session/focus-rules.js';
 import { approvedSkills, approveSkill } from '../trust/trust.js';
 import {
   checkSkill,
@@ -27,7 +27,6 @@ import {
   type SkillProblem,
   type Subject,
 } from './rules.js';
-import { parseSkillMd, toManifestText, toSkillMd } from './skill-md.js';
 
 export interface ListedSkill {
   name: string;
@@ -197,9 +196,11 @@ export const MatchInput = z.strictObject({
 });
 export type MatchInput = z.infer<typeof MatchInput>;
 
-/** The focus of the session, and the labels of its issue. */
-function subjectOf(context: Context): Subject {
-  const { task, files, linear_issue } = showFocus(context);
+const readFocus = ({ disk, layout }: Context): Focus =>
+  disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+
+/** A task with its files, and its issue with its labels. */
+function subjectOf(context: Context, { task, files, linear_issue } = readFocus(context)): Subject {
   const issue = readIssues(context).issues.find(({ linear_id }) => linear_id === linear_issue);
   const labels = Array.isArray(issue?.['labels']) ? issue['labels'].map(String) : [];
   return { text: [task ?? '', issue?.title ?? '', issue?.type ?? ''].join('\n'), files, labels };
@@ -214,24 +215,30 @@ export async function matchFocus(context: Context, raw: MatchInput = {}): Promis
   return { skills: matchSkills(skills, subject).map((match) => toListed(match.skill, match)) };
 }
 
-/** SKL-06: the approved skill that fits the focus best; null when none fits. */
-export function bestSkill(
-  context: Context,
-  subject = subjectOf(context),
-): { name: string; why: string[] } | null {
-  const [best] = matchSkills(
-    readSkills(context).filter(({ isApproved }) => isApproved),
-    subject,
-  );
+/** SKL-06: the approved skill that fits a focus best, and why; null when none fits. */
+export function bestSkill(context: Context, focus: Focus): { name: string; why: string[] } | null {
+  const [best] = matchApproved(context, focus);
   return best ? { name: best.skill.name, why: best.why } : null;
 }
 
-/** The metadata of the skills that fit, for the briefing. */
-export const matchingMetadata = (context: Context): string[] =>
+/** The metadata of the skills that fit the focus, best first, for the briefing. */
+export const matchingMetadata = (context: Context, focus: Focus): string[] =>
+  matchApproved(context, focus).map(({ skill }) => describe(skill.manifest));
+
+const matchApproved = (context: Context, focus: Focus): SkillMatch[] =>
   matchSkills(
     readSkills(context).filter(({ isApproved }) => isApproved),
-    subjectOf(context),
-  ).map(({ skill }) => describe(skill.manifest));
+    subjectOf(context, focus),
+  );
+
+/** The active skill's pattern for the first line of a commit; null without one. */
+export function commitPattern(context: Context): { skill: string; pattern: string } | null {
+  const { skill: name } = readFocus(context);
+  if (!name) return null;
+  const skill = readSkills(context).find((each) => each.name === name && each.isApproved);
+  const pattern = skill?.manifest.git?.commit_pattern;
+  return pattern === undefined ? null : { skill: name, pattern };
+}
 
 export const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
 
@@ -244,6 +251,7 @@ export async function newSkill(
     checkInput(NewSkillInput, raw);
   checkName(name);
   checkText(description, { what: 'The description', lines: false, maxBytes: 1024 });
+  const { toManifestText } = await import('./skill-md.js');
   const md = { frontmatter: { name, description }, body: '' };
   const title = name.replaceAll('-', ' ');
   const body = `# ${title.charAt(0).toUpperCase()}${title.slice(1)}\n\nWhen to use this:\n\n## Steps\n\n1. \n\n## Done means\n\n- \n`;
@@ -293,6 +301,7 @@ export async function importSkill(
     throw usage('skill.no_skill_md', `${oneLine(given, 200)} has no SKILL.md.`, {
       hint: 'forge skill import FOLDER',
     });
+  const { parseSkillMd, toManifestText } = await import('./skill-md.js');
   const md = parseSkillMd(decodeUtf8(source, 'SKILL.md'), 'SKILL.md');
   const name = String(md.frontmatter['name']);
   checkName(name);
@@ -343,6 +352,7 @@ export async function exportSkill(
   raw: z.infer<typeof ExportInput>,
 ): Promise<{ name: string; folder: string; files: string[] }> {
   const { name, to = 'agents' } = checkInput(ExportInput, raw);
+  const { toSkillMd } = await import('./skill-md.js');
   const { instructions, resources } = await showSkill(context, { name });
   const skill = requireSkill(context, name);
   const target = join(resolve(context.layout.root, EXPORT_FOLDERS[to as 'agents'] ?? to), name);

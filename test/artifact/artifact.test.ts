@@ -1,0 +1,127 @@
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trivariate } from '../../src/artifact/artifact.js';
+import type { Artifact, ArtifactProblem } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+
+const NOWHERE = { path: '', type: '' };
+const NOBODY = { session: null, issue: null, skill: null };
+
+describe('forge artifact', () => {
+  // Published values of MurmurHash3 x64-128 with seed 0.
+  it.each([
+    ['', '00000000000000000000000000000000'],
+    ['hello', 'cbd8a7b341bd9b025b1e906a48ae1d19'],
+    ['hello, world', '342fac623a5ebc8e4cdcbc079642414d'],
+    ['19 Jan 2038 at 3:14:07 AM', 'b89e5988b737affc664fc2950231b2cb'],
+    ['The quick brown fox jumps over the lazy dog.', 'cd99481f9ee902c9695da1a38987b6e7'],
+  ])('ART-02 the hash of %j is %s', (text, hash) => {
+    expect(trivariate(Buffer.from(text), NOWHERE, NOBODY).startsWith(`triv:${hash}_`)).toBe(true);
+    expect(trivariate(Buffer.from(''), { path: text, type: '' }, NOBODY)).toMatch(
+      /^triv:0{32}_[0-9a-f]{32}_[0-9a-f]{32}$/,
+    );
+  });
+
+  it('ART-01 keeps a copy under its hash, with session, skill and issue', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start', '--task', 'Review the release']);
+    await forgeJson(project, ['focus', 'set', '--issue', 'APP-7', '--skill', 'qa-review']);
+    project.write('out/qa_report.json', '{"ok":true}\n');
+    const added = await forgeJson<Artifact>(project, [
+      'artifact',
+      'add',
+      'out/qa_report.json',
+      '--type',
+      'reports',
+    ]);
+    expect(added.path).toMatch(/^\.forge\/memory\/artifacts\/reports\/triv_[0-9a-f]{12}_qa_report\.json$/);
+    expect(project.read(added.path)).toBe('{"ok":true}\n');
+    expect(added).toMatchObject({
+      issue: 'APP-7',
+      skill: 'qa-review',
+      session: expect.stringMatching(/-session-001$/),
+    });
+    expect(added.triv).toMatch(/^triv:[0-9a-f]{32}_[0-9a-f]{32}_[0-9a-f]{32}$/);
+    // Adding it again changes nothing.
+    expect(await forgeJson(project, ['artifact', 'add', 'out/qa_report.json', '--type', 'reports'])).toEqual(
+      added,
+    );
+    expect((await forgeJson<{ artifacts: Artifact[] }>(project, ['artifact', 'list'])).artifacts).toEqual([
+      added,
+    ]);
+    const { stdout } = await runForge(project, ['artifact', 'show', 'qa_report.json']);
+    expect(stdout).toContain(added.triv);
+    expect(await forgeJson(project, ['artifact', 'verify'])).toEqual({ verified: 1, problems: [] });
+  });
+
+  it('ART-01 verify names changed, missing, renamed and unknown files', async () => {
+    const project = await makeForge();
+    for (const name of ['a.md', 'b.md', 'c.md']) project.write(name, `# ${name}\n`);
+    const paths: string[] = [];
+    for (const name of ['a.md', 'b.md', 'c.md'])
+      paths.push((await forgeJson<Artifact>(project, ['artifact', 'add', name, '--type', 'docs'])).path);
+    const [a = '', b = '', c = ''] = paths;
+    project.write(a, 'changed\n');
+    rmSync(join(project.dir, b));
+    project.write(c.replace(/triv_\w{12}/, 'triv_000000000000'), '# c.md\n');
+    const { stdout, exitCode } = await runForge(project, ['artifact', 'verify', '--json']);
+    const { verified, problems } = JSON.parse(stdout) as { verified: number; problems: ArtifactProblem[] };
+    expect([exitCode, verified]).toEqual([1, 1]);
+    expect(problems.map(({ problem }) => problem).sort()).toEqual([
+      'it has no index line',
+      'its content is not what was added',
+      'the file is missing',
+    ]);
+  });
+
+  it('ART-01 two branches that add artifacts merge without a conflict', async () => {
+    const project = await makeForge();
+    for (const [branch, text] of [
+      ['one', '1'],
+      ['two', '2'],
+    ] as const) {
+      project.git('switch', '-qc', branch, 'main');
+      project.write(`${branch}.md`, text);
+      await forgeJson(project, ['artifact', 'add', `${branch}.md`, '--type', 'docs']);
+      project.git('add', '.');
+      project.git('commit', '-qm', branch);
+    }
+    project.git('merge', '-q', '--no-edit', 'one');
+    expect(await forgeJson(project, ['artifact', 'verify'])).toMatchObject({ verified: 2, problems: [] });
+  });
+
+  it('LTM-13 a secret in an artifact is refused, and nothing is left', async () => {
+    const project = await makeForge();
+    project.write('key.txt', `token = ghp_${'a1B2c3D4e5F6'.repeat(3)}\n`);
+    expect(await forgeError(project, ['artifact', 'add', 'key.txt', '--type', 'docs'])).toMatchObject({
+      exitCode: 5,
+    });
+    expect(
+      readdirSync(join(project.dir, '.forge/memory/artifacts'), { recursive: true }).join(),
+    ).not.toContain('triv_');
+  });
+
+  it.each([
+    ['a missing file', ['none.md']],
+    ['a folder', ['.']],
+    ['another type', ['a.md', '--type', 'video']],
+    ['a name with a path', ['a.md', '--name', '../x']],
+  ])('ART-01 %s is refused', async (_, args) => {
+    const project = await makeForge();
+    project.write('a.md', 'a');
+    const { exitCode } = await forgeError(project, ['artifact', 'add', ...args]);
+    expect([2, 4]).toContain(exitCode);
+  });
+
+  it('B-20 an artifact folder that is a link is not written through', async () => {
+    const project = await makeForge();
+    project.write('a.md', 'a');
+    rmSync(join(project.dir, '.forge/memory/artifacts'), { recursive: true });
+    symlinkSync('/tmp', join(project.dir, '.forge/memory/artifacts'));
+    expect(await forgeError(project, ['artifact', 'add', 'a.md', '--type', 'docs'])).toMatchObject({
+      exitCode: 4,
+    });
+  });
+});

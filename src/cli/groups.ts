@@ -70,6 +70,7 @@ export const GROUPS: readonly GroupEntry[] = [
     memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
+    linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
     recall: ['Find what memory has on a question', () => import('../recall/command.js')],
     finding: [
       "Keep what an agent's tools told; say what is known already",

@@ -1,4 +1,4 @@
-import { confirm as ask, input, select } from '@inquirer/prompts';
+import { confirm as ask, checkbox, input, select } from '@inquirer/prompts';
 
 interface Context {
   output: NodeJS.WritableStream;
@@ -31,4 +31,9 @@ export function choose<T extends string>(message: string, choices: readonly T[],
 
 export function line(message: string, initial: string): Promise<string> {
   return answerTo((context) => input({ message, default: initial }, context));
+}
+
+/** Some of the choices, in their order. */
+export function several(message: string, choices: readonly string[]): Promise<string[]> {
+  return answerTo((context) => checkbox({ message, choices: choices.map((value) => ({ value })) }, context));
 }

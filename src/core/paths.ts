@@ -108,6 +108,9 @@ export const doneIssuesFolder = within('linear', 'history');
 export const doneIssueFile = (layout: Layout, id: string): string =>
   join(doneIssuesFolder(layout), `${id}.json`);
 
+/** Forms for new issues, and what has to be sent to Linear. */
+export const formsFolder = within('linear', 'templates');
+export const linearQueueFile = (layout: Layout): string => join(layout.shared, 'linear-queue.json');
 export const skillsFolder = within('skills');
 
 export const artifactsFolder = within('memory', 'artifacts');

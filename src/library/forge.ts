@@ -167,6 +167,19 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       import: bind(() => import('../skill/skill.js'), 'importSkill'),
       export: bind(() => import('../skill/skill.js'), 'exportSkill'),
     },
+    /** LIN-01…04 */
+    linear: {
+      list: bind(() => import('../linear/issue.js'), 'listIssues', 'reads'),
+      show: bind(() => import('../linear/issue.js'), 'showIssue', 'reads'),
+      templates: bind(() => import('../linear/issue.js'), 'listForms', 'looks'),
+      form: bind(() => import('../linear/issue.js'), 'readForm', 'looks'),
+      new: bind(() => import('../linear/issue.js'), 'newIssue'),
+      start: bind(() => import('../linear/issue.js'), 'startIssue'),
+      done: bind(() => import('../linear/issue.js'), 'finishIssue'),
+      pull: bind(() => import('../linear/sync.js'), 'pullIssues'),
+      push: bind(() => import('../linear/sync.js'), 'pushIssues'),
+      sync: bind(() => import('../linear/sync.js'), 'syncIssues'),
+    },
     /** ART-01, ART-02 */
     artifact: {
       add: bind(() => import('../artifact/artifact.js'), 'addArtifact'),

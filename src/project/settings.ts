@@ -62,6 +62,8 @@ const TABLES = {
   findings: { mode: choice('notice', ['notice', 'ask', 'deny', 'off']) },
   cycle: { commit: flag(false), checkpoint: flag(false) },
   checkpoint: { verify: setting<string[]>([], () => z.array(z.string().check(z.minLength(1)))) },
+  /** The key of the team that new issues go to; empty: the only one. */
+  linear: { team: text('') },
   guard: {
     halt_on: choice('critical', ['critical', 'all']),
     rules: setting<Record<string, unknown>[]>([], () => z.array(z.looseObject({})).check(z.maxLength(500))),

@@ -1,0 +1,203 @@
+import { type Call, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
+import type { Answers, FormField, Issue, IssueList, StartedIssue, Synced } from '../index.js';
+import { checkAnswer, parseAnswers, prefixOf, toAnswers } from './form.js';
+
+const row = ({ linear_id, state, title }: Issue, style: Style): string[] => [
+  style.strong(linear_id),
+  state === 'started' ? style.warn(state) : style.dim(state),
+  oneLine(title, 100),
+];
+
+function renderIssue(issue: Issue, style: Style): string {
+  const { linear_id, title, description, acceptance_criteria, git_refs, labels, priority, url } = issue;
+  const rows = [
+    ['state', issue.state],
+    ['type', issue.type],
+    ['labels', labels.join(', ')],
+    ['priority', priority === null ? '' : String(priority)],
+    ['branch', git_refs.branch ?? ''],
+    ['commits', git_refs.commits.map((hash) => hash.slice(0, 12)).join(', ')],
+    ['url', url ?? ''],
+  ].filter(([, value]) => value !== '');
+  return [
+    `${style.strong(linear_id)}  ${oneLine(title, 200)}`,
+    columns(rows.map(([name = '', value = '']) => [style.dim(name), oneLine(value, 300)])),
+    ...(description === '' ? [] : ['', escapeControls(description)]),
+    ...(acceptance_criteria.length === 0
+      ? []
+      : ['', ...acceptance_criteria.map((text) => `- ${oneLine(text, 300)}`)]),
+  ].join('\n');
+}
+
+/** Asks for the fields of a form that were not given, until each answer keeps the rules. */
+async function ask(call: Call, fields: readonly FormField[], given: Answers): Promise<Answers> {
+  const { choose, line, several } = await import('../cli/prompt.js');
+  const answers: Answers = { ...given };
+  for (const field of fields) {
+    const { name, type, required, options } = field;
+    if (answers[name] !== undefined || (type === 'multi_select' && options.length === 0)) continue;
+    const label = `${name.replaceAll('_', ' ')}${required || field.min_items ? '' : ' (optional)'}`;
+    for (;;) {
+      const answer =
+        type === 'select'
+          ? await choose(label, options, options[0] as string)
+          : type === 'multi_select'
+            ? await several(label, options)
+            : type === 'checklist'
+              ? await lines(label, line)
+              : await line(label, prefixOf(field));
+      const problems = checkAnswer(field, answer);
+      if (problems.length === 0) {
+        if (answer.length > 0 && answer !== prefixOf(field)) answers[name] = answer;
+        break;
+      }
+      for (const problem of problems) call.say(problem);
+    }
+  }
+  return answers;
+}
+
+/** One answer a line, until an empty one. */
+async function lines(
+  label: string,
+  line: (message: string, initial: string) => Promise<string>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (;;) {
+    const text = (await line(`${label}, ${found.length + 1} (empty: no more)`, '')).trim();
+    if (text === '') return found;
+    found.push(text);
+  }
+}
+
+async function makeIssue(call: Call, title: string | undefined): Promise<Issue> {
+  const {
+    template,
+    from,
+    field = [],
+  } = call.options as { template?: string; from?: string; field?: string[] };
+  const given: Answers = {
+    ...(from === undefined ? {} : parseAnswers(await call.file(from))),
+    ...toAnswers(field),
+    ...(title === undefined ? {} : { title }),
+  };
+  const { linear } = call.forge();
+  if (template === undefined && title === undefined && given['title'] === undefined)
+    return linear.new({
+      template: 'feature',
+      answers: call.interactive ? await asked(call, 'feature', given) : given,
+    });
+  if (template === undefined) return linear.new({ answers: given });
+  return linear.new({ template, answers: call.interactive ? await asked(call, template, given) : given });
+}
+
+const asked = async (call: Call, name: string, given: Answers): Promise<Answers> =>
+  ask(call, (await call.forge().linear.form({ name })).fields, given);
+
+function renderSync({ pulled, pushed, queued, failed, conflicts }: Synced, style: Style): string {
+  return [
+    `${style.good('✓')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} sent${queued > 0 ? `, ${queued} waiting` : ''}`,
+    ...pushed.map((what) => `  ${what}`),
+    ...conflicts.map(
+      ({ id, field, ours, theirs }) =>
+        `${style.warn('!')} ${id}: ${field} was changed here and in Linear. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}, not ${JSON.stringify(oneLine(ours, 80))}`,
+    ),
+    ...failed.map(
+      ({ issue, message }) => `${style.bad('✗')} ${issue}${issue === '' ? '' : ': '}${oneLine(message, 200)}`,
+    ),
+  ].join('\n');
+}
+
+const syncing = (name: 'pull' | 'push' | 'sync', summary: string) =>
+  command<Synced>({
+    name,
+    summary,
+    example: `forge linear ${name}`,
+    writes: true,
+    run: (call) => call.forge().linear[name](),
+    render: renderSync,
+    exit: ({ failed }) => (failed.length > 0 ? 6 : 0),
+  });
+
+export const group: Group = {
+  commands: [
+    command<IssueList>({
+      name: 'list',
+      summary: 'List the active issues',
+      example: 'forge linear list',
+      run: (call) => call.forge().linear.list(),
+      render: ({ issues }, style) =>
+        issues.length === 0
+          ? 'No active issues. Make one with: forge linear new --template feature'
+          : columns(issues.map((issue) => row(issue, style))),
+    }),
+    command<Issue>({
+      name: 'show',
+      args: ['<issue>'],
+      summary: 'Show one issue whole',
+      example: 'forge linear show APP-7',
+      run: (call, id) => call.forge().linear.show({ id: id as string }),
+      render: renderIssue,
+    }),
+    command<Issue>({
+      name: 'new',
+      args: ['[title]'],
+      summary: 'Make an issue: by a form, from a file, or from a title',
+      example:
+        'forge linear new --template bug --field title="[BUG] Save fails" --field reproduction_steps="Press save"',
+      options: [
+        {
+          flags: '--template <name>',
+          help: 'the form in .forge/linear/templates/: feature, bug, or your own',
+        },
+        { flags: '--from <file>', help: 'answers as YAML or JSON, - for stdin', values: { paths: 'files' } },
+        { flags: '--field <name=value>', help: 'one answer; several for a list', many: true },
+      ],
+      writes: true,
+      run: makeIssue,
+      render: ({ linear_id, title }, style) =>
+        `${style.good('✓')} ${style.strong(linear_id)}  ${oneLine(title, 200)}\n${style.dim(`Next: forge linear start ${linear_id}`)}`,
+    }),
+    command<StartedIssue>({
+      name: 'start',
+      args: ['<issue>'],
+      summary: 'Work on an issue: sets focus, branch name and skill',
+      example: 'forge linear start APP-7',
+      writes: true,
+      run: (call, id) => call.forge().linear.start({ id: id as string }),
+      render: ({ issue, branch, skill }, style) =>
+        [
+          `${style.good('✓')} ${style.strong(issue.linear_id)} started${skill === null ? '' : `, with skill ${skill}`}`,
+          style.dim(`Next: git switch -c ${branch}`),
+        ].join('\n'),
+    }),
+    command<Issue>({
+      name: 'done',
+      args: ['<issue>'],
+      summary: 'Finish an issue: it moves to linear/history/',
+      example: 'forge linear done APP-7 --summary "Login works, with a CSRF token"',
+      options: [{ flags: '--summary <text>', help: 'what came of it; a comment in Linear' }],
+      writes: true,
+      run: async (call, id) => {
+        const { summary } = call.options as { summary?: string };
+        const input = { id: id as string };
+        return call
+          .forge()
+          .linear.done(summary === undefined ? input : { ...input, summary: await call.text(summary) });
+      },
+      render: ({ linear_id }, style) => `${style.good('✓')} ${style.strong(linear_id)} is done`,
+    }),
+    command<{ templates: string[] }>({
+      name: 'template',
+      summary: 'List the forms',
+      example: 'forge linear template',
+      run: (call) => call.forge().linear.templates(),
+      render: ({ templates }) => templates.join('\n') || 'No forms in .forge/linear/templates/.',
+    }),
+    syncing('pull', 'Get the issues that are assigned to you in Linear'),
+    syncing('push', 'Send new issues, comments and states to Linear'),
+    syncing('sync', 'Pull, then push. Exit 6: something could not be sent, and is kept'),
+  ],
+};

@@ -1,0 +1,55 @@
+import * as z from 'zod/mini';
+import { linearQueueFile } from '../core/paths.js';
+import { encodeDocument, type Format } from '../core/schema.js';
+import { type Context, timestamp } from '../project/project.js';
+
+const Pending = z.looseObject({
+  kind: z.enum(['comment', 'state']),
+  /** `APP-7` and Linear's own id of the issue. */
+  issue: z.string(),
+  uuid: z.string(),
+  /** Of the comment: Linear refuses a second one. */
+  id: z.optional(z.string()),
+  body: z.optional(z.string()),
+  /** Linear's type of the state. */
+  type: z.optional(z.string()),
+  at: z.optional(z.string()),
+  tries: z.optional(z.number()),
+});
+/** What has to be sent to Linear. */
+export type Pending = z.infer<typeof Pending>;
+
+const Queue = z.looseObject({
+  schema_version: z.optional(z.string()),
+  pending: z.array(Pending),
+  /** ISO time before which Linear asked not to be called. */
+  not_before: z.optional(z.nullable(z.string())),
+});
+export type Queue = z.infer<typeof Queue>;
+
+const QUEUE: Format<Queue> = { name: 'linear-queue', version: '1.0', schema: Queue };
+
+export const readQueue = ({ disk, layout }: Context): Queue =>
+  disk.readDocument(QUEUE, linearQueueFile(layout), { pending: [] }).value;
+
+/** Reads, changes and writes the queue under the lock. */
+export function changeQueue(context: Context, change: (queue: Queue) => Queue): void {
+  const { disk, layout } = context;
+  disk.withLock(() => {
+    const { value, bytes } = disk.readDocument(QUEUE, linearQueueFile(layout), {
+      schema_version: QUEUE.version,
+      pending: [],
+    });
+    disk.replace(linearQueueFile(layout), encodeDocument(change(value)), bytes);
+  });
+}
+
+/** The same thing is sent once: a later state of an issue replaces an earlier one, a comment has an id. */
+export function enqueue(context: Context, entry: Pending): void {
+  const isSame = (other: Pending): boolean =>
+    other.kind === entry.kind && other.uuid === entry.uuid && other.id === entry.id;
+  changeQueue(context, (queue) => ({
+    ...queue,
+    pending: [...queue.pending.filter((other) => !isSame(other)), { ...entry, at: timestamp(context) }],
+  }));
+}

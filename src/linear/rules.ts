@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { oneLine } from '../core/text.js';
+import type { Unit } from '../feature/tasks.js';
+import type { Answers } from './form.js';
+
+/** LIN-01: RFC-9060 §5.1, with what Linear and the forms add. */
+export interface Issue extends Unit {
+  type: string;
+  memory_trace: { created_from: string | null; parent_issue: string | null; context_snapshot: string | null };
+  agent_state: {
+    assigned_persona: string | null;
+    harness_mode: string | null;
+    estimated_complexity: string | null;
+  };
+  acceptance_criteria: string[];
+  git_refs: { branch: string | null; commits: string[] };
+  description: string;
+  state: string;
+  labels: string[];
+  priority: number | null;
+  fields: Answers;
+  created_at: string;
+  updated_at: string;
+  /** Linear's own id, once it knows the issue. */
+  uuid?: string;
+  url?: string;
+}
+
+/** Fields in the order of the RFC, filled in where they are missing. */
+export function toIssue(unit: Unit): Issue {
+  const { memory_trace, agent_state, git_refs, ...rest } = unit as Partial<Issue> & Unit;
+  return {
+    ...rest,
+    linear_id: unit.linear_id,
+    title: unit.title,
+    type: unit.type ?? 'feature',
+    memory_trace: { created_from: null, parent_issue: null, context_snapshot: null, ...memory_trace },
+    agent_state: { assigned_persona: null, harness_mode: null, estimated_complexity: null, ...agent_state },
+    acceptance_criteria: rest.acceptance_criteria ?? [],
+    git_refs: { ...git_refs, branch: git_refs?.branch ?? null, commits: git_refs?.commits ?? [] },
+    description: rest.description ?? '',
+    state: unit.state ?? 'unstarted',
+    labels: unit.labels ?? [],
+    priority: unit.priority ?? null,
+    fields: rest.fields ?? {},
+    created_at: unit.created_at ?? '',
+    updated_at: rest.updated_at ?? unit.created_at ?? '',
+  };
+}
+
+const MAX_TITLE = 200;
+
+/** An issue from the answers of a form. */
+export function fromAnswers(id: string, template: string, answers: Answers, now: string): Issue {
+  const { title, description, parent_rfc, acceptance_criteria, ...fields } = answers;
+  const text = (value: string | string[] | undefined): string => [value ?? ''].flat().join('\n').trim();
+  const told = [
+    text(description),
+    ...Object.entries(fields)
+      .filter(([, value]) => text(value) !== '')
+      .map(([name, value]) => `## ${headline(name)}\n\n${text(value)}`),
+  ];
+  return toIssue({
+    linear_id: id,
+    title: oneLine(text(title), MAX_TITLE),
+    type: template,
+    memory_trace: {
+      created_from: text(parent_rfc) || `form ${template}`,
+      parent_issue: null,
+      context_snapshot: null,
+    },
+    acceptance_criteria: [acceptance_criteria ?? []].flat(),
+    description: told.filter(Boolean).join('\n\n'),
+    labels: [template],
+    fields,
+    created_at: now,
+    updated_at: now,
+  });
+}
+
+const headline = (name: string): string => {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+export const LOCAL = /^LOCAL-(\d+)$/;
+
+/** The next local id, after those that are used. */
+export const nextLocalId = (used: readonly string[]): string =>
+  `LOCAL-${Math.max(0, ...used.map((id) => Number(LOCAL.exec(id)?.[1] ?? 0))) + 1}`;
+
+/** `feature/APP-7-login-works`, or `fix/…` for a bug. */
+export function branchName({ linear_id, title, type }: Pick<Issue, 'linear_id' | 'title' | 'type'>): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/^\[[a-z]+\]\s*/, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return `${type === 'bug' ? 'fix' : 'feature'}/${linear_id}${slug === '' ? '' : `-${slug}`}`;
+}
+
+/** A UUID that follows from a text: sending the same thing again is recognized as the same. */
+export function uuidFrom(text: string): string {
+  const hex = createHash('sha256').update(`forge\0${text}`).digest('hex');
+  const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
+
+/** An issue as Linear's API returns it. */
+export interface RemoteIssue {
+  id: string;
+  identifier: string;
+  title: string;
+  description?: string | null | undefined;
+  priority?: number | null | undefined;
+  branchName?: string | null | undefined;
+  url?: string | null | undefined;
+  updatedAt?: string | null | undefined;
+  createdAt?: string | null | undefined;
+  state?: { name: string; type: string } | null | undefined;
+  labels?: { nodes: { name: string }[] } | null | undefined;
+  parent?: { identifier: string } | null | undefined;
+}
+
+/** A text that differs here and there. Linear's is kept. */
+export interface Conflict {
+  id: string;
+  field: string;
+  ours: string;
+  theirs: string;
+}
+
+/** Linear's types of states that end an issue. */
+export const isDone = (type: string | undefined): boolean =>
+  ['completed', 'canceled', 'duplicate'].includes(type ?? '');
+
+const TYPES_BY_LABEL = ['bug', 'feature'];
+
+/**
+ * An issue after a pull: Linear's text wins, what forge and people noted here stays. A conflict is a text that was changed
+ * here since the last pull.
+ */
+export function mergeRemote(
+  local: Issue | null,
+  remote: RemoteIssue,
+  now: string,
+): { issue: Issue; conflicts: Conflict[] } {
+  const labels = remote.labels?.nodes.map(({ name }) => name) ?? [];
+  const type = labels.map((label) => label.toLowerCase()).find((label) => TYPES_BY_LABEL.includes(label));
+  const theirs = {
+    title: oneLine(remote.title, MAX_TITLE),
+    description: remote.description ?? '',
+    state: remote.state?.type ?? 'unstarted',
+    labels,
+    priority: remote.priority || null,
+  };
+  const base = (local?.['pulled'] ?? {}) as Partial<typeof theirs>;
+  const conflicts = (['title', 'description'] as const).flatMap((field) => {
+    const ours = local?.[field];
+    const isEdited = ours !== undefined && base[field] !== undefined && ours !== base[field];
+    return isEdited && ours !== theirs[field]
+      ? [{ id: remote.identifier, field, ours, theirs: theirs[field] }]
+      : [];
+  });
+  const criteria = [...theirs.description.matchAll(/^\s*[-*] \[[ xX]\] (.+)$/gm)].map(([, text = '']) =>
+    text.trim(),
+  );
+  const start: Issue =
+    local ??
+    toIssue({
+      linear_id: remote.identifier,
+      title: theirs.title,
+      type: type ?? 'feature',
+      created_at: remote.createdAt ?? now,
+      memory_trace: {
+        created_from: 'Linear',
+        parent_issue: remote.parent?.identifier ?? null,
+        context_snapshot: null,
+      },
+    });
+  const issue: Issue = {
+    ...start,
+    ...theirs,
+    linear_id: remote.identifier,
+    uuid: remote.id,
+    acceptance_criteria: criteria.length > 0 ? criteria : start.acceptance_criteria,
+    git_refs: { ...start.git_refs, branch: start.git_refs.branch ?? remote.branchName ?? null },
+    updated_at: remote.updatedAt ?? now,
+    ...(remote.url ? { url: remote.url } : {}),
+    pulled: { title: theirs.title, description: theirs.description },
+  };
+  return { issue, conflicts };
+}

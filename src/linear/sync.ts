@@ -1,0 +1,327 @@
+import { ForgeError } from '../core/error.js';
+import { focusFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import { oneLine, plural } from '../core/text.js';
+import { updateFeatures } from '../feature/store.js';
+import { cleanText, maskText, redactText } from '../guard/guard.js';
+import { changeActive } from '../learning/knowledge.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
+import { FOCUS, NO_FOCUS } from '../session/focus-rules.js';
+import { connect, type Request, requireKey, Unavailable } from './client.js';
+import { activeIssues, moveToHistory, replaceIssue } from './issue.js';
+import { changeQueue, type Pending, readQueue } from './queue.js';
+import {
+  type Conflict,
+  type Issue,
+  isDone,
+  LOCAL,
+  mergeRemote,
+  type RemoteIssue,
+  uuidFrom,
+} from './rules.js';
+
+const FIELDS = `id identifier title description priority branchName url createdAt updatedAt
+  state { name type } labels { nodes { name } } parent { identifier }`;
+
+export const DOCUMENTS = {
+  assigned: `query Assigned($after: String) { viewer { assignedIssues(first: 50, after: $after,
+    filter: { state: { type: { nin: ["completed", "canceled", "duplicate"] } } }) {
+    nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } } }`,
+  issue: `query Issue($id: String!) { issue(id: $id) { ${FIELDS}
+    team { id states { nodes { id type position } } } } }`,
+  comment: 'query Comment($id: String!) { comment(id: $id) { id } }',
+  teams: 'query Teams { teams(first: 50) { nodes { id key } } }',
+  create: `mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${FIELDS} } } }`,
+  addComment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
+  update:
+    'mutation Update($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
+} as const;
+
+export interface Failure {
+  issue: string;
+  message: string;
+}
+
+export interface Synced {
+  pulled: string[];
+  /** Issues that were created in Linear, and comments and states that were sent, as `APP-7 comment`. */
+  pushed: string[];
+  /** What still waits to be sent. */
+  queued: number;
+  failed: Failure[];
+  /** Texts that were changed here and in Linear: Linear's won. */
+  conflicts: Conflict[];
+}
+
+const MAX_PAGES = 40;
+
+/** LIN-03: gets the issues that are assigned to this person, and sends what waits. `dryRun` sends and writes nothing. */
+export async function syncIssues(context: Context): Promise<Synced> {
+  const request = connect(context.world.env, await requireKey(context.world.env));
+  const pulled = await pull(context, request);
+  const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
+  return { ...pulled, ...pushed };
+}
+
+export async function pullIssues(context: Context): Promise<Synced> {
+  const request = connect(context.world.env, await requireKey(context.world.env));
+  return {
+    ...(await pull(context, request)),
+    pushed: [],
+    queued: readQueue(context).pending.length,
+    failed: [],
+  };
+}
+
+export async function pushIssues(context: Context): Promise<Synced> {
+  const request = connect(context.world.env, await requireKey(context.world.env));
+  const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
+  return { pulled: [], conflicts: [], ...pushed };
+}
+
+async function pull(context: Context, request: Request): Promise<Pick<Synced, 'pulled' | 'conflicts'>> {
+  const remote = await assignedIssues(request);
+  const ids = new Set(remote.map(({ id }) => id));
+  // Issues of Linear that are no longer assigned here, or are done there.
+  const gone = await Promise.all(
+    activeIssues(context)
+      .filter(({ uuid }) => uuid !== undefined && !ids.has(uuid))
+      .map(({ uuid }) =>
+        request<{ issue: RemoteIssue | null }>(DOCUMENTS.issue, { id: uuid }).catch(ignoreMissing),
+      ),
+  );
+  const others = gone.flatMap((answer) => answer?.issue ?? []);
+  const safe = await Promise.all([...remote, ...others].map(cleanRemote));
+  const now = timestamp(context);
+  const conflicts: Conflict[] = [];
+  const done: Issue[] = [];
+  context.disk.withLock(() =>
+    changeActive(context, (units) => {
+      const local = new Map(
+        activeIssues(context).flatMap((issue) => (issue.uuid ? [[issue.uuid, issue]] : [])),
+      );
+      const merged = safe.map((each) => {
+        const result = mergeRemote(local.get(each.id) ?? null, each, now);
+        conflicts.push(...result.conflicts);
+        return result.issue;
+      });
+      const byId = new Map(merged.map((issue) => [issue.uuid, issue]));
+      for (const issue of merged) if (isDone(issue.state)) done.push({ ...issue, state: 'done' });
+      const kept = units.map((unit) => byId.get(unit['uuid'] as string) ?? unit);
+      const known = new Set(units.map((unit) => unit['uuid']));
+      return [...kept, ...merged.filter(({ uuid, state }) => !known.has(uuid) && !isDone(state))];
+    }),
+  );
+  for (const issue of done) moveToHistory(context, issue);
+  return { pulled: safe.map(({ identifier }) => identifier), conflicts };
+}
+
+/** An issue that was deleted in Linear stays here as it is. */
+function ignoreMissing(error: unknown): null {
+  if (error instanceof ForgeError && error.code === 'linear.error') return null;
+  throw error;
+}
+
+async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
+  type Page = {
+    viewer: {
+      assignedIssues: { nodes: RemoteIssue[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
+    };
+  };
+  const found: RemoteIssue[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const answer: Page = await request<Page>(DOCUMENTS.assigned, { after });
+    const { nodes, pageInfo } = answer.viewer.assignedIssues;
+    found.push(...nodes);
+    if (!pageInfo.hasNextPage || pageInfo.endCursor === null) break;
+    after = pageInfo.endCursor;
+  }
+  return found;
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Text of others: hidden characters, secrets and personal data are taken out before it is stored. */
+async function cleanRemote(remote: RemoteIssue): Promise<RemoteIssue> {
+  if (!ID.test(remote.identifier) || remote.identifier.includes('..'))
+    throw new ForgeError(
+      'outside',
+      'linear.answer',
+      `Linear sent an issue with an odd id: ${oneLine(remote.identifier, 40)}.`,
+    );
+  const safe = async (text: string): Promise<string> => redactText(await maskText(cleanText(text).text));
+  return {
+    ...remote,
+    title: await safe(remote.title),
+    description: await safe(remote.description ?? ''),
+    ...(remote.labels
+      ? {
+          labels: {
+            nodes: await Promise.all(
+              remote.labels.nodes.map(async ({ name }) => ({ name: await safe(name) })),
+            ),
+          },
+        }
+      : {}),
+  };
+}
+
+const waiting = (context: Context): Issue[] =>
+  activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
+
+function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'> {
+  const { pending } = readQueue(context);
+  const fresh = waiting(context).map(({ linear_id }) => `${linear_id} issue`);
+  return { pushed: [...fresh, ...pending.map(nameOf)], queued: pending.length + fresh.length, failed: [] };
+}
+
+const nameOf = ({ issue, kind }: Pending): string => `${issue} ${kind}`;
+
+/** New issues first: their comments and states follow. Stops when Linear asks to wait. */
+async function push(
+  context: Context,
+  request: Request,
+): Promise<Pick<Synced, 'pushed' | 'queued' | 'failed'>> {
+  const pushed: string[] = [];
+  const failed: Failure[] = [];
+  const attempt = async (issue: string, work: () => Promise<string>): Promise<boolean> => {
+    try {
+      pushed.push(await work());
+      return true;
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+      failed.push({ issue, message: error.message });
+      if (error instanceof Unavailable && error.waitMs > 0) {
+        const until = new Date(context.world.now().getTime() + error.waitMs).toISOString();
+        changeQueue(context, (queue) => ({ ...queue, not_before: until }));
+      }
+      return false;
+    }
+  };
+  const { not_before } = readQueue(context);
+  const isWaiting = not_before !== undefined && not_before !== null && not_before > timestamp(context);
+  if (isWaiting) failed.push({ issue: '', message: `Linear asked to wait until ${not_before}` });
+  if (!isWaiting) {
+    let isOpen = true;
+    for (const issue of waiting(context))
+      isOpen = isOpen && (await attempt(issue.linear_id, () => create(context, request, issue)));
+    // By the queue as it is then: a new issue has its comments renamed.
+    for (const entry of readQueue(context).pending)
+      if (isOpen || failed.length < 3)
+        isOpen = await attempt(entry.issue, () => send(context, request, entry));
+  }
+  if (failed.length === 0) changeQueue(context, (queue) => ({ ...queue, not_before: null }));
+  return { pushed, queued: readQueue(context).pending.length + waiting(context).length, failed };
+}
+
+/** B-75: the client's UUID makes a second create of the same issue visible as the first one. */
+async function create(context: Context, request: Request, issue: Issue): Promise<string> {
+  const uuid = uuidFrom(`issue ${context.layout.root} ${issue.linear_id} ${issue.created_at}`);
+  const known = await request<{ issue: RemoteIssue | null }>(DOCUMENTS.issue, { id: uuid }).catch(
+    ignoreMissing,
+  );
+  let remote = known?.issue ?? null;
+  if (!remote) {
+    const teamId = await teamOf(context, request);
+    const criteria = issue.acceptance_criteria.map((text) => `- [ ] ${text}`).join('\n');
+    const description = [issue.description, criteria].filter(Boolean).join('\n\n');
+    const input = { id: uuid, teamId, title: issue.title, description, priority: issue.priority ?? 0 };
+    const answer = await request<{ issueCreate: { issue: RemoteIssue | null } }>(DOCUMENTS.create, { input });
+    remote = answer.issueCreate.issue;
+  }
+  if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
+  const made = await cleanRemote(remote);
+  const { issue: merged } = mergeRemote(issue, made, timestamp(context));
+  // What was written here stays: Linear shows the criteria inside its description.
+  const { description, acceptance_criteria } = issue;
+  renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state: issue.state });
+  return `${made.identifier} issue (was ${issue.linear_id})`;
+}
+
+/** A local id becomes Linear's, wherever it is named. */
+function renameIssue(context: Context, before: string, issue: Issue): void {
+  const { disk, layout } = context;
+  const id = issue.linear_id;
+  disk.withLock(() => {
+    replaceIssue(context, before, () => issue);
+    updateFeatures(context, (features) =>
+      features.map((feature) =>
+        feature.linear_issue === before ? { ...feature, linear_issue: id } : feature,
+      ),
+    );
+    const { value: focus, bytes } = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
+    if (focus.linear_issue !== before) return;
+    const task = focus.task?.startsWith(`${before}: `)
+      ? `${id}${focus.task.slice(before.length)}`
+      : focus.task;
+    disk.replace(focusFile(layout), encodeDocument({ ...focus, task, linear_issue: id }), bytes);
+  });
+}
+
+async function teamOf(context: Context, request: Request): Promise<string> {
+  const { nodes } = (await request<{ teams: { nodes: { id: string; key: string }[] } }>(DOCUMENTS.teams, {}))
+    .teams;
+  const wanted = readConfig(context).linear.team;
+  const found =
+    wanted === '' ? (nodes.length === 1 ? nodes[0] : undefined) : nodes.find(({ key }) => key === wanted);
+  if (found) return found.id;
+  throw new ForgeError(
+    'usage',
+    'linear.team',
+    wanted === '' ? `There are ${plural(nodes.length, 'team')}.` : `There is no team ${oneLine(wanted, 20)}.`,
+    { hint: `forge config set linear.team ${nodes[0]?.key ?? 'KEY'}` },
+  );
+}
+
+async function send(context: Context, request: Request, entry: Pending): Promise<string> {
+  if (entry.kind === 'comment') await sendComment(request, entry);
+  else await sendState(request, entry);
+  changeQueue(context, (queue) => ({
+    ...queue,
+    pending: queue.pending.filter(
+      ({ kind, uuid, id, at }) =>
+        kind !== entry.kind || uuid !== entry.uuid || id !== entry.id || at !== entry.at,
+    ),
+  }));
+  return nameOf(entry);
+}
+
+async function sendComment(request: Request, { uuid, id, body = '' }: Pending): Promise<void> {
+  const known = await request<{ comment: { id: string } | null }>(DOCUMENTS.comment, { id }).catch(
+    ignoreMissing,
+  );
+  if (!known?.comment) await request(DOCUMENTS.addComment, { input: { id, issueId: uuid, body } });
+}
+
+/** By the type of the state: teams name their states as they like. Nothing is sent when the issue has such a state. */
+async function sendState(request: Request, { uuid, type }: Pending): Promise<void> {
+  type States = {
+    issue:
+      | (RemoteIssue & { team: { states: { nodes: { id: string; type: string; position: number }[] } } })
+      | null;
+  };
+  const { issue } = await request<States>(DOCUMENTS.issue, { id: uuid });
+  if (!issue || issue.state?.type === type || isDone(issue.state?.type)) return;
+  const states = issue.team.states.nodes.filter((state) => state.type === type);
+  const first = states.sort((a, b) => a.position - b.position)[0];
+  if (first) await request(DOCUMENTS.update, { id: uuid, input: { stateId: first.id } });
+}
+
+/** The key is there: what waits is sent, within a few seconds. Nothing here can fail a command. */
+export async function flushQuietly(context: Context): Promise<Synced | null> {
+  const { readKey } = await import('./client.js');
+  if (readQueue(context).pending.length === 0 || context.disk.dryRun) return null;
+  try {
+    const key = await readKey(context.world.env);
+    if (key === null) return null;
+    const pushed = await push(context, connect(context.world.env, key));
+    for (const { issue, message } of pushed.failed.slice(0, 1))
+      context.warnings.push(`${issue}: ${message} It is sent later: forge linear sync`);
+    return { pulled: [], conflicts: [], ...pushed };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(`Linear: ${error.message}`);
+    return null;
+  }
+}

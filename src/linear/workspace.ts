@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { readToml } from '../core/toml.js';
+
+/** The packages of an npm, cargo, go or python workspace, by name. Empty when there is none. */
+export function workspacePackages(root: string): string[] {
+  const members = [...npmMembers(root), ...cargoMembers(root), ...goMembers(root), ...pythonMembers(root)];
+  return [...new Set(members)].sort();
+}
+
+const read = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+function parsed<T>(text: string | null, parse: (text: string) => T): T | null {
+  try {
+    return text === null ? null : parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const listOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+const at = (value: unknown, ...path: string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | null | undefined)?.[key], value);
+
+/** Folders that a pattern such as `packages/*` names. */
+function expand(root: string, pattern: string): string[] {
+  const clean = pattern.replace(/^\.\//, '').replace(/\/+$/, '');
+  if (clean.includes('..')) return [];
+  if (!clean.includes('*')) return [clean];
+  const base = clean.slice(0, clean.indexOf('*')).replace(/\/$/, '');
+  try {
+    return readdirSync(join(root, base), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+      .map((entry) => (base === '' ? entry.name : `${base}/${entry.name}`));
+  } catch {
+    return [];
+  }
+}
+
+function npmMembers(root: string): string[] {
+  const manifest = parsed(read(join(root, 'package.json')), JSON.parse) as unknown;
+  const workspaces = at(manifest, 'workspaces');
+  const patterns = [...listOf(workspaces), ...listOf(at(workspaces, 'packages'))];
+  const pnpm = read(join(root, 'pnpm-workspace.yaml')) ?? '';
+  for (const [, pattern = ''] of pnpm.matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm))
+    patterns.push(pattern);
+  return patterns
+    .filter((pattern) => !pattern.startsWith('!'))
+    .flatMap((pattern) => expand(root, pattern))
+    .flatMap((folder) => {
+      const member = parsed(read(join(root, folder, 'package.json')), JSON.parse) as unknown;
+      return member ? [String(at(member, 'name') ?? basename(folder))] : [];
+    });
+}
+
+function cargoMembers(root: string): string[] {
+  const manifest = parsed(read(join(root, 'Cargo.toml')), readToml);
+  const own = at(manifest, 'package', 'name');
+  const members = listOf(at(manifest, 'workspace', 'members')).flatMap((pattern) => expand(root, pattern));
+  return [
+    ...(typeof own === 'string' ? [own] : []),
+    ...members.flatMap((folder) => {
+      const member = parsed(read(join(root, folder, 'Cargo.toml')), readToml);
+      return member ? [String(at(member, 'package', 'name') ?? basename(folder))] : [];
+    }),
+  ];
+}
+
+function goMembers(root: string): string[] {
+  const work = read(join(root, 'go.work')) ?? '';
+  const block = /\buse\s*\(([^)]*)\)/.exec(work)?.[1]?.split('\n') ?? [];
+  const single = [...work.matchAll(/^\s*use\s+([^\s(]+)/gm)].map(([, path = '']) => path);
+  return [...block, ...single]
+    .map((line) =>
+      line
+        .replace(/\/\/.*/, '')
+        .trim()
+        .replace(/^\.\//, ''),
+    )
+    .filter(Boolean);
+}
+
+function pythonMembers(root: string): string[] {
+  const project = parsed(read(join(root, 'pyproject.toml')), readToml);
+  return listOf(at(project, 'tool', 'uv', 'workspace', 'members'))
+    .flatMap((pattern) => expand(root, pattern))
+    .flatMap((folder) => {
+      const member = parsed(read(join(root, folder, 'pyproject.toml')), readToml);
+      return member ? [String(at(member, 'project', 'name') ?? basename(folder))] : [];
+    });
+}

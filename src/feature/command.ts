@@ -265,7 +265,16 @@ export const group: Group = {
       summary: 'Remove a feature that no other feature waits for',
       example: 'forge feature remove F-1',
       writes: true,
-      run: (call, id) => call.forge().feature.remove({ id: id as string }),
+      run: async (call, id) => {
+        const [task] = await focused(call);
+        const result = await call.forge().feature.remove({ id: id as string });
+        if (task === result.removed.id && !call.flags.dryRun)
+          await call
+            .forge()
+            .focus.clear()
+            .catch((error: Error) => call.say(error.message));
+        return result;
+      },
       render: ({ removed }) => `removed ${removed.id}  ${oneLine(removed.name, 100)}`,
     }),
     command<{ features: Feature[]; known: string[] }>({

@@ -65,7 +65,8 @@ export function lineOfKey(text: string, path: readonly string[]): number {
 type TomlValue = string | number | boolean | readonly string[];
 
 /** A TOML value on one line. Basic strings have the escapes of JSON. */
-const formatTomlValue = (value: TomlValue): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+export const formatTomlValue = (value: TomlValue): string =>
+  JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
 /** Sets `[table] key = value`: in place, else below a comment with the key's default, else at the table's end. */
 export function setTomlValue(text: string, table: string, key: string, value: TomlValue): string {

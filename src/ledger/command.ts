@@ -126,14 +126,14 @@ const SUMMARY = ['task_id', 'classification', 'action', 'feature', 'pattern', 't
 
 function summarize({ record }: LogEntry): string {
   const { exit_code, knowledge_id, pattern, promoted, contested, reinstated } = record;
-  const lists = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
-    Array.isArray(ids) ? [`${ids.length} ${word}`] : [],
+  const news = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
+    Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [],
   );
   return [
     ...SUMMARY.flatMap((field) => record[field] ?? []),
     ...(pattern === undefined && knowledge_id !== undefined ? [short(String(knowledge_id))] : []),
     ...(exit_code === undefined ? [] : [`exit ${exit_code}`]),
-    ...lists,
+    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
   ].join('  ');
 }
 

@@ -89,7 +89,7 @@ describe('consolidation', () => {
     expect(rejected[0]).toMatchObject({ failed: ['observed'], observed: 1, qualified: 1 });
   });
 
-  it('LTM-06 counts no cycle again that was in doubt between two clean evaluations of it', () => {
+  it('LTM-06 counts a cycle once that has a doubtful evaluation between two clean ones', () => {
     const execution = recordId('the same');
     const [clean] = three.map((cycle) => ({ ...cycle, execution }));
     const { rejected } = plan(
@@ -103,7 +103,7 @@ describe('consolidation', () => {
     expect(plan(evaluations(...cycles)).promoted).toHaveLength(1);
   });
 
-  it('LTM-06 does not believe an evaluation whose cycle nobody recorded', () => {
+  it('LTM-06 ignores an evaluation without its execution record', () => {
     const cycles = evaluations(...three);
     const has = (id: string): boolean => id !== cycles[1]?.record.execution;
     const { promoted, rejected } = planConsolidation({ evaluations: cycles, knowledge: [], has });
@@ -111,7 +111,7 @@ describe('consolidation', () => {
     expect(rejected[0]?.failed).toEqual(['execution']);
   });
 
-  it('LTM-14 weighs nothing again that stands before a reset of the knowledge', () => {
+  it('LTM-14 does not weigh evaluations before a reset of the knowledge', () => {
     const cycles = evaluations(...three, ...three);
     const before = new Set(cycles.slice(0, 4).map(({ id }) => id));
     const isCovered = (id: string): boolean => before.has(id);
@@ -119,7 +119,7 @@ describe('consolidation', () => {
     expect(rejected).toMatchObject([{ pattern: P, observed: 2 }]);
   });
 
-  it('LTM-06 tells what forge tested from what somebody typed', () => {
+  it('LTM-06 distinguishes tested from reported evidence', () => {
     const run = { argv: ['npm', 'test'], exit_code: 0 };
     const tested = [[run], [{ ...run, exit_code: 1 }], [], undefined, [run, { ...run, exit_code: 1 }]];
     const cycles = evaluations(...tested.map((evidence) => ({ patterns: [seen(P)], evidence })));
@@ -154,7 +154,7 @@ describe('consolidation', () => {
 
   it.each([
     ['an empty pattern', { patterns: [seen(' ... ')] }],
-    ['a scope that is none', { patterns: [seen(P, true, 'everything')] }],
+    ['an unknown scope', { patterns: [seen(P, true, 'everything')] }],
     ['no time', { patterns: [seen(P)], at: undefined }],
   ])('LTM-07 rejects a promotion with %s', (_, cycle) => {
     const { promoted, rejected } = plan(evaluations(cycle, cycle, cycle));
@@ -162,7 +162,7 @@ describe('consolidation', () => {
     expect(rejected[0]?.failed).toEqual(['fields']);
   });
 
-  it('LTM-07 knows a pattern however it is written, and tells scopes apart', () => {
+  it('LTM-07 recognizes a pattern in any spelling, and separates scopes', () => {
     const ways = ['retry the install once', '  Retry  the\tinstall once. ', 'ＲＥＴＲＹ the install once!'];
     const { promoted } = plan(evaluations(...ways.map((way) => ({ patterns: [seen(way)] }))));
     expect(promoted.map(({ pattern }) => pattern)).toEqual([ways[0]]);
@@ -170,7 +170,7 @@ describe('consolidation', () => {
     expect(knowledgeId('environment', P)).not.toBe(knowledgeId('execution', P));
   });
 
-  it('LTM-07 normalises a pattern of 400,000 marks without trying each run of them again', () => {
+  it('LTM-07 normalizes a pattern with 400,000 marks in linear time', () => {
     const marks = '.'.repeat(400_000);
     expect(knowledgeId('execution', `a${marks}x${marks}`)).toBe(knowledgeId('execution', `a${marks}x`));
   });
@@ -189,13 +189,13 @@ describe('consolidation', () => {
     expect(plan(cycles, after).contested).toEqual([]);
   });
 
-  it('LTM-09 lets a broken environment contradict nothing', () => {
+  it('LTM-09 ignores contradictions from an invalid environment', () => {
     const known = written([], plan(evaluations(...three)));
     const cycles = evaluations(...three, { patterns: [seen(P, false)], environment_valid: false });
     expect(plan(cycles, known).contested).toEqual([]);
   });
 
-  it('LTM-09 reinstates after three clean cycles, and a contest nobody knew of then stands', () => {
+  it('LTM-09 reinstates after three clean cycles, and a contest from another clone still counts', () => {
     const known = written([], plan(evaluations(...three)));
     const contradicted = [...three, { patterns: [seen(P, false)] }];
     const contested = written(known, plan(evaluations(...contradicted), known));
@@ -257,7 +257,7 @@ describe('knowledge whose evidence is not here', () => {
     expect(readProven(written(known, again), has).get(id)?.status).toBe('valid');
   });
 
-  it("LTM-14 a human's word counts where its audit record is here", () => {
+  it("LTM-14 a human's decision counts only with its audit record", () => {
     const invalidated = [...known, identify({ kind: 'invalidated', knowledge_id: id, audit: 'a1' })];
     const has = (record: string): boolean => isHere(3)(record) || record === 'a1';
     expect(readProven(invalidated, has).get(id)?.status).toBe('invalid');
@@ -296,7 +296,7 @@ describe('the plan of a consolidation', () => {
     );
   });
 
-  it('LTM-06 promotes nothing with fewer than three clean cycles, whatever else there is', () => {
+  it('LTM-06 promotes nothing with fewer than three clean cycles, in any history', () => {
     fc.assert(
       fc.property(fc.array(cycleFields, { maxLength: 25 }), (cycles) => {
         const records = evaluations(...cycles);

@@ -27,7 +27,7 @@ async function contested(): Promise<{ project: Project; unit: Unit; issues: stri
 const isDone = (project: Project, { linear_id }: Unit): void =>
   expect(project.json(`.forge/linear/history/${linear_id}.json`)).toMatchObject({ state: 'done' });
 
-describe('an investigation of what is not contested any more', () => {
+describe('an investigation of knowledge that is no longer contested', () => {
   it('LTM-09 LTM-14 ends with a reset of the knowledge', async () => {
     const { project, unit } = await contested();
     await forgeJson(project, ['memory', 'override', 'reset', 'knowledge', '--reason', 'anew'], HUMAN);
@@ -38,7 +38,7 @@ describe('an investigation of what is not contested any more', () => {
     isDone(project, unit);
   });
 
-  it('LTM-09 steers nobody after a merge in which a human had said that it is not true', async () => {
+  it('LTM-09 is ignored after a merge with a human invalidation', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     commitAll(project);
@@ -66,7 +66,7 @@ describe('an investigation of what is not contested any more', () => {
         forgeJson(project, ['memory', 'override', 'append', 'Use it', '--reason', 'so it is'], HUMAN),
     ],
     ['the next session', (project: Project) => forgeJson(project, ['session', 'start'])],
-  ])('LTM-09 that a kill left behind steers nobody, and %s closes it', async (_, act) => {
+  ])('LTM-09 is ignored after a kill, and %s closes it', async (_, act) => {
     const { project, unit, issues } = await contested();
     expect((await recordAll(project, times(10))).consolidation.reinstated).toMatchObject([{ pattern: P }]);
     // As it stood between the records and the work that they settle.

@@ -85,7 +85,7 @@ describe('forge memory consolidate', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('LTM-08 two clones that worked on plan the same, byte for byte, whichever takes in the other', async () => {
+  it('LTM-08 two clones plan the same, byte for byte, in any merge direction', async () => {
     const project = await makeForge();
     await recordAll(project, times(5));
     project.git('add', '-A');
@@ -136,7 +136,7 @@ describe('forge memory consolidate', () => {
     expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
   });
 
-  it('LTM-09 contests what is contradicted, opens work that forge next sees, and lets clean cycles bring it back', async () => {
+  it('LTM-09 contests what is contradicted, opens work that forge next sees, and reinstates it after clean cycles', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const { consolidation } = await recordAll(project, [

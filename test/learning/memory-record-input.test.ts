@@ -57,7 +57,7 @@ describe('forge memory record', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-06 what could move the cursor is refused; what an older forge stored of it is shown escaped', async () => {
+  it('B-06 refuses control characters, and shows stored ones escaped', async () => {
     const project = await makePlainForge();
     const task = 'a\u001b]0;title\u0007\u202eb';
     const flags = ['memory', 'record', '--task', task, '--exit-code', '0'];
@@ -80,7 +80,7 @@ describe('forge memory record', () => {
     }
   });
 
-  it('B-32 a line of 17 MB is no input, nor is a record over 1 MB', async () => {
+  it('B-32 refuses a line of 17 MB and a record over 1 MB', async () => {
     const project = await makePlainForge();
     const huge = `{"task_id":"${'x'.repeat(17_000_000)}","exit_code":0}`;
     expect(await forgeError(project, ['memory', 'record', '-'], { stdin: huge })).toMatchObject({

@@ -118,7 +118,7 @@ describe('forge memory record', () => {
     expect(records.map(({ execution }) => execution)).toEqual([undefined, sum(1), undefined, sum(3)]);
   });
 
-  it('LTM-01 only ever appends: what stands there stays byte for byte', async () => {
+  it('LTM-01 only appends: existing bytes never change', async () => {
     const project = await makePlainForge();
     await record(project, '--classification', 'SUCCESS');
     const file = containerOf(project);

@@ -97,7 +97,7 @@ describe('forge memory report', () => {
     expect(await count('--from', '4')).toBe(0);
   });
 
-  it('LTM-15 one cycle that a later command wrote down: memory was not written as it had to be', async () => {
+  it('LTM-15 reports a cycle that a later command recorded as not written in time', async () => {
     const project = await makeForge();
     const cycle = { task_id: 'T', exit_code: 1, classification: 'FAILURE' };
     const late = { ...cycle, governance_violations: [LATE_WRITE] };

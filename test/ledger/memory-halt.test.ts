@@ -157,7 +157,7 @@ describe('while memory is halted', () => {
   });
 
   it.each(['no JSON', 'null', '{}', '[]', '{"at":"","reasons":5}', '{"at":"","reasons":[{}]}'])(
-    'LTM-05 a halt that cannot be read halts as well: %s',
+    'LTM-05 an unreadable halt still halts: %s',
     async (text) => {
       const project = await makeForge();
       project.write(HALT, text);
@@ -180,7 +180,7 @@ describe('while memory is halted', () => {
 describe('memory that is intact again', () => {
   const CYCLE = ['cycle', 'true'];
 
-  it('LTM-05 LTM-14 lets sessions go on, and has cycle and loop wait until a human has looked', async () => {
+  it('LTM-05 LTM-14 lets sessions go on, and makes cycle and loop wait for a human review', async () => {
     const { project, file, lines } = await halted();
     for (const args of [['session', 'start'], ['progress', 'add', 'x'], CYCLE])
       expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });

@@ -156,7 +156,7 @@ describe('FORGE_ROLE=builder', () => {
     expect((await forgeJson<{ active: unknown }>(project, ['session', 'status'])).active).not.toBeNull();
   });
 
-  it('LTM-12 GOV-05 in a cycle what it wants to keep becomes an observation, and is no breach', async () => {
+  it('LTM-12 GOV-05 turns its notes and lessons in a cycle into observations, without a breach', async () => {
     const project = await ready();
     const file = join(project.dir, '..', `observed-${basename(project.dir)}`);
     writeFileSync(file, '');
@@ -189,7 +189,7 @@ describe('FORGE_ROLE=builder', () => {
     expect(await logOf(project, 'audit')).toEqual([]);
   });
 
-  it('LTM-12 puts nothing back for a builder, and does so for its supervisor', async () => {
+  it('LTM-12 restores missing records for the supervisor, not for a builder', async () => {
     const project = await ready();
     await forgeJson(project, ['note', 'add', 'x']);
     project.git('clean', '-qfdx', '.forge/memory/ledger');
@@ -216,7 +216,7 @@ describe('FORGE_ROLE=builder', () => {
 const AGENT = { env: { CLAUDECODE: '1' } };
 
 describe('an agent', () => {
-  it('LTM-12 LTM-14 leaves to a human what decides: exit 3, no breach, nothing is written', async () => {
+  it('LTM-12 LTM-14 cannot make human decisions: exit 3, no breach, nothing is written', async () => {
     const project = await ready();
     for (const args of [
       ['config', 'set', 'briefing.budget', '500'],
@@ -252,7 +252,7 @@ describe('an agent', () => {
 
 describe('FORGE_ROLE', () => {
   it.each(['bulider', 'builder,', 'admin'])(
-    'B-07 LTM-12 %s is no role: exit 2, nothing is written',
+    'B-07 LTM-12 %s is not a role: exit 2, nothing is written',
     async (role) => {
       const project = await ready();
       for (const args of [

@@ -63,7 +63,7 @@ describe('the views of memory', () => {
     expect(await start(project)).toEqual([]);
   });
 
-  it('LTM-01 a view that is missing, or shows another branch, is rebuilt without a word', async () => {
+  it('LTM-01 a view that is missing, or shows another branch, is rebuilt silently', async () => {
     const project = await makeForge();
     project.git('switch', '-qc', 'side');
     await record(project);

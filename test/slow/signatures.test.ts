@@ -217,7 +217,7 @@ describe('forge memory verify --signatures', () => {
     );
     expect(found.problems.find(({ code }) => code === 'signed_missing')).toMatchObject({
       message: expect.stringMatching(
-        /^\d signed heads? of commit [0-9a-f]{12}, signed by ada@example\.com, (is|are) missing/,
+        /rewritten: it lacks \d heads? of commit [0-9a-f]{12}, signed by ada@example\.com$/,
       ),
     });
     expect(

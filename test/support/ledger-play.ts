@@ -1,22 +1,15 @@
 import { giveUp, OPERATIONS } from './ledger-operations.js';
 import { randomOf, type Tally, World } from './ledger-world.js';
 
-export interface Played {
+interface Played {
   seed: number;
   tally: Tally;
   trail: string[];
   problems: string[];
 }
 
-/**
- * Plays random git operations from a seed, with a verification after each. `skip` leaves steps out and keeps the rest as
- * it was: each step draws from a generator of its own.
- */
-export async function play(
-  seed: number,
-  operations: number,
-  skip: ReadonlySet<number> = new Set(),
-): Promise<Played> {
+/** Plays random git operations from a seed, with a verification after each. */
+export async function play(seed: number, operations: number): Promise<Played> {
   let random = randomOf(seed);
   // Names of files are random too, and decide what git compares.
   const tokens = randomOf(seed + 1);
@@ -29,7 +22,7 @@ export async function play(
       const desk = world.desks[world.random(world.desks.length)];
       const names = Object.keys(OPERATIONS);
       const name = names[world.random(names.length)] as string;
-      if (!desk || skip.has(step)) continue;
+      if (!desk) continue;
       world.tally.operations++;
       world.tally.counts[name] = (world.tally.counts[name] ?? 0) + 1;
       world.trail.push(`${step} ${desk.name} on ${desk.branch() || 'no branch'}: ${name}`);
@@ -49,21 +42,4 @@ export async function play(
     Math.random = chance;
     if (!process.env.FORGE_KEEP) world.remove();
   }
-}
-
-/** Leaves out whatever the failure does not need. */
-export async function shrink(seed: number, operations: number): Promise<Played> {
-  const skip = new Set<number>();
-  let last = await play(seed, operations);
-  for (let size = Math.ceil(operations / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
-    for (let from = 0; from < operations; from += size) {
-      const tried = new Set(skip);
-      for (let step = from; step < from + size; step++) tried.add(step);
-      if (tried.size === skip.size) continue;
-      const played = await play(seed, operations, tried);
-      if (played.problems.length === 0) continue;
-      for (const step of tried) skip.add(step);
-      last = played;
-    }
-  return last;
 }

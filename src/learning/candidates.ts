@@ -21,7 +21,9 @@ const MAX_SHOWN = 5;
 
 /** Six digits from the knowledge id. People may type fewer. */
 export const candidateId = (knowledge_id: string): string =>
-  `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1_000_000).padStart(6, '0')}`;
+  `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
+    .padStart(9, '0')
+    .slice(0, 6)}`;
 
 /** Older records are left out, so that a session starts as fast after years as after weeks. */
 const RECENT = 5000;

@@ -492,7 +492,6 @@ const memory = {
     { text: 'memory log --limit 5' },
     'memory report',
     'memory report --from 2 --to 4',
-    { text: 'memory report --format markdown' },
     'memory report --from 9 --to 2',
     'briefing',
     {

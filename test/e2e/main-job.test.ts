@@ -62,7 +62,7 @@ describe('the main job, as one line', () => {
     const second = stdout.slice(stdout.indexOf('# FORGE briefing'));
     expect(second).toMatch(/^# FORGE briefing, \d{4}-\d\d-\d\d-session-002$/m);
     expect(second).toMatch(/^- wire the logout button \(from \d{4}-\d\d-\d\d-session-001\)$/m);
-    expect(second).toMatch(/^- C-\d{3}: the form needs a CSRF token, seen 1 time$/m);
+    expect(second).toMatch(/^- C-\d{6}: the form needs a CSRF token, seen 1 time$/m);
     expect(second).toContain('- 1 feature: 1 passing');
     // Commits of forge's own say nothing about the work.
     expect(second).toMatch(/^- [0-9a-f]{7} \d{4}-\d\d-\d\d Begin$/m);

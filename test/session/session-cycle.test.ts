@@ -40,7 +40,7 @@ describe('a session as a cycle', () => {
     const [{ id } = { id: '' }] = first.candidates;
     expect(first).toMatchObject({
       cycle: { cycle: 1, classification: 'SUCCESS' },
-      candidates: [{ id: expect.stringMatching(/^C-\d{3}$/), pattern: 'Tests need -x', seen: 1 }],
+      candidates: [{ id: expect.stringMatching(/^C-\d{6}$/), pattern: 'Tests need -x', seen: 1 }],
     });
 
     // The briefing shows what there is to confirm, and does not repeat it as a learning.

@@ -203,8 +203,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     hooks: {
       install: bind(() => import('../hooks/install.js'), 'installHooks', 'settles'),
       uninstall: bind(() => import('../hooks/install.js'), 'uninstallHooks', 'settles'),
-      /** Refuses what `install` would refuse, and does no more; what a builder tries is recorded. */
-      check: bind(() => import('../hooks/install.js'), 'checkHooks', 'settles'),
       status: bind(() => import('../hooks/install.js'), 'hooksStatus', 'reads'),
     },
     guard: {

@@ -127,7 +127,7 @@ describe('forge complete --shell=…', () => {
       ['recover --to', ['loose-v3', 'made-v1', 'packed-v2']],
       ['focus set --skill', ['code-generation', 'git-workflow', 'linear-integration', 'qa-review', 'none']],
       ['agent install', ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot', 'all']],
-      ['hooks install --into', ['husky', 'lefthook', 'scripts']],
+      ['hooks install --who', ['mine', 'agents', 'all']],
       ['config set session.commit', ['true', 'false']],
       ['config set briefing.budget', ['2000']],
       ['config set commit.enforce', ['block', 'warn', 'off']],

@@ -9,7 +9,7 @@ export type { CreatedCheckpoint } from './checkpoint/create.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
 export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
 export type { CiInput, CiWatch } from './ci/ci.js';
-export type { CiCheck, CiFinding, CiReport } from './ci/rules.js';
+export type { CiCheck, CiFinding, CiReport } from './ci/report.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';
 export type { CommitTemplate, CommitWatch, MadeCommit } from './commit/commit.js';
 export type { CommitInput } from './commit/compose.js';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupted, ForgeError, outside, usage } from '../core/error.js';
-import { diskError, syncFolder } from '../core/files.js';
+import { diskError, readPlain, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -9,7 +9,7 @@ import { isInIndex, moveChain } from './chains.js';
 import { type Container, eachRecord, formatContainer } from './container.js';
 import { gitDirIdentity, gitStamp, ledgerFolder, readJson, stampOf, withLedgerLock } from './files.js';
 import { type Graph, openHalts } from './graph.js';
-import { appendToJournal, ownJournalFile, readJournal, readJournalText, writtenHere } from './journal.js';
+import { appendToJournal, ownJournalFile, readJournal, writtenHere } from './journal.js';
 import { containerBytes, digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';
 import {
   byNumber,
@@ -305,9 +305,15 @@ function saveState(context: Context, state: AppendState): void {
   }
 }
 
-/** For a checkout without a container: every chain in the journal names its ledger. */
+/** The ledger's id, for a checkout without a container. */
+const ledgerIdFile = ({ layout }: Context): string => join(layout.shared, 'ledger-id');
+
+export function keepLedgerId(context: Context, ledger: string | null): void {
+  if (ledger !== null && readLedgerId(context) === null) fs.writeFileSync(ledgerIdFile(context), ledger);
+}
+
 const readLedgerId = (context: Context): string | null =>
-  /"ledger":"([0-9a-f]{64})"/.exec(readJournalText(ownJournalFile(context)))?.[1] ?? null;
+  readPlain(ledgerIdFile(context), 1024)?.toString('utf8') ?? null;
 
 export interface Keyed {
   records: (RecordRef & { record: LedgerRecord })[];

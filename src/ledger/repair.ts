@@ -4,7 +4,7 @@ import { removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { append } from './append.js';
+import { append, keepLedgerId } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { collectLines, longestChain, putBack, writeChain } from './chains.js';
 import { compare, describeFinding, meaningOf } from './compare.js';
@@ -153,6 +153,7 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
   for (const { ledger } of graph.containers)
     if (ledger !== null && ledger !== graph.ledger() && !settled.has(ledger)) subjects.add(ledger);
   for (const id of graph.tombstones()) if (!settled.has(id)) subjects.add(id);
+  keepLedgerId(context, graph.ledger());
   if (done.length === 0 && subjects.size === 0) return done;
   const named = { done, restored: [...restored, ...back], subjects: [...subjects] };
   append(context, [{ tier: 'audit', kind: 'repaired', ...decision, ...named }], { evenDamaged: true });

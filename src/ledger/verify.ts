@@ -1,6 +1,6 @@
 import { replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
-import { append } from './append.js';
+import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, type Level } from './compare.js';
 import { cacheFile, currentBranch, readJson, withLedgerLock, writeCache } from './files.js';
@@ -132,6 +132,7 @@ function settle(
       readJournalText(ownJournalFile(context)) === own.text;
     if (!isSame) return isLastTry ? reportOnly(comparison) : null;
     updateJournal(context, observation, comparison);
+    keepLedgerId(context, snapshot.graph.ledger());
     if (findings.some(({ level }) => level === 'damage')) return reportOnly(comparison);
     moveAnchor(context, head);
     const done = new Set(putBack(context, observation, wanted));

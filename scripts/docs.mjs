@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = `
   export * from './src/cli/groups.ts';
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
-  export { ABOUT } from './src/cli/help/about.ts';
+  export { ABOUT } from './src/cli/about.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { guardRules } from './src/guard/table.ts';
   export { partsOf } from './src/agent/parts.ts';`;

@@ -1,6 +1,6 @@
 /**
  * forge as a library: `openForge(dir)` gives the same operations as the command line, as plain values.
- * Nothing here prints, asks or exits; every failure is a ForgeError. A part is loaded when it is first used.
+ * Nothing here prints, asks or exits. Every failure is a ForgeError.
  */
 
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
@@ -8,12 +8,11 @@ export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
 export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
-export type { CiInput, CiWatch } from './ci/ci.js';
-export type { CiCheck, CiFinding, CiReport } from './ci/report.js';
-export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';
-export type { CommitTemplate, CommitWatch, MadeCommit } from './commit/commit.js';
+export type { CiWatch } from './ci/ci.js';
+export type { CiReport } from './ci/rules.js';
+export type { CheckedCommit, CommitCheck } from './commit/check.js';
+export type { CommitTemplate, MadeCommit } from './commit/commit.js';
 export type { CommitInput } from './commit/compose.js';
-export type { CommitMessage } from './commit/message.js';
 export type { Setting } from './config/config.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './core/error.js';
 export { topicText } from './core/templates.js';
@@ -24,18 +23,17 @@ export type { CycleOptions, CycleWatch, StageName } from './cycle/running.js';
 export type { CycleReport, CycleResult, LoopResult, StopReason } from './cycle/rules.js';
 export type { Fix } from './doctor/conflicts.js';
 export type { Diagnosis, DoctorInput, Fixed } from './doctor/doctor.js';
-export type { AddedFeature, FeatureEdit, FeatureInput, FeatureList } from './feature/feature.js';
+export type { AddedFeature, FeatureEdit, FeatureList } from './feature/feature.js';
 export type { Feature, FeatureStatus } from './feature/rules.js';
-export type { Candidate, Selection } from './feature/tasks.js';
+export type { Selection } from './feature/tasks.js';
 export type { FeatureResult, VerifyWatch } from './feature/verify.js';
 export type { FindingStats } from './finding/finding.js';
 export type { KnownAnswer } from './finding/known.js';
-export { ExecutionMemory, type Finding, type MemorySummary } from './finding/memory.js';
+export { ExecutionMemory, type Finding } from './finding/memory.js';
 export type { Allowed } from './guard/allow.js';
-export type { GuardFinding } from './guard/guard.js';
-export type { Scan, ScanInput } from './guard/scan-tree.js';
+export type { Scan } from './guard/scan-tree.js';
 export type { HookedPush } from './hooks/git-hooks.js';
-export type { HooksInput, HooksReport } from './hooks/install.js';
+export type { HooksReport } from './hooks/install.js';
 export type { InitInput } from './init/choices.js';
 export type { InitResult, ProjectView } from './init/init.js';
 export type { KfrCleared, KfrList, KfrPatch, KfrPatched } from './kfr/kfr.js';
@@ -55,7 +53,6 @@ export type { Redaction } from './ledger/redact.js';
 export type { Repaired, RepairStep } from './ledger/repair.js';
 export type { Integrity, MemoryStats, SignatureReport } from './ledger/verify-memory.js';
 export * from './library/forge.js';
-export type { LiveKind } from './library/live-values.js';
 export * from './library/outside.js';
 export type { ToolName } from './library/tool-input.js';
 export type { Answers, FormField } from './linear/form.js';
@@ -69,13 +66,12 @@ export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
 export type { BackupList, Undone } from './recover/rollback.js';
 export type { BriefingInput } from './session/briefing.js';
-export type { Briefing, BriefingSection, Omission } from './session/briefing-rules.js';
-export type { EndedSession, SessionEndInput } from './session/end.js';
+export type { Briefing } from './session/briefing-rules.js';
+export type { EndedSession } from './session/end.js';
 export type { FocusInput } from './session/focus.js';
 export type { Focus } from './session/focus-rules.js';
 export type { ShownProgress } from './session/progress.js';
-export type { ProgressLine } from './session/progress-rules.js';
-export type { Reverified, ReverifyWatch } from './session/reverify.js';
+export type { Reverified } from './session/reverify.js';
 export type { SessionStartInput } from './session/rules.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './session/sessions.js';
 export type { StartedSession } from './session/start.js';

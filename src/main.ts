@@ -3,20 +3,14 @@ import { MAX_INPUT_BYTES } from './cli/io.js';
 import { main } from './cli/run.js';
 import { outside, systemCode } from './core/error.js';
 
-/**
- * The only place that reads argv and stdin, writes stdout and stderr, and sets the exit code.
- * Node's own streams cost milliseconds when they are first named, so output goes straight to its descriptor, whole
- * before this process ends, and nothing else is named unasked.
- */
+// The only file that reads argv and stdin, writes stdout and stderr, and sets the exit code. Node's streams take
+// milliseconds to load, so output is written straight to its descriptor.
 
-/** The tty module loads sockets, so it is named only for what may be a terminal. */
+/** The tty module loads sockets, so it is loaded only for character devices. */
 const isTerminal = (fd: number): boolean =>
   fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
 
-/** Asked of terminals only: elsewhere Node's own stream is never named. */
-const columnsOf = ({ columns }: { columns?: number }): number => columns ?? 0;
-
-/** False when the reader closed its end (`| head`), which is no error: what was to be stored is stored. */
+/** False if the reader closed its end (`| head`), which is not an error. */
 function write(fd: number, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
   for (let done = 0; done < bytes.length; ) {
@@ -25,15 +19,15 @@ function write(fd: number, text: string): boolean {
     } catch (error) {
       if (systemCode(error) === 'EPIPE') return false;
       if (systemCode(error) !== 'EAGAIN') throw error;
-      // Whoever shares a pipe with us made it non-blocking.
+      // Another process that shares the pipe made it non-blocking.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
   return true;
 }
 
-/** An answer that could not be written (`> file` on a full disk) is an error; a remark is not. */
-function answer(text: string): void {
+/** Fails if the answer cannot be written, for example to a full disk. */
+function writeAnswer(text: string): void {
   try {
     write(1, text);
   } catch (error) {
@@ -42,15 +36,15 @@ function answer(text: string): void {
   }
 }
 
-function remark(text: string): void {
+function writeStatus(text: string): void {
   try {
     write(2, text);
   } catch {
-    // There is nowhere left to say so.
+    // There is no other place to report this.
   }
 }
 
-/** Up to its end; an agent may keep the pipe open behind the JSON object that it hands over. */
+/** Reads to the end. With `isObject` to the end of a JSON object: an agent may keep the pipe open. */
 async function readStdin(isObject = false): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -58,17 +52,17 @@ async function readStdin(isObject = false): Promise<Buffer> {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
-      // Enough to be refused: stdin may never end.
-      if (size > MAX_INPUT_BYTES || (isObject && isWhole(chunks))) break;
+      // Too large; stdin may never end.
+      if (size > MAX_INPUT_BYTES || (isObject && isCompleteJson(chunks))) break;
     }
   } catch {
-    // A closed stdin holds nothing.
+    // A closed stdin is empty.
   }
   return Buffer.concat(chunks);
 }
 
-/** Looked at where it may end, which is rarely. */
-function isWhole(chunks: readonly Buffer[]): boolean {
+/** Parses only after a closing brace. */
+function isCompleteJson(chunks: readonly Buffer[]): boolean {
   if (!/\}\s*$/.test(chunks.at(-1)?.subarray(-16).toString('latin1') ?? '')) return false;
   try {
     JSON.parse(Buffer.concat(chunks).toString('utf8'));
@@ -80,25 +74,24 @@ function isWhole(chunks: readonly Buffer[]): boolean {
 
 let interrupted = false;
 let interruption: AbortController | undefined;
-let stopping: ((now: boolean) => void) | undefined;
+let stopHandler: ((now: boolean) => void) | undefined;
 
 const onInterrupt = (): void => {
   interrupted = true;
-  if (stopping) {
-    stopping(false);
+  if (stopHandler) {
+    stopHandler(false);
     return;
   }
-  // A second one ends this process as the system has it.
+  // A second Ctrl-C ends this process at once.
   process.off('SIGINT', onInterrupt);
   interruption?.abort();
-  // A running test ends by the signal, then the command by itself; what does not end in time is ended.
   setTimeout(() => process.exit(130), 2000).unref();
 };
 process.on('SIGINT', onInterrupt);
 
-/** A governed cycle ends by itself, whatever the signal: what it launched is ended, and it is recorded. */
-function handOver(handler: (now: boolean) => void): void {
-  stopping = handler;
+/** From now on the command ends by itself: a cycle is recorded whatever the signal. */
+function onStop(handler: (now: boolean) => void): void {
+  stopHandler = handler;
   for (const name of ['SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       interrupted = true;
@@ -106,11 +99,22 @@ function handOver(handler: (now: boolean) => void): void {
     });
 }
 
-/** When nothing is left to wait for, Node need not take apart, piece by piece, what ends with the process. */
+/** Exits when there is nothing left to wait for, which saves Node its clean-up. */
 function leave(code: number): void {
   process.exitCode = code;
   process.once('beforeExit', () => process.exit());
 }
+
+const output = (fd: 1 | 2, write: (text: string) => void) => ({
+  get isTerminal() {
+    return isTerminal(fd);
+  },
+  // Read only for terminals.
+  get columns() {
+    return (fd === 1 ? process.stdout : process.stderr).columns ?? 0;
+  },
+  write,
+});
 
 void main({
   argv: process.argv.slice(2),
@@ -122,32 +126,16 @@ void main({
     },
     read: readStdin,
   },
-  stdout: {
-    get isTerminal() {
-      return isTerminal(1);
-    },
-    get columns() {
-      return columnsOf(process.stdout);
-    },
-    write: answer,
-  },
-  stderr: {
-    get isTerminal() {
-      return isTerminal(2);
-    },
-    get columns() {
-      return columnsOf(process.stderr);
-    },
-    write: remark,
-  },
+  stdout: output(1, writeAnswer),
+  stderr: output(2, writeStatus),
   get signal() {
     interruption ??= new AbortController();
     return interruption.signal;
   },
-  onStop: handOver,
+  onStop,
   deadline: (ms, word) => {
     const end = (): never => {
-      if (word !== undefined) remark(word);
+      if (word !== undefined) writeStatus(word);
       process.exit(0);
     };
     setTimeout(end, Math.max(1, ms - process.uptime() * 1000)).unref();
@@ -155,9 +143,9 @@ void main({
   channel: () => ({ input: process.stdin, send: (line) => write(1, line) }),
 }).then(
   (code) => leave(interrupted ? 130 : code),
-  // Not even what reports an error could be loaded.
+  // Not even the code that reports errors could be loaded.
   (error: Error) => {
-    remark(`forge: ${systemCode(error) ? error.message : error.stack}\n`);
+    writeStatus(`forge: ${systemCode(error) ? error.message : error.stack}\n`);
     leave(systemCode(error) ? 6 : 70);
   },
 );

@@ -1,267 +1,203 @@
-import { isAbsolute, resolve } from 'node:path';
-import type { LiveKind } from '../index.js';
-import { SHELLS, type Shell } from './command-complete.js';
+import { basename, isAbsolute, resolve } from 'node:path';
+import type { Forge } from '../index.js';
+import { SHELLS } from './command.js';
 import { GROUPS, inFull, SHORT_WAYS, TOPICS } from './groups.js';
 import type { Io } from './io.js';
-import { type Flag, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
-import type { CommandSpec, OptionSpec, Values } from './spec.js';
+import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
+import type { CommandSpec, LiveKind, OptionSpec, Values } from './spec.js';
 
-/** ms. Whoever has pressed a key does not wait longer. */
+/** ms. Nobody waits longer after TAB. */
 const DEADLINE = 2000;
+const MAX_CANDIDATES = 1000;
 
-/** More are no help to anybody. */
-const MOST = 1000;
-
-interface Request {
-  shell: Shell;
-  /** The words before the one at the cursor, without quotes. */
-  words: string[];
-  /** The one at the cursor, as far as it was typed, without its quote. */
-  current: string;
-  quote: string;
+/** What can follow at the cursor. */
+interface Offer {
+  candidates: string[];
+  /** `open`: no space follows. `files`, `folders`: the shell completes them. */
+  kind: 'words' | 'open' | 'files' | 'folders';
 }
 
+const words = (candidates: string[]): Offer => ({ candidates, kind: 'words' });
+const NOTHING = words([]);
+
 /**
- * `forge complete --shell=NAME --current=WORD -- WORDS…`: what a shell's script asks at each TAB, with the words in front
- * of the one at the cursor. The first line of the answer says what follows (`words`;
- * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate. Errors are not printed: they would end up in the middle of a command line.
+ * `forge complete --shell=NAME --current=WORD -- WORDS…`, which a shell's script asks at TAB. The first line of the answer
+ * is the kind, every other line a candidate. Errors are not printed: they would end up in the command line.
  */
 export async function runComplete(io: Io, argv: readonly string[]): Promise<number> {
   io.deadline?.(DEADLINE);
+  const end = argv.indexOf('--');
+  const read = (name: string): string =>
+    argv.find((word, i) => i < end && word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '';
+  const shell = SHELLS.find((name) => name === read('shell'));
+  if (!shell || end < 0) return 0;
+  const given = argv.slice(end + 1);
+  const before = shell === 'bash' ? given.flatMap(bashWord) : given;
+  const [, quote = '', current = ''] = /^(['"]?)(.*)$/s.exec(read('current')) ?? [];
   try {
-    const request = readRequest(argv);
-    if (!request) return 0;
-    const offer = await offerAt(inFull(request.words), request.current, lookUpIn(io));
-    io.stdout.write([kindOf(offer), ...linesOf(offer, request)].map((line) => `${line}\n`).join(''));
+    const { kind, candidates } = await offerAt(io, inFull(before), current);
+    const plain = [...new Set(candidates.filter((value) => PLAIN.test(value)))];
+    // zsh and fish match by more than the beginning.
+    const isFiltered = shell === 'bash' || plain.length > MAX_CANDIDATES;
+    const shown = plain.filter((value) => !isFiltered || value.startsWith(current)).slice(0, MAX_CANDIDATES);
+    const lines = shell === 'bash' ? shown.map((value) => quote + value) : shown;
+    io.stdout.write([kind, ...lines].map((line) => `${line}\n`).join(''));
   } catch {
-    // Then nothing is completed.
+    // Nothing is completed.
   }
   return 0;
 }
 
-function readRequest(argv: readonly string[]): Request | null {
-  const end = argv.indexOf('--');
-  const given = argv.slice(0, end).map((word) => /^--(\w+)=(.*)$/s.exec(word) ?? []);
-  const read = (name: string): string => given.find(([, key]) => key === name)?.[2] ?? '';
-  const shell = SHELLS.find((name) => name === read('shell'));
-  if (!shell || end < 0) return null;
-  const words = argv.slice(end + 1);
-  const [, quote = '', current = ''] = /^(['"]?)(.*)$/s.exec(read('current')) ?? [];
-  return { shell, words: shell === 'bash' ? words.flatMap(bashWord) : words, current, quote };
-}
-
-/** Bash leaves quotes in a word, and makes words of its own of `=` and `:`. */
+/** bash leaves quotes in a word, and splits at `=` and `:`. */
 const bashWord = (word: string): string[] =>
   word === '=' || word === ':' ? [] : [word.replace(/\\(.)|['"]/gs, '$1')];
 
-function lookUpIn(io: Io): LookUp {
-  return async (kind, before, dir) => {
-    const { liveValues, systemWorld } = await import('../index.js');
-    const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');
-    const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
-    return liveValues(folder.replace(/[\\/]\.forge$/, ''), kind, before, {
-      world: io.world ?? systemWorld(io.env, false),
-    });
-  };
-}
-
-const kindOf = ({ paths, isOpen }: Offer): string => paths ?? (isOpen ? 'open' : 'words');
-
-/**
- * Words that every shell takes for themselves. Others are not offered: what an id or a name holds, which may have come with a
- * clone, must never be run or expanded.
- */
+/** The only words offered. An id may have come with a clone, and no shell expands or runs one of these. */
 const PLAIN = /^-{0,2}[\p{L}\p{N}][\p{L}\p{M}\p{N}_./:=@%+-]*$/u;
 
-function linesOf({ candidates }: Offer, { shell, current, quote }: Request): string[] {
-  const known = [...new Set(candidates.filter((value) => PLAIN.test(value)))];
-  // zsh and fish choose by themselves, and not by the beginning alone.
-  const isMuch = known.length > MOST || shell === 'bash' || shell === 'powershell';
-  const all = (isMuch ? known.filter((value) => value.startsWith(current)) : known).slice(0, MOST);
-  return shell === 'bash' ? all.map((value) => quote + value) : all;
-}
-
-/** What may stand at the cursor. */
-interface Offer {
-  candidates: string[];
-  /** Names of files are the shell's to complete. */
-  paths: 'files' | 'folders' | null;
-  /** Something has to follow at once: no space. */
-  isOpen: boolean;
-}
-
-/** Ids and names that exist, in the folder that -C names. */
-type LookUp = (kind: LiveKind, before: readonly string[], dir: string | undefined) => Promise<string[]>;
-
-const NOTHING: Offer = { candidates: [], paths: null, isOpen: false };
-
-/** Where in a command the cursor is. */
+/** The command line before the cursor. */
 interface Place {
-  /** The group's name; null before it was typed. */
+  io: Io;
+  /** Null: before the first command word. */
   group: string | null;
   commands: readonly CommandSpec[];
   spec: CommandSpec | null;
   args: string[];
-  /** Names of options that were given. */
+  /** The names of the options that were given. */
   given: Set<string>;
   /** The option whose value comes next. */
-  waits: OptionSpec | null;
-  /** After `--`, or after the program that a command is to run, no word is an option. */
+  waiting: OptionSpec | null;
+  /** After `--`, or after the program that a command runs, no word is an option. */
   isLiteral: boolean;
-  dir: string | undefined;
+  /** The value of `-C`. */
+  dir?: string;
 }
 
-/** Derived from the specs alone, so that a new command or flag completes by itself. */
-async function offerAt(words: readonly string[], current: string, lookUp: LookUp): Promise<Offer> {
-  if (words[0] === 'help') return helpWords(words.slice(1));
-  const place = await walk(words);
+/** Derived from the specs, so a new command or option completes without any code here. */
+async function offerAt(io: Io, before: readonly string[], current: string): Promise<Offer> {
+  if (before[0] === 'help') return helpWords(before.slice(1));
+  const place = await parse(io, before);
   if (!place) return NOTHING;
-  const find = (values: Values): Promise<Offer> => offerValues(values, place, lookUp);
-  const flag = place.waits && flagOf(place.waits);
-  if (place.waits && flag && !flag.optional) return find(valuesOf(place.waits.values, flag.value, place));
-  if (current.startsWith('-') && !place.isLiteral) return offerOption(current, place, find);
-  const own = await offerWord(place, current, find);
-  if (!place.waits || !flag) return own;
-  const named = await find(valuesOf(place.waits.values, flag.value, place));
-  return { ...own, candidates: [...named.candidates, ...own.candidates] };
+  const { waiting } = place;
+  const value = waiting && (await offerValue(place, waiting.values, flagOf(waiting).value));
+  if (waiting && value && !flagOf(waiting).optional) return value;
+  if (current.startsWith('-') && !place.isLiteral) return offerOption(place, current);
+  const word = await offerWord(place, current);
+  return value ? { ...word, candidates: [...value.candidates, ...word.candidates] } : word;
 }
 
-async function helpWords(words: readonly string[]): Promise<Offer> {
-  if (words.length > 1) return NOTHING;
-  const entry = GROUPS.find(({ name }) => name === words[0]);
-  if (entry) return { ...NOTHING, candidates: named(others(await load(entry.name), entry.name)) };
-  if (words.length === 1) return NOTHING;
-  return {
-    ...NOTHING,
-    candidates: [...groups(), ...TOPICS.map(([name]) => name), 'topics'],
-  };
+async function helpWords([group, ...more]: readonly string[]): Promise<Offer> {
+  if (group === undefined) return words([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
+  return more.length > 0 ? NOTHING : words(subcommands(await load(group), group));
 }
 
-const groups = (): string[] => [
+const groupNames = (): string[] => [
   ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
   ...Object.keys(SHORT_WAYS),
   'version',
 ];
 
-const named = (specs: readonly CommandSpec[]): string[] => specs.map(({ name }) => name);
-
-/** The commands below a group's name. */
-const others = (commands: readonly CommandSpec[], group: string | null): CommandSpec[] =>
-  commands.filter(({ name }) => name !== group);
+const subcommands = (commands: readonly CommandSpec[], group: string | null): string[] =>
+  commands.map(({ name }) => name).filter((name) => name !== group);
 
 async function load(name: string): Promise<readonly CommandSpec[]> {
   const entry = GROUPS.find((candidate) => candidate.name === name);
   return ((await entry?.load())?.group.commands ?? []) as unknown as CommandSpec[];
 }
 
-/** Null after a word that is no command. */
-async function walk(words: readonly string[]): Promise<Place | null> {
+/** Null after a word that is not a command. */
+async function parse(io: Io, before: readonly string[]): Promise<Place | null> {
   const place: Place = {
+    io,
     group: null,
     commands: [],
     spec: null,
     args: [],
     given: new Set(),
-    waits: null,
+    waiting: null,
     isLiteral: false,
-    dir: undefined,
   };
-  for (const word of words) {
-    if (place.waits && !(flagOf(place.waits).optional && word.startsWith('-'))) takeValue(place, word);
-    else if (word === '--' && !place.isLiteral) place.isLiteral = true;
-    else if (word.startsWith('-') && !place.isLiteral) takeOption(place, word);
-    else if (place.group === null) {
+  for (const word of before) {
+    if (place.waiting && !(flagOf(place.waiting).optional && word.startsWith('-'))) {
+      takeValue(place, place.waiting, word);
+      place.waiting = null;
+    } else if (word === '--' && !place.isLiteral) place.isLiteral = true;
+    else if (word.startsWith('-') && !place.isLiteral) {
+      const [name = '', value] = word.split(/=(.*)/s);
+      const option = optionNamed(place, name);
+      for (const each of option ? flagOf(option).names : []) place.given.add(each);
+      if (option && value !== undefined) takeValue(place, option, value);
+      place.waiting = option && value === undefined && flagOf(option).value !== null ? option : null;
+    } else if (place.group === null) {
       place.group = word;
       place.commands = await load(word);
-      if (place.commands.length === 0) return null;
       place.spec = place.commands.find(({ name }) => name === word) ?? null;
+      if (place.commands.length === 0) return null;
     } else if (!takeWord(place, word)) return null;
   }
   return place;
 }
 
-function takeValue(place: Place, word: string): void {
-  if (place.waits && flagOf(place.waits).names.includes('-C')) place.dir = word;
-  place.waits = null;
+function takeValue(place: Place, option: OptionSpec, value: string): void {
+  if (flagOf(option).names.includes('-C')) place.dir = value;
 }
 
-function takeOption(place: Place, word: string): void {
-  const [name = '', value] = word.split(/=(.*)/s);
-  const option = known(place).find((candidate) => flagOf(candidate).names.includes(name));
-  if (!option) return;
-  const flag = flagOf(option);
-  for (const each of flag.names) place.given.add(each);
-  place.waits = flag.value !== null && value === undefined ? option : null;
-  if (flag.names.includes('-C') && value !== undefined) place.dir = value;
-}
-
-/** False for what no command has. */
+/** False for a word that no command takes. */
 function takeWord(place: Place, word: string): boolean {
-  const below = others(place.commands, place.group).find(({ name }) => name === word);
-  if (below && place.args.length === 0 && !place.isLiteral && !isBelow(place)) place.spec = below;
+  const below = mayBeSubcommand(place) && subcommands(place.commands, place.group).includes(word);
+  if (below) place.spec = place.commands.find(({ name }) => name === word) ?? null;
   else if (place.spec) place.args.push(word);
   else return false;
-  if (place.spec.runs) place.isLiteral = place.args.length > 0;
+  if (place.spec?.runs) place.isLiteral = place.args.length > 0;
   return true;
 }
 
-/** A command of the group was named already. */
-const isBelow = ({ spec, group }: Place): boolean => spec !== null && spec.name !== group;
+const mayBeSubcommand = ({ spec, group, args, isLiteral }: Place): boolean =>
+  args.length === 0 && !isLiteral && (spec === null || spec.name === group);
 
-const known = ({ spec }: Place): OptionSpec[] => [
+const optionsAt = ({ spec }: Place): OptionSpec[] => [
   ...(spec ? optionsOf(spec) : []),
   ...GLOBAL_OPTIONS,
   HELP_OPTION,
 ];
 
-type Find = (values: Values) => Promise<Offer>;
+const optionNamed = (place: Place, name: string): OptionSpec | null =>
+  optionsAt(place).find((option) => flagOf(option).names.includes(name)) ?? null;
 
 /** `--flag`, or the value in `--flag=value`. */
-async function offerOption(current: string, place: Place, find: Find): Promise<Offer> {
+async function offerOption(place: Place, current: string): Promise<Offer> {
   const [name = '', value] = current.split(/=(.*)/s);
   if (value === undefined)
-    return { ...NOTHING, candidates: flags(place, current.startsWith('--') || current === '-') };
-  const option = known(place).find((candidate) => flagOf(candidate).names.includes(name));
-  const flag = option && flagOf(option);
-  if (!option || !flag || flag.value === null) return NOTHING;
-  const offer = await find(valuesOf(option.values, flag.value, place));
-  return {
-    ...offer,
-    candidates: offer.candidates.map((each) => `${name}=${each}`),
-  };
+    return words(flagsAt(place).filter((flag) => flag.startsWith('--') || !current.startsWith('--')));
+  const option = optionNamed(place, name);
+  if (!option || flagOf(option).value === null) return NOTHING;
+  const offer = await offerValue(place, option.values, flagOf(option).value);
+  return { ...offer, candidates: offer.candidates.map((each) => `${name}=${each}`) };
 }
 
-function flags(place: Place, isLong: boolean): string[] {
-  return known(place).flatMap((option) => {
+const flagsAt = (place: Place): string[] =>
+  optionsAt(place).flatMap((option) => {
     const { names } = flagOf(option);
-    if (!option.many && names.some((name) => place.given.has(name))) return [];
-    return names.filter((name) => name.startsWith('--') === isLong);
+    return !option.many && names.some((name) => place.given.has(name)) ? [] : names;
   });
-}
 
-/** A command's name, an argument; where neither can stand, a flag. */
-async function offerWord(place: Place, current: string, find: Find): Promise<Offer> {
-  if (place.group === null) return { ...NOTHING, candidates: [...groups(), 'help'] };
-  const isFirst = place.args.length === 0 && !place.isLiteral && !isBelow(place);
-  const below = isFirst ? named(others(place.commands, place.group)) : [];
-  const argument = argumentAt(place);
-  if (argument !== null) {
-    const values = valuesOf(place.spec?.values?.[argument], argument, place);
-    const offer = await find(values);
+/** A command's name or an argument; a flag where neither can follow. */
+async function offerWord(place: Place, current: string): Promise<Offer> {
+  const { group, commands, spec, args } = place;
+  if (group === null) return words([...groupNames(), 'help']);
+  const below = mayBeSubcommand(place) ? subcommands(commands, group) : [];
+  const names = spec?.args ?? [];
+  const next = names[args.length] ?? (names.at(-1)?.includes('...') ? names.at(-1) : undefined);
+  if (next !== undefined) {
+    const name = next.replace(/[^\w-]/g, '');
+    const offer = await offerValue(place, spec?.values?.[name], name);
     return { ...offer, candidates: [...below, ...offer.candidates] };
   }
-  if (below.length > 0 || place.isLiteral || current !== '') return { ...NOTHING, candidates: below };
-  return { ...NOTHING, candidates: flags(place, true) };
+  if (below.length > 0 || place.isLiteral || current !== '') return words(below);
+  return words(flagsAt(place).filter((flag) => flag.startsWith('--')));
 }
 
-/** The name of the argument that comes next: a last one with dots takes all there are. */
-function argumentAt({ spec, args }: Place): string | null {
-  const all = spec?.args ?? [];
-  const last = all.at(-1);
-  const next = all[args.length] ?? (last?.includes('...') ? last : undefined);
-  return next?.replace(/[^\w-]/g, '') ?? null;
-}
-
+/** Values by the name of an argument, where the spec does not say more. */
 const BY_NAME: Readonly<Record<string, Values>> = {
   file: { paths: 'files' },
   path: { paths: 'files' },
@@ -271,21 +207,59 @@ const BY_NAME: Readonly<Record<string, Values>> = {
   'kfr-id': { live: ['kfr'] },
 };
 
-function valuesOf(given: Values | undefined, name: Flag['value'], { group }: Place): Values {
-  if (given) return given;
-  // The id of what the group is about. Whatever nothing is known of offers nothing.
-  if (name === 'id' || name === 'ids') return { live: [group as LiveKind] };
-  return BY_NAME[name ?? ''] ?? {};
+async function offerValue(place: Place, given: Values | undefined, name: string | null): Promise<Offer> {
+  const isId = name === 'id' || name === 'ids';
+  const known = given ?? (isId ? { live: [place.group as LiveKind] } : (BY_NAME[name ?? ''] ?? {}));
+  const { live = [], mark = '' } = known;
+  const found = await Promise.all(live.map((kind) => readLive(place, kind)));
+  // A leading dash would make an option of it.
+  const ids = found.flat().filter((value) => !value.startsWith('-'));
+  return {
+    candidates: [...ids, ...(known.words ?? [])].map((value) => `${value}${mark}`),
+    kind: known.paths ?? (mark === '' ? 'words' : 'open'),
+  };
 }
 
-async function offerValues(values: Values, { args, dir }: Place, lookUp: LookUp): Promise<Offer> {
-  const { words = [], live = [], paths = null, mark = '' } = values;
-  const found = await Promise.all(live.map((kind) => lookUp(kind, args, dir)));
-  // What begins with a dash would be taken for an option.
-  const all = [...found.flat().filter((value) => !value.startsWith('-')), ...words];
-  return {
-    candidates: all.map((value) => `${value}${mark}`),
-    paths,
-    isOpen: mark !== '',
-  };
+/** How each kind of id or name is read. The place has the arguments in front. */
+const LIVE: Record<LiveKind, (open: () => Forge, place: Place) => Promise<unknown[]>> = {
+  feature: async (open) => (await open().feature.list()).features.map(({ id }) => id),
+  issue: async (open) =>
+    (await open().next()).candidates.filter(({ source }) => source === 'linear').map(({ id }) => id),
+  kfr: async (open) => (await open().kfr.list()).entries.map(({ id }) => id),
+  session: async (open) => {
+    const { active, sessions } = await open().session.list({ limit: MAX_CANDIDATES });
+    return [...(active ? [active] : []), ...sessions].map(({ id }) => id);
+  },
+  interrupted: async (open) =>
+    (await open().session.list()).sessions
+      .filter(({ status }) => status === 'interrupted')
+      .map(({ id }) => id),
+  checkpoint: async (open) =>
+    (await open().checkpoint.list()).checkpoints.map(({ tag }) => tag.replace(/^checkpoint\//, '')),
+  backup: async (open) => (await open().recover.list()).backups.map(({ ref }) => basename(ref)),
+  knowledge: async (open) => (await open().knowledge.list()).learnings.map(({ id }) => id),
+  note: async (open) => (await open().note.list()).notes.map(({ id }) => id.slice(0, 12)).reverse(),
+  record: async (open) =>
+    (await open().memory.log({ limit: 50 })).records.map(({ id }) => id.slice(0, 12)).reverse(),
+  setting: async () => (await (await import('../index.js')).defaultSettings()).map(({ name }) => name),
+  'setting-value': async (open, { args: [name = ''] }) => {
+    const { value } = await open().config.get({ name });
+    return typeof value === 'boolean' ? ['true', 'false'] : typeof value === 'object' ? [] : [String(value)];
+  },
+  schema: async () => (await import('../index.js')).schemaNames(),
+};
+
+/** Empty without a project, and if a file is damaged. Writes nothing. */
+async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
+  const { io, dir } = place;
+  try {
+    const { openForge, systemWorld } = await import('../index.js');
+    const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');
+    const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
+    const world = io.world ?? systemWorld(io.env, false);
+    const open = () => openForge(folder.replace(/[\\/]\.forge$/, ''), { world, dryRun: true });
+    return (await LIVE[kind](open, place)).filter((value) => typeof value === 'string');
+  } catch {
+    return [];
+  }
 }

@@ -3,7 +3,7 @@ import type { Group } from './spec.js';
 export interface GroupEntry {
   name: string;
   summary: string;
-  /** Under which heading the help lists it; null: not listed. */
+  /** The heading in help; null: not listed. */
   heading: 'Start' | 'Every day' | 'What is known' | 'Set-up' | null;
   load(): Promise<{ group: Group }>;
 }
@@ -12,43 +12,43 @@ type Listed = Readonly<Record<string, readonly [summary: string, load: GroupEntr
 const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
   Object.entries(groups).map(([name, [summary, load]]) => ({ name, heading, summary, load }));
 
-/** The whole tool on one page. A group's file is loaded when it is used. */
+/** Every command by its first word. A group's file is loaded when it is used. */
 export const GROUPS: readonly GroupEntry[] = [
   ...under(null, {
     where: [
       'Show where you stand (forge without a command)',
       async () => ({ group: (await import('../status/command.js')).whereGroup }),
     ],
-    hook: [
-      'Answer a hook of an agent (called by agents)',
-      async () => ({ group: (await import('../hooks/command.js')).hookGroup }),
-    ],
+    hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command-hook.js')],
   }),
   ...under('Start', {
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
-    status: ['Show how memory is: five parts with their colours', () => import('../status/command.js')],
+    status: ['Show memory health, and how to fix it', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
     briefing: [
       'Show where the work stands, within a token budget',
       () => import('../session/command-briefing.js'),
     ],
     prime: [
-      'Print the work with forge in 15 lines, for an agent with a shell',
+      'Print the workflow in 15 lines, for an agent with only a shell',
       async () => ({ group: (await import('../session/command-briefing.js')).primeGroup }),
     ],
   }),
   ...under('Every day', {
     progress: ["Write the session's log", () => import('../session/command-progress.js')],
     focus: ['Set the current task, files and blockers', () => import('../session/command-focus.js')],
-    kfr: ['Keep working memory: what must be right in the next few turns', () => import('../kfr/command.js')],
+    kfr: [
+      'Keep working memory: what must stay correct for the next turns',
+      () => import('../kfr/command.js'),
+    ],
     next: [
-      'Show which task comes next, and why',
+      'Show the next task, and why',
       async () => ({ group: (await import('../feature/command.js')).nextGroup }),
     ],
-    feature: ['Keep the feature list; verify features by their tests', () => import('../feature/command.js')],
-    checkpoint: ['Mark a verified state to come back to', () => import('../checkpoint/command.js')],
+    feature: ['Manage features, and verify them by their tests', () => import('../feature/command.js')],
+    checkpoint: ['Mark verified states to go back to', () => import('../checkpoint/command.js')],
     recover: [
-      'Run what the last checkpoint proved; go on, or roll back to it',
+      'Re-run what the last checkpoint proved, and go on or roll back',
       () => import('../recover/command.js'),
     ],
     undo: [
@@ -60,39 +60,39 @@ export const GROUPS: readonly GroupEntry[] = [
       'Run governed cycles, one after the other',
       async () => ({ group: (await import('../cycle/command.js')).loopGroup }),
     ],
-    commit: ['Commit in the protocol; check messages', () => import('../commit/command.js')],
+    commit: ['Commit in the protocol, and check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {
-    knowledge: ['Keep what was learned, and the invariants', () => import('../knowledge/command.js')],
+    knowledge: ['Manage what was learned, and the invariants', () => import('../knowledge/command.js')],
     architecture: [
-      'Show and edit what the system is, and must stay',
+      'Show and edit the description of the system',
       async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
     ],
-    note: ['Keep notes for good', () => import('../note/command.js')],
-    learn: ['Keep a lesson for later sessions', () => import('../knowledge/command-learn.js')],
-    memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
+    note: ['Manage durable notes', () => import('../note/command.js')],
+    learn: ['Record a lesson for later sessions', () => import('../knowledge/command-learn.js')],
+    memory: ['Record cycles; verify and repair the ledger', () => import('../ledger/command.js')],
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
-    recall: ['Find what memory has on a question', () => import('../recall/command.js')],
-    finding: [
-      "Keep what an agent's tools told; say what is known already",
-      () => import('../finding/command.js'),
-    ],
-    guard: ['Look for secrets and personal data', () => import('../guard/command.js')],
+    recall: ['Search memory', () => import('../recall/command.js')],
+    finding: ['Manage what agents found out with their tools', () => import('../finding/command.js')],
+    guard: ['Scan for secrets and personal data', () => import('../guard/command.js')],
   }),
   ...under('Set-up', {
-    agent: ['Wire forge into coding agents', () => import('../agent/command.js')],
+    agent: ['Set up forge in coding agents', () => import('../agent/command.js')],
     doctor: ['Diagnose problems and suggest fixes', () => import('../doctor/command.js')],
-    mcp: ['Serve agents by the Model Context Protocol', () => import('../mcp/command.js')],
+    mcp: ['Serve agents over the Model Context Protocol', () => import('../mcp/command.js')],
     hooks: ['Install, remove and show git hooks', () => import('../hooks/command.js')],
     ci: ['Check commits, memory, secrets, features, checkpoints in CI', () => import('../ci/command.js')],
     trust: ['Show and approve what this repository may run here', () => import('../trust/command.js')],
     config: ['Read and change settings', () => import('../config/command.js')],
-    schema: ['Print the JSON Schema of a file format', () => import('./command-schema.js')],
+    schema: [
+      'Print the JSON Schema of a file format',
+      async () => ({ group: (await import('./command.js')).schemaGroup }),
+    ],
     complete: [
-      'Complete commands, ids and files at TAB in your shell',
-      () => import('./command-complete.js'),
+      'Set up completion in your shell',
+      async () => ({ group: (await import('./command.js')).completeGroup }),
     ],
   }),
 ];
@@ -105,18 +105,15 @@ interface ShortWay {
 
 /** Aliases of the commands used every day. */
 export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
-  start: {
-    words: ['session', 'start'],
-    summary: 'Start a session and print its task and briefing',
-  },
+  start: { words: ['session', 'start'], summary: 'Start a session and print its task and briefing' },
   log: { words: ['progress', 'add'], summary: 'Write down what you just did' },
   done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature; the only way to "passing"' },
   end: { words: ['session', 'end'], summary: 'End the session: archive it, commit .forge/' },
   ls: { words: ['feature', 'list'], summary: 'List the features' },
-  completion: { words: ['complete'], summary: 'Complete commands, ids and files at TAB' },
+  completion: { words: ['complete'], summary: 'Set up completion in your shell' },
 };
 
-/** The commands that `forge --help` lists. `forge help --all` lists all of them. */
+/** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
   ['Look', ['status', 'kfr', 'memory']],
@@ -127,49 +124,52 @@ export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly st
 export const summaryOf = (name: string): string =>
   SHORT_WAYS[name]?.summary ?? GROUPS.find((entry) => entry.name === name)?.summary ?? '';
 
-/** The index of the command in argv, or -1. */
-export function commandIndex(argv: readonly string[]): number {
+/** The places of the words in argv that are not options or their values, up to `--`. */
+function wordPlaces(argv: readonly string[]): number[] {
+  const places: number[] = [];
   for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
     const word = argv[i] ?? '';
     if (['-C', '--cwd', '--color'].includes(word)) i++;
-    else if (!word.startsWith('-')) return i;
+    else if (!word.startsWith('-')) places.push(i);
   }
-  return -1;
+  return places;
 }
 
-/** Expands an alias: `-C x start --json` → `-C x session start --json`, and `help start` likewise. */
+export const commandWords = (argv: readonly string[]): string[] =>
+  wordPlaces(argv).map((place) => argv[place] ?? '');
+
+/** Expands a short way: `-C x start --json` → `-C x session start --json`; also after `help`. */
 export function inFull(argv: readonly string[]): readonly string[] {
-  const first = commandIndex(argv);
-  const at = argv[first] === 'help' ? first + 1 : first;
-  const short = SHORT_WAYS[argv[at] ?? ''];
-  return short && Object.hasOwn(SHORT_WAYS, argv[at] ?? '')
-    ? [...argv.slice(0, at), ...short.words, ...argv.slice(at + 1)]
-    : argv;
+  const [first = -1, second = -1] = wordPlaces(argv);
+  const at = argv[first] === 'help' ? second : first;
+  const word = argv[at] ?? '';
+  const short = Object.hasOwn(SHORT_WAYS, word) ? SHORT_WAYS[word] : undefined;
+  return short ? [...argv.slice(0, at), ...short.words, ...argv.slice(at + 1)] : argv;
 }
 
-/** What `forge help TOPIC` explains, in the order of a first reading; the texts are in `templates/topics/`. */
+/** The topics of `forge help TOPIC`, in reading order. The texts are in `templates/topics/`. */
 export const TOPICS: readonly (readonly [name: string, summary: string])[] = [
   ['memory', 'What forge keeps, where, and who reads it'],
-  ['kfr', 'Working memory: what must be right in the next few turns'],
-  ['gate', 'Why a session may not end yet'],
+  ['kfr', 'Working memory: what must stay correct for the next turns'],
+  ['gate', 'Why a session cannot end yet'],
   ['trust', 'What a repository may run on this machine'],
-  ['promotion', 'How something seen becomes something known'],
+  ['promotion', 'How an observation becomes knowledge'],
   ['roles', 'Who may change memory'],
-  ['checkpoints', 'Verified states to come back to'],
+  ['checkpoints', 'Verified states to go back to'],
   ['recovery', 'Back to a state that worked, and back again'],
-  ['guard', 'Secrets and personal data stay out'],
+  ['guard', 'Keeping secrets and personal data out'],
   ['hooks', 'What git asks forge at commits and pushes'],
   ['agents', 'Forge in the hooks of coding agents'],
-  ['config', 'Settings, and what they are when nothing is said'],
+  ['config', 'Settings and their defaults'],
   ['environment', 'The variables that forge reads and sets'],
-  ['exit-codes', 'What the exit code of a command says'],
+  ['exit-codes', 'What exit codes mean'],
 ];
 
 export const EXIT_CODE_HELP = [
   ['0', 'done'],
   ['1', 'findings: a rule is broken (a failing feature)'],
-  ['2', 'usage: wrong words or input'],
-  ['3', 'refused: a gate, a lock, trust or a role says no'],
+  ['2', 'usage: invalid arguments or input'],
+  ['3', 'refused by a gate, a lock, trust or a role'],
   ['4', 'stored state is damaged, or memory is halted'],
   ['5', 'a secret or personal data'],
   ['6', 'git, the disk or another program failed'],
@@ -181,16 +181,16 @@ export const ENVIRONMENT_HELP = [
   ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
   [
     'FORGE_ROLE',
-    '"builder": may work, not change memory, knowledge, trust or settings; "supervisor" or unset: may',
+    '"builder": may work, but not change memory, knowledge, trust or settings; "supervisor" or unset: may',
   ],
   ['FORGE_TRUST', 'in CI only: approves what has this sha256 ("forge trust --show", "forge ci --run")'],
   ['FORGE_HOOKS', "0: forge's git hooks do nothing, this once"],
   ['FORGE_NODE', 'the Node that git hooks start, instead of the one that installed them'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
   ['XDG_CONFIG_HOME', 'where forge/owners lists the owners of your code (default: ~/.config)'],
-  ['NO_COLOR, FORCE_COLOR', 'colour off, on; TERM=dumb: off'],
-  ['LC_ALL, LC_CTYPE, LANG', 'with UTF-8 in them a terminal is shown more than ASCII'],
-  ['SHELL', 'which shell "forge complete" speaks of'],
+  ['NO_COLOR, FORCE_COLOR', 'color off, on; TERM=dumb: off'],
+  ['LC_ALL, LC_CTYPE, LANG', 'without UTF-8 in them a terminal is shown ASCII'],
+  ['SHELL', 'the shell that "forge complete" describes'],
   ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],
   ['GITHUB_*, CI_*, GITLAB_CI', 'where "forge ci" runs, and which commits it is about'],
 ] as const;

@@ -1,56 +1,36 @@
 import type { Readable } from 'node:stream';
-import { ForgeError } from '../core/error.js';
 import type { World } from '../index.js';
 
 export interface Output {
   readonly isTerminal: boolean;
-  /** Of the terminal; 0 where it does not say. */
+  /** 0 if the terminal does not report it. */
   readonly columns?: number | undefined;
   write(text: string): void;
 }
 
-/** Everything the command line touches of its process. Tests give their own. */
+/** Everything the command line uses of its process. Tests provide their own. */
 export interface Io {
   argv: readonly string[];
   cwd: () => string;
   env: NodeJS.ProcessEnv;
   stdin: {
     readonly isTerminal: boolean;
-    /** Up to its end; with `isObject` to that of a JSON object. */
+    /** Reads to the end; with `isObject` to the end of a JSON object. */
     read(isObject?: boolean): Promise<Buffer>;
   };
   stdout: Output;
   stderr: Output;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** From here on signals are the command's: `now` for all but Ctrl-C, which may be typed again. */
+  /** Hands signals to the command. `now` is false for Ctrl-C, which can be repeated. */
   onStop?(handler: (now: boolean) => void): void;
-  /** Ends this process with exit code 0 if it is still here after so many ms; with a last word on stderr, or quietly. */
+  /** Ends this process with exit code 0 after so many ms, and writes `word` to stderr. */
   deadline?(ms: number, word?: string): void;
-  /** For a protocol: the bytes of stdin as they come, and lines to stdout; false: nobody reads them any more. */
+  /** For a protocol: stdin as a stream, and lines to stdout. `send` returns false if nobody reads them. */
   channel(): { input: Readable; send(line: string): boolean };
-  /** Another clock and other processes, for tests. */
+  /** For tests: another clock and other processes. */
   world?: World;
 }
 
-/** The most that is read from stdin or a file argument, in bytes. */
+/** The most that is read from stdin or a file argument. */
 export const MAX_INPUT_BYTES = 16 * 1024 * 1024;
-
-export function checkSize(bytes: Buffer, name: string): Buffer {
-  if (bytes.length > MAX_INPUT_BYTES)
-    throw new ForgeError('usage', 'input.too_large', `${name} has more than ${MAX_INPUT_BYTES} bytes.`);
-  return bytes;
-}
-
-/** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
-export async function decodeInput(bytes: Buffer, name: string): Promise<string> {
-  checkSize(bytes, name);
-  const { decodeUtf8 } = await import('../core/schema.js');
-  try {
-    return decodeUtf8(bytes, name);
-  } catch (error) {
-    if (error instanceof ForgeError)
-      throw new ForgeError('usage', 'input.encoding', error.message, error.details);
-    throw error;
-  }
-}

@@ -15,26 +15,25 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
 
 const WRITING: readonly OptionSpec[] = [
   { flags: '-n, --dry-run', help: 'show what would happen, write nothing' },
-  { flags: '--redact', help: 'put placeholders for e-mail addresses, phone numbers and IPs' },
+  { flags: '--redact', help: 'replace e-mail addresses, phone numbers and IPs by placeholders' },
 ];
 
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', help: 'show help' };
 
-/** A command's own options and those of its kind, in the order in which help shows them. */
+/** In the order in which help shows them. */
 export const optionsOf = ({ options = [], writes }: CommandSpec): OptionSpec[] => [
   ...options,
   ...(writes ? WRITING : []),
 ];
 
-/** The text of an option in help. */
 export const helpOf = ({ help, many }: OptionSpec): string => (many ? `${help} (repeatable)` : help);
 
 /** The parts of `-m, --message <text>`. */
-export interface Flag {
+interface Flag {
   names: string[];
-  /** What stands between the brackets; null for a switch. */
+  /** The text between the brackets; null for a switch. */
   value: string | null;
-  /** `[value]` may be left out. */
+  /** `[value]` */
   optional: boolean;
 }
 
@@ -47,11 +46,8 @@ export function flagOf({ flags }: OptionSpec): Flag {
   };
 }
 
-/** Of what only a human decides (LTM-14). */
-export const REASON: OptionSpec = {
-  flags: '--reason <text>',
-  help: 'why; it is kept in the audit ledger',
-};
+/** For a decision that only a human makes (LTM-14). */
+export const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; kept in the audit ledger' };
 
 export const reasonOf = ({ options }: Call): { reason?: string } =>
   options.reason === undefined ? {} : { reason: options.reason as string };

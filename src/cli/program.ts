@@ -1,89 +1,75 @@
 import { Command, CommanderError, Option } from 'commander';
+import { formatArgv } from '../core/argv.js';
 import { usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
-import { GROUPS, type GroupEntry, TOPICS } from './groups.js';
-import { asTyped, guessBelow, guessCommand, withQuotes } from './guess.js';
+import { namesLike } from '../core/text.js';
+import { commandWords, GROUPS, type GroupEntry, SHORT_WAYS, TOPICS } from './groups.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
 
 interface ProgramOutput {
   out(text: string): void;
-  /** Of the terminal; default: 80. */
+  /** Default: 80. */
   columns?: number | undefined;
 }
 
+/** Longer lines are hard to read. */
+const MAX_WIDTH = 100;
+
 /**
- * argv → the command and its options. Only what argv names is loaded and built, unless the whole list is asked for
- * (help, or a word that is no command). Returns null after help was shown; throws exit 2 for a wrong call.
+ * argv → the command and its options. Loads only the group that argv names. Returns null after help was shown, and
+ * throws exit 2 for a wrong call.
  */
-export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
+export async function parseArgv(
+  argv: readonly string[],
+  { out, columns = 80 }: ProgramOutput,
+): Promise<Invocation | null> {
   const words = commandWords(argv);
+  const width = Math.min(columns, MAX_WIDTH);
   if (words[0] === 'help') {
-    const wanted = argv.includes('--all') ? ['--all'] : words.slice(1);
-    return show(output, ({ helpFor }, width) => helpFor(wanted, width));
+    const { helpFor } = await import('./help.js');
+    out(await helpFor(argv.includes('--all') ? ['--all'] : words.slice(1), width));
+    return null;
   }
   let invocation: Invocation | null = null;
-  const found: Found = (result) => {
-    invocation = result;
-  };
   const program = makeProgram();
-  const [word, subword] = words;
-  const named = GROUPS.find(({ name }) => name === word);
-  if (named) await addGroup(program, named, subword, found);
-  else for (const entry of GROUPS) mention(program, entry);
+  const named = GROUPS.find(({ name }) => name === words[0]);
+  if (named)
+    await addGroup(program, named, words[1], (found) => {
+      invocation = found;
+    });
+  // Any other word is an error, for which the names are enough.
+  else for (const { name, heading } of GROUPS) program.command(name, { hidden: heading === null });
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw wrongCall(error, program, words, argv);
-    return show(output, ({ commandHelp }, width) => commandHelp(wordsOf(program, words), width));
+    const { commandHelp } = await import('./help.js');
+    const { group, command } = find(program, words);
+    const names = [group?.name() ?? words[0], command?.name()].filter((name) => name !== undefined);
+    out(await commandHelp(names, width));
   }
   return invocation;
 }
 
-type Help = typeof import('./help/page.js');
-
-async function show(
-  { out, columns = 80 }: ProgramOutput,
-  page: (help: Help, width: number) => Promise<string>,
-): Promise<null> {
-  out(await page(await import('./help/page.js'), Math.min(columns, WIDEST)));
-  return null;
-}
-
-/** Longer lines are hard to read. */
-const WIDEST = 100;
-
-/** Of the words those that are commands; the first one even if it is none. */
-function wordsOf(program: Command, [word, subword]: readonly string[]): string[] {
-  const group = program.commands.find((command) => command.name() === word);
-  const command = group?.commands.find((candidate) => candidate.name() === subword);
-  return [group?.name() ?? word, command?.name()].filter((name) => name !== undefined);
-}
-
-/** The words of argv that are no options and no options' values, up to `--`. */
-export function commandWords(argv: readonly string[]): string[] {
-  const words: string[] = [];
-  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
-    const word = argv[i] ?? '';
-    if (['-C', '--cwd', '--color'].includes(word)) i++;
-    else if (!word.startsWith('-')) words.push(word);
-  }
-  return words;
-}
-
-/** A group that this call does not need: its name, for "did you mean". */
-const mention = (program: Command, { name, heading }: GroupEntry): void =>
-  void program.command(name, { hidden: heading === null });
-
 function makeProgram(): Command {
   const program = new Command('forge')
     .exitOverride()
-    // Help has pages of its own; what is wrong is said by who catches it.
+    // Help has pages of its own, and errors are reported by the caller.
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .helpCommand(false);
   for (const { flags, help } of GLOBAL_OPTIONS) program.option(flags, help);
   return program;
+}
+
+const named = (parent: Command | undefined, name: string | undefined): Command | undefined =>
+  parent?.commands.find((command) => command.name() === name);
+
+/** The commands that the words name. */
+function find(program: Command, [word, subword]: readonly string[]) {
+  const group = named(program, word);
+  return { group, command: named(group, subword) };
 }
 
 type Found = (invocation: Invocation) => void;
@@ -94,25 +80,21 @@ async function addGroup(
   wanted: string | undefined,
   found: Found,
 ): Promise<void> {
-  const { group } = await entry.load();
-  const alone = group.commands.length === 1 && group.commands[0]?.name === entry.name;
-  // command() hands down exitOverride and the output; addCommand() would not.
-  const parent = program.command(entry.name, { hidden: entry.heading === null });
-  if (alone) return describe(parent, group.commands[0] as unknown as CommandSpec, found);
-  const all = group.commands as unknown as CommandSpec[];
-  const own = all.find(({ name }) => name === entry.name);
-  // A command that has others below it: a word of argv may be its own argument or option.
+  const specs = (await entry.load()).group.commands as unknown as CommandSpec[];
+  // command() passes on exitOverride and the output; addCommand() would not.
+  const parent = program.command(entry.name, { hidden: entry.heading === null }).helpCommand(false);
+  const own = specs.find(({ name }) => name === entry.name);
+  const others = specs.filter((spec) => spec !== own);
   if (own) {
-    // What stands behind their names is theirs.
-    program.enablePositionalOptions();
-    describe(parent.helpCommand(false).enablePositionalOptions(), own, found);
-    for (const spec of all) if (spec !== own) describe(parent.command(spec.name), spec, found);
-    return;
+    if (others.length > 0) {
+      // The options after the name of a subcommand are its own.
+      program.enablePositionalOptions();
+      parent.enablePositionalOptions();
+    }
+    describe(parent, own, found);
   }
-  // Without an action commander itself says which word is no command, and which one is near.
-  parent.helpCommand(false);
-  const one = all.filter(({ name }) => name === wanted);
-  for (const spec of one.length > 0 ? one : all) describe(parent.command(spec.name), spec, found);
+  const one = own ? [] : others.filter(({ name }) => name === wanted);
+  for (const spec of one.length > 0 ? one : others) describe(parent.command(spec.name), spec, found);
 }
 
 function describe(target: Command, spec: CommandSpec, found: Found): void {
@@ -123,11 +105,11 @@ function describe(target: Command, spec: CommandSpec, found: Found): void {
   target.action((...given: unknown[]) => {
     const self = given.pop() as Command;
     given.pop();
-    const options = { ...self.optsWithGlobals(), ...(isUnasked(self) ? { input: false } : {}) };
+    const options = { ...self.optsWithGlobals(), ...(isNoInput(self) ? { input: false } : {}) };
     const args = given.flat().filter((word): word is string => typeof word === 'string');
     const name = nameOf(self);
     try {
-      found({ name, spec, args, options: numbers(spec, options), flags: flagsOf(options) });
+      found({ name, spec, args, options: parseNumbers(spec, options), flags: flagsOf(options) });
     } catch (error) {
       throw withHint(error, `${name} --help`);
     }
@@ -137,8 +119,8 @@ function describe(target: Command, spec: CommandSpec, found: Found): void {
 const nameOf = (command: Command): string =>
   command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
-/** `--no-input` before or behind the command: of two that were not given, the outer one's default would count. */
-function isUnasked(command: Command): boolean {
+/** `--no-input` is accepted at each level, and the default of an outer one must not win. */
+function isNoInput(command: Command): boolean {
   for (let one: Command | null = command; one; one = one.parent) if (one.opts().input === false) return true;
   return false;
 }
@@ -149,7 +131,7 @@ function makeOption(spec: OptionSpec): Option {
   return option;
 }
 
-function numbers(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
+function parseNumbers(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
   const result = { ...options };
   for (const { flags, number } of spec.options ?? []) {
     const name = new Option(flags).attributeName();
@@ -171,63 +153,54 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
   };
 }
 
+/** Turns commander's error into ours, with a command to type next. */
 function wrongCall(
   error: CommanderError,
   program: Command,
-  [word, subword]: readonly string[],
+  words: readonly string[],
   argv: readonly string[],
 ): Error {
-  const group = program.commands.find((candidate) => candidate.name() === word);
-  if (error.code === 'commander.help') return missingCommand(group, word);
-  const command = group?.commands.find((candidate) => candidate.name() === subword);
-  const names = [group?.name(), command?.name()].filter((name) => name !== undefined && name !== 'where');
-  const typed = asTyped(names as string[]);
-  const place = TOPICS.some(([name]) => name === word) && !group ? `forge help ${word}` : `${typed} --help`;
-  if (error.code === 'commander.unknownCommand') return unknownWord(error, group, word, subword, place);
+  const [word, subword = ''] = words;
+  const { group, command } = find(program, words);
+  const target = command ?? group;
+  const names = [group, command].flatMap((each) => each?.name() ?? []).filter((name) => name !== 'where');
+  const typed = asTyped(names);
+  const isTopic = !group && TOPICS.some(([name]) => name === word);
+  const help = isTopic ? `forge help ${word}` : `${typed} --help`;
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
-  // All that it takes, by name: "name" alone says too little.
-  const isMissing = error.code === 'commander.missingArgument' && command !== undefined;
-  const behind = argv.slice(argv.indexOf((command ?? group)?.name() ?? '') + 1);
-  const unquoted = error.code === 'commander.excessArguments' ? inQuotes(command ?? group, behind) : null;
-  if (unquoted !== null)
-    return usage('command.excess_arguments', 'Text of several words needs quotes.', {
-      hint: `${typed} ${unquoted}`,
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? '' : '.'}`;
+  // `commander.unknownOption` → `command.unknown_option`
+  const code = error.code
+    .replace('commander.', 'command.')
+    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (error.code === 'commander.help') {
+    if (!group && word !== undefined)
+      return unknownCommand(`Unknown command '${word}'.`, nearestCommand(word));
+    const below = (group?.commands ?? []).map((each) => each.name()).join(' | ');
+    return usage('command.missing', `${typed} needs a command.`, {
+      hint: below ? `${typed} ${below}` : 'forge --help',
     });
-  const hint = isMissing ? `${typed} ${argumentsOf(command)}` : nearest;
-  return usage(stableCode(error.code), sentence(what), { hint: hint ? `${hint}\n${place}` : place });
+  }
+  if (error.code === 'commander.unknownCommand') {
+    const near = group ? nearestBelow(group, subword) : nearestCommand(word ?? '');
+    return unknownCommand(sentence, near, help);
+  }
+  if (error.code === 'commander.missingArgument' && command)
+    return usage(code, sentence, { hint: `${typed} ${describeArguments(command)}\n${help}` });
+  const quoted = error.code === 'commander.excessArguments' && target ? withQuotes(target, argv) : null;
+  if (quoted !== null)
+    return usage('command.excess_arguments', 'Text of several words needs quotes.', {
+      hint: `${typed} ${quoted}`,
+    });
+  const near = suggestion?.replace(/^\(?(.*?)\)?$/, '$1');
+  return usage(code, sentence, { hint: near ? `${near}\n${help}` : help });
 }
 
-function unknownWord(
-  error: CommanderError,
-  group: Command | undefined,
-  word = '',
-  subword = '',
-  place = '',
-): Error {
-  const below =
-    group &&
-    guessBelow(
-      subword,
-      group.commands.map((command) => command.name()),
-    );
-  const near = group ? below && asTyped([group.name(), below]) : guessCommand(word);
-  const what = sentence(error.message.replace(/^error: /, '').split('\n')[0] ?? '');
-  return usage(stableCode(error.code), what, { hint: near ? `${near}\n${place}` : place });
-}
-
-/** Of a command whose last argument is a text: its words as they were meant. */
-function inQuotes(command: Command | undefined, behind: readonly string[]): string | null {
-  const last = command?.registeredArguments.at(-1);
-  if (!command || !last || !['text', 'name', 'query', 'value'].includes(last.name())) return null;
-  const { args } = command;
-  // `feature add Login works now`: a word in lower case is no id.
-  const isText = !last.required && /^\p{L}+\p{Ll}\p{L}*$/u.test(args[0] ?? '');
-  return withQuotes(args, isText ? 0 : command.registeredArguments.length - 1, behind);
-}
+const unknownCommand = (message: string, near: string | null, help = 'forge --help'): Error =>
+  usage('command.unknown_command', message, { hint: near ? `${near}\n${help}` : help });
 
 /** `ID NAME [FILES…]` */
-const argumentsOf = ({ registeredArguments }: Command): string =>
+const describeArguments = ({ registeredArguments }: Command): string =>
   registeredArguments
     .map((argument) => {
       const word = `${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`;
@@ -235,22 +208,63 @@ const argumentsOf = ({ registeredArguments }: Command): string =>
     })
     .join(' ');
 
-function missingCommand(group: Command | undefined, word: string | undefined): Error {
-  if (!group && word !== undefined) {
-    const near = guessCommand(word);
-    const hint = near ? `${near}\nforge --help` : 'forge --help';
-    return usage('command.unknown_command', `Unknown command '${word}'.`, { hint });
-  }
-  const names = group?.commands.map((command) => command.name()).join(' | ');
-  const name = group ? `forge ${group.name()}` : 'forge';
-  return usage('command.missing', `${name} needs a command.`, {
-    hint: names ? `${name} ${names}` : 'forge --help',
-  });
+/** The commands of forge by the words that other tools use. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ stop: 'end', finish: 'end', close: 'end', quit: 'end', begin: 'start', new: 'init' },
+  ...{ add: 'feature add', todo: 'feature add', edit: 'feature edit', rm: 'feature remove' },
+  ...{ remove: 'feature remove', delete: 'feature remove', list: 'ls', features: 'ls', tasks: 'ls' },
+  ...{ test: 'done', verify: 'done', check: 'done', show: 'status', info: 'status', view: 'status' },
+  ...{ resume: 'start --resume latest', sessions: 'session list', save: 'checkpoint create' },
+  ...{ restore: 'recover', rollback: 'recover', revert: 'undo', install: 'agent install' },
+  ...{ search: 'recall', find: 'recall', remember: 'learn' },
+};
+
+/** Each word stands for the first of these that the group has. */
+const SYNONYMS_BELOW: Readonly<Record<string, readonly string[]>> = {
+  ...{ ls: ['list'], show: ['list'], view: ['show', 'list'], search: ['list'] },
+  ...{ rm: ['remove', 'uninstall'], delete: ['remove', 'discard'], new: ['add', 'create', 'start'] },
+  ...{ create: ['add', 'start'], run: ['verify'], test: ['verify'], done: ['verify'] },
+  ...{ stop: ['end'], finish: ['end'] },
+};
+
+function nearestCommand(word: string): string | null {
+  if (Object.hasOwn(SYNONYMS, word)) return `forge ${SYNONYMS[word]}`;
+  const listed = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
+  const [near] = namesLike(word, [...Object.keys(SHORT_WAYS), 'version', ...listed]);
+  return near === undefined ? null : `forge ${near}`;
 }
 
-/** `commander.unknownOption` → `command.unknown_option`: our word, whoever parses. */
-const stableCode = (code: string): string =>
-  code.replace('commander.', 'command.').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function nearestBelow(group: Command, word: string): string | null {
+  const names = group.commands.map((command) => command.name());
+  const synonym = SYNONYMS_BELOW[word]?.find((name) => names.includes(name));
+  const near = synonym ?? namesLike(word, names)[0];
+  return near === undefined ? null : asTyped([group.name(), near]);
+}
 
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`;
+/** `forge start` for `session start`. */
+function asTyped(names: readonly string[]): string {
+  const [short] =
+    Object.entries(SHORT_WAYS).find(
+      ([name, { words }]) => name !== 'completion' && words.join(' ') === names.join(' '),
+    ) ?? [];
+  return ['forge', ...(short ? [short] : names)].join(' ');
+}
+
+/** `Login works --test x` → `"Login works" --test x`, for a command whose last argument is a text. */
+function withQuotes(command: Command, argv: readonly string[]): string | null {
+  const { args, registeredArguments } = command;
+  const last = registeredArguments.at(-1);
+  if (!last || !['text', 'name', 'query', 'value'].includes(last.name())) return null;
+  // `feature add Login works now`: a word in lower case is not an id.
+  const isText = !last.required && /^\p{L}+\p{Ll}\p{L}*$/u.test(args[0] ?? '');
+  const ids = isText ? 0 : registeredArguments.length - 1;
+  const rest = [...args];
+  const options = argv.slice(argv.indexOf(command.name()) + 1).filter((word) => {
+    const at = rest.indexOf(word);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0 && word !== '--json';
+  });
+  const text = args.slice(ids).join(' ');
+  const quoted = /["$`\\\n]/.test(text) ? '"TEXT"' : `"${text}"`;
+  return [...args.slice(0, ids), quoted, ...(options.length > 0 ? [formatArgv(options)] : [])].join(' ');
+}

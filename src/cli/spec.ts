@@ -1,44 +1,51 @@
-import type { Forge, LiveKind } from '../index.js';
+import type { CycleView } from '../cycle/render.js';
+import type { Forge, World } from '../index.js';
+import type { Io } from './io.js';
+import type { ProgressBar, Tail } from './screen.js';
 import type { Style } from './style.js';
 
-/** Terminal, streams and person, as one command sees them. */
+declare const FORGE_VERSION: string | undefined;
+
+/** Set by the build; "dev" when run from the sources. */
+export const version = (): string => (typeof FORGE_VERSION === 'string' ? FORGE_VERSION : 'dev');
+
+/** What a command sees of the terminal, the streams and the project. */
 export interface Call {
-  /** Opens the .forge/ here; `not_a_forge` (exit 2) when there is none. */
+  /** Opens the `.forge/` of `cwd`. Throws `not_a_forge` (exit 2) if there is none. */
   forge(): Forge;
   /** The folder the command works in (`-C` applied). */
   cwd: string;
-  /** Options by their long names, in camelCase. */
+  /** Options by their long names in camelCase. */
   options: Record<string, unknown>;
   flags: GlobalFlags;
-  /** A text argument: itself, or stdin for `-`. */
+  /** A text argument; `-` reads stdin. */
   text(argument: string): Promise<string>;
-  /** The same as they are, whatever they are. */
+  /** The unchecked bytes of a file, or of stdin for `-`. */
   bytes(argument: string): Promise<Buffer>;
-  /** The text of a file argument, or of stdin for `-`. `unscanned`: the command scans the part that it stores. */
+  /** The text of a file, or of stdin for `-`. `unscanned`: the command scans the part that it stores. */
   file(argument: string, how?: { unscanned?: boolean }): Promise<string>;
-  /** Status for a person, on stderr; silent with --json and --quiet. */
+  /** Writes a status line to stderr; silent with --json and --quiet. */
   say(line: string): void;
-  /** A running command's output, on stderr; silent with --json and --quiet. */
+  /** Writes a running command's output to stderr; silent with --json and --quiet. */
   stream(chunk: string): void;
-  /** Shows only its last line while it runs. */
-  tail(): import('./screen.js').Tail;
-  /** A bar on stderr once something takes more than a second; silent where no person looks. */
-  progress(label: string): import('./screen.js').ProgressBar;
-  /** True when a question can be asked. */
+  /** Shows only the last line of a running command's output. */
+  tail(): Tail;
+  /** A bar on stderr for work that takes more than a second. */
+  progress(label: string): ProgressBar;
+  /** Whether a question can be asked. */
   interactive: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** For what has to end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
+  /** For work that must end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
-  /** Stages and output of a cycle, on stderr. */
-  cycleView(): import('../cycle/render.js').CycleView;
-  /** A part of the answer, before the whole is there. */
+  /** Shows the stages and the output of a cycle on stderr. */
+  cycleView(): CycleView;
+  /** Writes a part of the answer to stdout before the rest is known. */
   print(line: string): void;
-  /** The answer as the terminal can show it; as it is where there is none. */
+  /** Fits an answer to the terminal on stdout. */
   onScreen(text: string): string;
-  /** Where a protocol is spoken. */
-  channel: import('./io.js').Io['channel'];
-  world: import('../index.js').World;
+  channel: Io['channel'];
+  world: World;
   style: Style;
 }
 
@@ -48,53 +55,67 @@ export interface GlobalFlags {
   dryRun: boolean;
   yes: boolean;
   verbose: boolean;
-  /** Placeholders for e-mail addresses, phone numbers and IPs in what is given. */
+  /** Replaces e-mail addresses, phone numbers and IPs in the input by placeholders. */
   redact: boolean;
 }
 
-/** What may stand for a value, as completion offers it. */
+/** Kinds of ids and names that completion can look up. */
+export type LiveKind =
+  | 'feature'
+  | 'issue'
+  | 'kfr'
+  | 'session'
+  | 'interrupted'
+  | 'checkpoint'
+  | 'backup'
+  | 'knowledge'
+  | 'note'
+  | 'record'
+  | 'setting'
+  | 'setting-value'
+  | 'schema';
+
+/** The values that completion offers. */
 export interface Values {
-  /** Any of these words. */
   words?: readonly string[];
-  /** Ids and names of what is there. */
   live?: readonly LiveKind[];
   paths?: 'files' | 'folders';
-  /** Follows the value at once, and something else follows that: `=` of `ID=TEXT`. */
+  /** Follows the value without a space: `=` of `ID=TEXT`. */
   mark?: string;
 }
 
 export interface OptionSpec {
-  /** As commander has it: `--test <command>`. */
+  /** As in commander: `--test <command>`. */
   flags: string;
   help: string;
-  /** Where the value's name (`<file>`, `<tag>`, `<id>` of what the group is about) does not say it. */
+  /** Needed where the value's name (`<file>`, `<tag>`, `<id>` of the group's subject) does not tell. */
   values?: Values;
   /** May be given several times. */
   many?: boolean;
-  /** A whole number between these. */
+  /** A whole number in this range. */
   number?: [min: number, max: number];
 }
 
-/** One command: argv in, plain value out, rendered for people or printed as JSON. */
+/** One command: argv in, a plain value out, rendered for people or printed as JSON. */
 export interface CommandSpec<T = unknown> {
   name: string;
   /** `<text>`, `[id]`, `<ids...>` */
   args?: readonly string[];
-  /** What may stand for an argument, by its name, where that does not say it. */
+  /** Values of arguments by their names, where the name does not tell. */
   values?: Readonly<Record<string, Values>>;
   summary: string;
-  /** A line that works as it stands. */
+  /** A command line that works as it stands. */
   example: string;
   options?: readonly OptionSpec[];
   /** Takes -n/--dry-run and --redact. */
   writes?: boolean;
-  /** Its arguments are a command to run: what stands in them is kept nowhere. */
+  /** Its arguments are a command to run, which is not stored. */
   runs?: boolean;
   /** Asks before it acts, unless `--yes` is given. */
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;
   render(value: T, style: Style, options: Record<string, unknown>): string;
-  /** Exit code for a value that is an answer but no success. */
+  /** The exit code of an answer that is not a success. */
   exit?(value: T, options: Record<string, unknown>): number;
 }
 
@@ -108,7 +129,7 @@ export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
   return spec as unknown as CommandSpec<never>;
 }
 
-/** What argv asks for. */
+/** A parsed command line. */
 export interface Invocation {
   /** `forge memory record` */
   name: string;

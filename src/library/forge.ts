@@ -2,7 +2,7 @@ import { ForgeError } from '../core/error.js';
 import { systemWorld, type World } from '../core/world.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
 
-/** Opens the `.forge/` at or above `dir` (exit 2 `not_a_forge` when there is none). */
+/** Opens the `.forge/` at or above `dir`. Throws `not_a_forge` (exit 2) if there is none. */
 export function openForge(dir: string, options: ForgeOptions = {}) {
   const context = openContext(dir, worldOf(options), options.dryRun ?? false, options.patience);
   if (options.onProgress) context.onProgress = options.onProgress;
@@ -11,16 +11,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   return {
     /** The project's top folder. */
     root: context.layout.root,
-    /** What was (or with `dryRun` would be) written, as paths from the root. */
+    /** The files that were written, or with `dryRun` would be; relative to the root. */
     get written(): readonly string[] {
       return context.disk.written;
     },
-    /** What the person should know besides the answers. */
+    /** Warnings for a person, besides the results. */
     get warnings(): readonly string[] {
       return context.warnings;
     },
     where: bind(() => import('../status/where.js'), 'whereYouStand', 'looks'),
-    /** VIS-01: the five parts of memory, each with a colour. */
+    /** VIS-01: the health of memory. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     /** AGT-03 */
@@ -54,7 +54,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       confirm: bind(() => import('../feature/feature.js'), 'confirmFeatures'),
       override: bind(() => import('../feature/feature.js'), 'overrideFeature'),
     },
-    /** GIT-06: back to a verified state, and back from there. */
+    /** GIT-06: rolls back to a verified state, and undoes it. */
     recover: {
       plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
       act: bind(() => import('../recover/recover.js'), 'recover'),
@@ -62,12 +62,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
       list: bind(() => import('../recover/rollback.js'), 'listRecoveries', 'reads'),
     },
-    /** GIT-09: takes back the last change that forge made here. */
+    /** GIT-09: takes back the last change that forge made. */
     undo: bind(() => import('../undo/undo.js'), 'undoLast'),
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind(() => import('../cycle/cycle.js'), 'runCycle'),
     loop: bind(() => import('../cycle/loop.js'), 'runLoop'),
-    /** GIT-05: verified states to come back to. */
+    /** GIT-05: verified states to go back to. */
     checkpoint: {
       create: bind(() => import('../checkpoint/create.js'), 'createCheckpoint'),
       list: bind(() => import('../checkpoint/show.js'), 'listCheckpoints', 'reads'),
@@ -75,9 +75,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind(() => import('../checkpoint/show.js'), 'verifyCheckpoints', 'reads'),
       latest: bind(() => import('../checkpoint/read.js'), 'latestCheckpoint', 'reads'),
     },
-    /** GIT-07: all of that in a pipeline. It judges, and changes nothing of it. */
+    /** GIT-07: every check of a pipeline. Changes nothing. */
     ci: bind(() => import('../ci/ci.js'), 'checkAll', 'reads'),
-    /** KNO-03: what people wrote of the system. */
+    /** KNO-03: the description of the system. */
     architecture: {
       show: bind(() => import('../knowledge/architecture.js'), 'showArchitecture', 'reads'),
       edit: bind(() => import('../knowledge/architecture.js'), 'editArchitecture'),
@@ -94,7 +94,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
       verify: bind(() => import('../ledger/verify-memory.js'), 'verifyMemory', 'settles'),
-      // What settles a halt has to work while it stands.
+      // These must work while memory is halted.
       planRepair: bind(() => import('../ledger/repair.js'), 'planRepair', 'settles'),
       repair: bind(() => import('../ledger/repair.js'), 'repairMemory', 'settles'),
       reset: bind(() => import('../ledger/audit.js'), 'resetTier'),
@@ -114,12 +114,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     kfr: {
       list: bind(() => import('../kfr/kfr.js'), 'listKfr', 'looks'),
       patch: bind(() => import('../kfr/kfr.js'), 'patchKfr'),
-      /** The text of a patch. Exit 2 says where it is none. */
+      /** Parses a patch. Exit 2 names the place of an error. */
       parse: async (text: string) => (await import('../kfr/kfr.js')).parsePatch(text),
       clear: bind(() => import('../kfr/kfr.js'), 'clearKfr'),
       inject: bind(() => import('../kfr/kfr.js'), 'injectKfr', 'reads'),
     },
-    /** What agents' hooks ask and tell (AGT-01, KFR-09). */
+    /** For agents' hooks (AGT-01, KFR-09). */
     agent: {
       started: bind(() => import('../agent/conversation.js'), 'noteStart', 'looks'),
       prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'looks'),
@@ -137,16 +137,13 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'looks'),
       fault: bind(() => import('../agent/conversation.js'), 'noteFault', 'looks'),
     },
-    /**
-     * Forge in the files of coding agents (AGT-01). Nothing of it is memory, and a halt is no reason to keep an agent from
-     * being wired or let go: these settle nothing, but work while it stands.
-     */
+    /** forge in the files of coding agents (AGT-01). They are not memory, so this works while it is halted. */
     wiring: {
       install: bind(() => import('../agent/install.js'), 'installAgents', 'settles'),
       uninstall: bind(() => import('../agent/install.js'), 'uninstallAgents', 'settles'),
       status: bind(() => import('../agent/install.js'), 'agentStatus', 'reads'),
     },
-    /** EXM-01…05: what agents' tools told, and whether it still holds. */
+    /** EXM-01…05: what agents found out with their tools, and whether it still holds. */
     finding: {
       add: bind(() => import('../finding/finding.js'), 'addFinding'),
       extract: bind(() => import('../finding/finding.js'), 'extractFinding'),
@@ -193,22 +190,24 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
       show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
     },
-    /** GIT-02: commits of the index, in the protocol. */
+    /** GIT-02: commits the index in the protocol. */
     commit: {
       draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
       make: bind(() => import('../commit/commit.js'), 'makeCommit'),
       template: bind(() => import('../commit/commit.js'), 'commitTemplate', 'reads'),
     },
-    /** Git's hooks (GIT-03). They are no part of memory, so a halt does not keep them. */
+    /** Git hooks (GIT-03). They are not memory, so they work while it is halted. */
     hooks: {
       install: bind(() => import('../hooks/install.js'), 'installHooks', 'settles'),
       uninstall: bind(() => import('../hooks/install.js'), 'uninstallHooks', 'settles'),
+      /** Refuses whatever `install` would refuse, and installs nothing. */
+      check: bind(() => import('../hooks/install.js'), 'checkHooks', 'settles'),
       status: bind(() => import('../hooks/install.js'), 'hooksStatus', 'reads'),
     },
     guard: {
-      /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */
+      /** LTM-13: refuses text (exit 5) and records the refusal. */
       refuseInput: bind(() => import('../guard/guard.js'), 'refuseInput', 'settles'),
-      /** What of some findings no human has allowed. */
+      /** The findings that no human has allowed. */
       withoutAllowed: bind(() => import('../guard/guard.js'), 'withoutAllowed', 'reads'),
       allow: bind(() => import('../guard/allow.js'), 'allowText'),
     },
@@ -227,21 +226,21 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
 
 export type Forge = ReturnType<typeof openForge>;
 
-/** Not use of a session either (SES-07): the way past open questions must not keep it alive when its agent is gone. */
+/** SES-07: these do not keep a session alive when its agent is gone. */
 const NO_ACTIVITY: ReadonlySet<string> = new Set(['discardSessionKept', 'clearKfr', 'endConversation']);
 
-/** `operation(context, ...args)` for an opened `.forge/`. */
+/** An operation without its context. */
 type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
   ? (...args: A) => Promise<Awaited<R>>
   : never;
 
 /**
- * `settles`: works while memory is halted. `starts`: writes, and loads the guard itself while git is at work. `looks` and
- * `starts` are not use of a session (SES-07): a refused start or another agent's hook must not keep it alive.
+ * `settles`: works while memory is halted. `starts`: writes, and loads the guard later. `looks` and `starts` do not count as
+ * use of a session (SES-07).
  */
 type How = 'writes' | 'settles' | 'reads' | 'looks' | 'starts';
 
-/** Binds an operation of a module, which is loaded at the first call, to an opened `.forge/`. */
+/** Binds an operation to an opened `.forge/`. Its module is loaded at the first call. */
 function binder(context: Context) {
   return <M, N extends keyof M & string>(
     load: () => Promise<M>,
@@ -261,7 +260,7 @@ function binder(context: Context) {
         }
         // LTM-05: nothing is written while memory is halted, except by what settles it.
         if (how === 'writes' || how === 'starts') refuseHalted(context.disk);
-        // LTM-13: nothing is written without the guard's rules either.
+        // LTM-13: nothing is written without the guard's rules.
         if (isGuarded) await (await import('../guard/guard.js')).installGuard(context);
         if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);
         const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
@@ -279,7 +278,7 @@ function binder(context: Context) {
   };
 }
 
-/** KFR-10: completes an interrupted promotion first. Where that fails, reading goes on with a warning. */
+/** KFR-10: completes an interrupted promotion. If that fails, reading goes on with a warning. */
 async function finishPromotion(context: Context, isReading: boolean): Promise<void> {
   try {
     await (await import('../kfr/promote.js')).finishPromotion(context);
@@ -292,16 +291,15 @@ async function finishPromotion(context: Context, isReading: boolean): Promise<vo
 }
 
 export interface ForgeOptions {
-  /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */
+  /** The clock, the environment and who asks. Default: this process without a terminal. */
   world?: World;
-  /** Decide and report, write nothing. */
+  /** Report what would happen, and write nothing. */
   dryRun?: boolean;
-  /** How long to wait for another forge that writes here, ms. Default: 5,000. */
+  /** How many ms to wait for the lock. Default: 5,000. */
   patience?: number;
-  /** Told how many bytes of memory were read, of how many, where it has to be verified anew. */
+  /** Called with the bytes of memory that were read, and their total. */
   onProgress?: (read: number, total: number) => void;
 }
 
-/** The surroundings that were given, or this process with no terminal. */
 export const worldOf = ({ world }: Pick<ForgeOptions, 'world'>): World =>
   world ?? systemWorld(process.env, false);

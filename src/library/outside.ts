@@ -1,18 +1,17 @@
-/** What needs no open `.forge/`, or makes one. */
+/** The operations that need no open `.forge/`, or create one. */
 
 import type { World } from '../core/world.js';
-import { type Context, openContext } from '../project/project.js';
 import { type ForgeOptions, worldOf } from './forge.js';
 
 type InFolder<I, R> = (dir: string, world: World, input: I, dryRun: boolean) => Promise<R>;
 
-/** Binds a routine to a folder; it is loaded at the first call. */
+/** An operation on a folder, loaded at the first call. */
 const inFolder =
   <I, R>(load: () => Promise<InFolder<I, R>>) =>
   async (dir: string, input: I = {} as I, options: ForgeOptions = {}): Promise<R> =>
     (await load())(dir, worldOf(options), input, options.dryRun ?? false);
 
-/** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
+/** Creates or repairs the `.forge/` of the project around `dir` (LAY-01, LAY-02). */
 export const initForge = inFolder(async () => (await import('../init/init.js')).initialise);
 
 /** What is wrong with the setup, and what to type. Works without a `.forge/` and while memory is halted. Writes nothing. */
@@ -21,34 +20,15 @@ export const findSymptoms = inFolder(async () => (await import('../doctor/doctor
 /** Merges conflicts in state files (LAY-09), and returns what is still wrong. */
 export const fixConflicts = inFolder(async () => (await import('../doctor/doctor.js')).fixConflicts);
 
-/** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
+/** forge in the user's own files of coding agents (AGT-01). */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
   const { dryRun = false, warn = () => {} } = options;
   return (await import('../agent/install.js')).homeWiring(worldOf(options), dryRun, warn);
 }
 
-/** What `forge init` would ask about: where it would work, and what it sees there. */
+/** What `forge init` would ask about. Reads only. */
 export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'world'> = {}) {
   return (await import('../init/init.js')).inspectProject(dir, worldOf(options));
-}
-
-/**
- * Ids and names that exist in the `.forge/` at or above `dir`, for completion; none where there is no forge, and what can
- * be made out of a damaged one. `before` are the arguments in front. Writes nothing and starts no program.
- */
-export async function liveValues(
-  dir: string,
-  kind: import('./live-values.js').LiveKind,
-  before: readonly string[] = [],
-  options: Pick<ForgeOptions, 'world'> = {},
-) {
-  let context: Context | null = null;
-  try {
-    context = openContext(dir, worldOf(options), true);
-  } catch {
-    // Some values are the same everywhere.
-  }
-  return await (await import('./live-values.js')).liveValues(context, kind, before);
 }
 
 /** Calls a function of a module that is loaded at the first call. */
@@ -59,7 +39,7 @@ const later =
   ): Promise<M[N] extends (...args: never[]) => infer R ? Awaited<R> : never> =>
     await ((await load())[name] as (...args: unknown[]) => never)(...args);
 
-/** The guard without an opened `.forge/`, and for output. Findings name places, never values. */
+/** The guard, for input and output. Findings name places, never values. */
 export const textGuard = {
   inspect: later(() => import('../guard/guard.js'), 'inspectInput'),
   mask: later(() => import('../guard/guard.js'), 'maskText'),
@@ -68,7 +48,7 @@ export const textGuard = {
   fields: later(() => import('../guard/document.js'), 'fieldsOf'),
 };
 
-/** The questions of git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They change nothing of memory. */
+/** For git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They do not change memory. */
 export const hookedMessage = later(() => import('../hooks/git-hooks.js'), 'checkHookedMessage');
 export const preparedMessage = later(() => import('../hooks/git-hooks.js'), 'prepareMessage');
 export const hookedPush = later(() => import('../hooks/git-hooks.js'), 'checkHookedPush');
@@ -76,20 +56,20 @@ export const hookedPush = later(() => import('../hooks/git-hooks.js'), 'checkHoo
 /** Every setting with its default. */
 export const defaultSettings = later(() => import('../config/config.js'), 'defaultSettings');
 
-/** GIT-07: a pipeline to start with. */
+/** GIT-07: a pipeline file. */
 export const ciTemplate = later(() => import('../ci/ci.js'), 'ciTemplate');
 
-/** Scans files, staged changes or commits for secrets and personal data. Needs no `.forge/`. */
+/** Scans files, staged changes or commits for secrets and personal data. */
 export const scanTree = later(() => import('../guard/scan-tree.js'), 'scanTree');
 
-/** GIT-01: checks a message, or the commits of a range. Needs no `.forge/`. */
+/** GIT-01: checks a message, or the commits of a range. */
 export const checkCommits = later(() => import('../commit/check.js'), 'checkCommits');
 
-/** The formats that have a JSON Schema, and one of them. */
+/** The published formats, and the JSON Schema of one. */
 export const schemaNames = later(() => import('./schema.js'), 'schemaNames');
 export const schemaOf = later(() => import('./schema.js'), 'schemaOf');
 
-/** What the tools of the MCP server take. */
+/** The inputs of the MCP tools. */
 export async function toolInputs() {
   const { checkToolInput, toolSchemas } = await import('./tool-input.js');
   return { schemas: toolSchemas(), check: checkToolInput };

@@ -11,7 +11,7 @@ import { configSchema } from '../project/settings.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 
-/** In a file of its own an entry has all its fields: an absent one is null. */
+/** An entry in a file of its own has all fields; a missing value is null. */
 function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {
   const isOptional = (type: unknown): boolean => type instanceof z.ZodMiniOptional;
   const fields = Object.entries(shape).map(([name, type]) => [
@@ -32,16 +32,16 @@ const FORMATS = [
   ARCHIVED_SESSION,
   ACTIVE_ISSUES,
   CHECKPOINT,
-  // No file, but what `forge memory record FILE` takes.
+  // The input of `forge memory record FILE`.
   { name: 'cycle', schema: CycleInput },
 ];
 
-/** Every published format's name. */
+/** The names of the published formats. */
 export function schemaNames(): string[] {
   return ['config', ...FORMATS.map(({ name }) => name)].sort();
 }
 
-/** The JSON Schema (draft 2020-12) of a format, from the same source that validates it. */
+/** The JSON Schema (draft 2020-12) of a format, from the schema that validates it. */
 export function schemaOf(name: string): Record<string, unknown> {
   const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
   if (!schema)

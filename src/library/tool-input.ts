@@ -11,7 +11,7 @@ import { SessionStartInput } from '../session/rules.js';
 
 const text = z.optional(z.string());
 
-/** What an operation may have; which of it each needs is told by the patch itself, operation by operation. */
+/** The patch reports what each operation needs. */
 const Operation = z.looseObject({
   op: z.enum(OPERATIONS),
   kind: z.optional(z.enum(KINDS)),
@@ -22,7 +22,7 @@ const Operation = z.looseObject({
   reason: text,
 });
 
-/** What the tools of the MCP server take: the very schemas of the operations behind them, cut to what a tool needs. */
+/** The inputs of the MCP tools: the schemas of the operations behind them, cut to what a tool needs. */
 const TOOL_INPUTS = {
   session_working_memory_update: z.strictObject({ operations: z.array(Operation) }),
   session_note_promote: z.strictObject({ id: z.string() }),
@@ -51,7 +51,7 @@ const TOOL_INPUTS = {
 };
 export type ToolName = keyof typeof TOOL_INPUTS;
 
-/** The JSON Schema of each tool's input. Short: all of them stand in every prompt. */
+/** The JSON Schema of each tool's input. Short, because every prompt contains them. */
 export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
   const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
     const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
@@ -60,7 +60,7 @@ export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
   return Object.fromEntries(entries);
 }
 
-/** Properties that a model guesses wrong. */
+/** Properties that models get wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   session_start: { join: 'work beside the agent that holds it' },
   session_end: { learned: 'a list, one lesson each', confirm: 'ids of candidates, such as C-317' },
@@ -74,7 +74,7 @@ function described<T extends { properties?: Record<string, object> }>(name: stri
   return { ...schema, properties };
 }
 
-/** Bounds that only say what a number can hold, and what holds for all objects alike, tell a model nothing. */
+/** Removes bounds that do not help a model. */
 function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);
   if (typeof value !== 'object' || value === null) return value;
@@ -86,7 +86,7 @@ function shorten(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, child]) => [key, shorten(child)]));
 }
 
-/** Exit 2 names the field that is wrong. Operations of a patch are looked at one by one later. */
+/** Exit 2 names the invalid field. The operations of a patch are checked one by one later. */
 export function checkToolInput(name: ToolName, input: unknown): Record<string, unknown> {
   const patch = name === 'session_working_memory_update';
   return checkInput(patch ? Patch : (TOOL_INPUTS[name] as z.ZodMiniType), input) as Record<string, unknown>;

@@ -1,6 +1,5 @@
 import { maskError, refuseFields } from '../cli/input-guard.js';
-import { type Call, command, type Group } from '../cli/spec.js';
-import { version } from '../cli/version.js';
+import { type Call, command, type Group, version } from '../cli/spec.js';
 import { isBuilder } from '../core/environment.js';
 import { toForgeError } from '../core/error.js';
 import { openForge, servedWorld, textGuard, toolInputs } from '../index.js';

@@ -62,7 +62,7 @@ const set: CommandSpec<Focus> = {
     {
       flags: '--skill <name>',
       help: 'the active skill; none clears it',
-      values: { words: ['none'], live: ['skill'] },
+      values: { words: ['none'] },
     },
   ],
   writes: true,

@@ -26,18 +26,17 @@ describe('words for bash', () => {
 describe('forge complete SHELL', () => {
   it('prints the script alone; without a shell it says where it belongs, and changes no file', async () => {
     const project = makePlainProject();
-    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+    for (const shell of ['bash', 'zsh', 'fish']) {
       const { stdout, stderr, exitCode } = await runForge(project, ['complete', shell]);
       expect([exitCode, stderr]).toEqual([0, '']);
       expect(stdout).toContain(`--shell=${shell}`);
       expect(stdout).not.toMatch(/\bundefined\b|\$\{'/);
       const hint = await runForge(project, ['complete'], { env: { SHELL: `/usr/bin/${shell}` } });
       expect(hint.stdout).toContain(`forge complete ${shell}`);
-      expect(hint.stdout).toMatch(/^\w+: put this into \S+:\n/);
+      expect(hint.stdout).toMatch(/^\w+: put this into .+:\n/);
     }
     const unknown = await runForge(project, ['complete'], { env: { SHELL: '/bin/tcsh' } });
-    for (const shell of ['bash', 'zsh', 'fish', 'powershell'])
-      expect(unknown.stdout).toContain(`${shell}: put`);
+    for (const shell of ['bash', 'zsh', 'fish']) expect(unknown.stdout).toContain(`${shell}: put`);
   });
 
   it('B-42 offers only words that every shell takes for themselves', async () => {
@@ -62,7 +61,7 @@ describe('forge complete SHELL', () => {
       project,
       odd.map((id) => ({ id, name: 'a' })),
     );
-    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+    for (const shell of ['bash', 'zsh', 'fish']) {
       const args = ['complete', `--shell=${shell}`, '--current=', '--', 'feature', 'show'];
       const { stdout } = await runForge(project, args);
       expect([shell, stdout]).toEqual([shell, 'words\nA-1\n日本\n']);

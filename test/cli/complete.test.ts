@@ -1,4 +1,3 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
@@ -7,7 +6,6 @@ import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forg
 import {
   differences,
   featureFile,
-  KNOWLEDGE,
   makeForge,
   makePlainForge,
   putFeatures,
@@ -54,11 +52,10 @@ async function used(): Promise<{ project: Project; session: string; note: string
     'i',
   ]);
   await record(project);
-  const commit = project.git('rev-parse', 'HEAD');
-  const tags = ['loose-v3', 'made-v1', '$(touch`pwned`)-v1', 'none'];
-  for (const tag of tags) project.write(`.git/refs/tags/checkpoint/${tag}`, `${commit}\n`);
-  project.write('.git/packed-refs', `${commit} refs/tags/checkpoint/packed-v2\n`);
-  project.write('.git/refs/forge/backup/2026-word', `${commit}\n`);
+  await forgeJson(project, ['checkpoint', 'create', 'made', '--verify', 'true']);
+  await forgeJson(project, ['feature', 'add', 'A-3', 'Gone']);
+  await forgeJson(project, ['feature', 'remove', 'A-3']);
+  project.git('tag', 'checkpoint/$(touch`pwned`)-v1');
   return { project, session: session.id, note: id.slice(0, 12), learned: learning.id };
 }
 
@@ -123,21 +120,20 @@ describe('forge complete --shell=…', () => {
       ['note show', [note]],
       ['knowledge remove', [learned]],
       ['knowledge add', ['success', 'failure', 'invariant']],
-      ['checkpoint show', ['loose-v3', 'made-v1', 'packed-v2']],
-      ['recover --to', ['loose-v3', 'made-v1', 'packed-v2']],
-      ['focus set --skill', ['code-generation', 'git-workflow', 'linear-integration', 'qa-review', 'none']],
+      ['checkpoint show', ['made-v1']],
+      ['recover --to', ['made-v1']],
       ['agent install', ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot', 'all']],
-      ['hooks install --who', ['mine', 'agents', 'all']],
+      ['hooks install --into', ['husky', 'lefthook', 'scripts']],
       ['config set session.commit', ['true', 'false']],
       ['config set briefing.budget', ['2000']],
-      ['config set commit.enforce', ['block', 'warn', 'off']],
+      ['config set commit.enforce', ['block']],
       ['config set commit.sections', []],
       ['cycle --task', ['A-1', 'A-2']],
-      ['complete', ['bash', 'zsh', 'fish', 'powershell']],
+      ['complete', ['bash', 'zsh', 'fish']],
     ] as const)
       expect([line, await valuesAt(project, line)]).toEqual([line, values]);
     expect(await valuesAt(project, 'memory show')).toContain(note);
-    expect((await valuesAt(project, 'recover --undo'))[0]).toBe('2026-word');
+    expect((await valuesAt(project, 'undo'))[0]).toMatch(/^\d{8}T\d{6}Z-/);
     expect(await valuesAt(project, 'config get')).toContain('briefing.budget');
     expect(await valuesAt(project, 'schema')).toContain('features');
   });
@@ -181,19 +177,13 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(project, 'feature edit A-1 -', '-n')).toContain('-n');
   });
 
-  it('works in memory that is damaged, in a folder without one, and without git', async () => {
+  it('offers nothing for a damaged file, and works without git', async () => {
     const { project } = await used();
-    putFeatures(project, [{ id: 'A-9', status: 7 }]);
-    expect(await valuesAt(project, 'feature show')).toEqual(['A-9']);
-    project.write(KNOWLEDGE, '{ not json');
-    project.write('.forge/config.toml', 'not toml [[');
-    for (const line of ['knowledge remove', 'config set briefing.budget'])
-      expect([line, await valuesAt(project, line)]).toEqual([line, []]);
-    project.write(featureFile('A-9'), 'x');
-    expect(await valuesAt(project, 'feature show')).toEqual(['A-9']);
+    project.write(featureFile('A-1'), 'x');
+    expect(await valuesAt(project, 'feature show')).toEqual([]);
     expect(await valuesAt(project, 'kfr patch --remove')).toEqual(['kfr-1', 'kfr-2']);
-    project.write('.git/packed-refs', Buffer.from([0xff, 0, 0x0a]));
-    expect(await valuesAt(project, 'checkpoint show')).toEqual(['loose-v3', 'made-v1']);
+    project.write('.forge/config.toml', 'not toml [[');
+    expect(await valuesAt(project, 'config set briefing.budget')).toEqual([]);
     const plain = await makePlainForge();
     await forgeJson(plain, ['feature', 'add', 'B', 'b']);
     expect(await valuesAt(plain, 'feature show')).toEqual(['B']);
@@ -204,39 +194,24 @@ describe('forge complete --shell=…', () => {
     const project = await makeForge();
     putFeatures(
       project,
-      Array.from({ length: 20_000 }, (_, i) => ({ id: `F-${i}`, name: 'x', status: 'not_implemented' })),
+      Array.from({ length: 2000 }, (_, i) => ({ id: `F-${i}`, name: 'x', status: 'not_implemented' })),
     );
-    expect(await valuesAt(project, 'feature show', 'F-1999')).toEqual([
-      'F-1999',
-      ...Array.from({ length: 10 }, (_, i) => `F-1999${i}`),
+    expect(await valuesAt(project, 'feature show', 'F-199')).toEqual([
+      'F-199',
+      ...Array.from({ length: 10 }, (_, i) => `F-199${i}`),
     ]);
     expect((await valuesAt(project, 'feature show')).length).toBe(1000);
   });
 
-  it('writes nothing, starts no program and says nothing, whatever it is asked', async () => {
+  it('writes nothing and prints no error', async () => {
     const { project } = await used();
-    const bin = makePlainProject();
-    mkdirSync(bin.path('bin'));
-    for (const program of ['git', 'sh', 'gpg']) {
-      writeFileSync(bin.path('bin', program), `#!/bin/sh\n: > '${bin.path('started')}'\n`);
-      chmodSync(bin.path('bin', program), 0o755);
-    }
     const before = snapshot(project.dir);
-    const env = { PATH: bin.path('bin'), XDG_STATE_HOME: bin.path('state') };
-    const lines = [
-      'feature show',
-      'memory show',
-      'checkpoint show',
-      'recover --undo',
-      'session show',
-      'config set session.commit',
-    ];
+    const lines = ['feature show', 'memory show', 'checkpoint show', 'undo', 'session show'];
     for (const words of [...lines.map((line) => line.split(' ')), ['-C', '/nosuch', 'next'], ['--color']]) {
       const args = ['complete', '--shell=fish', '--current=', '--', ...words];
-      expect(runBinary(project.dir, args, { env })).toMatchObject({ exitCode: 0, stderr: '' });
+      expect(runBinary(project.dir, args)).toMatchObject({ exitCode: 0, stderr: '' });
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    expect(bin.has('started') || bin.has('state')).toBe(false);
   });
 
   it('what is no question gets no answer', async () => {

@@ -7,7 +7,7 @@ import {
   SHORT_WAYS,
   TOPICS,
 } from '../../src/cli/groups.js';
-import { ABOUT } from '../../src/cli/help/about.js';
+import { ABOUT } from '../../src/cli/about.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';

@@ -14,9 +14,9 @@ describe('what text brings along', () => {
     ] as const) {
       const { stderr, exitCode } = await runForge(project, args, stdin === undefined ? {} : { stdin });
       expect(exitCode, stderr).toBe(0);
-      expect(stderr.match(/Left out of the text/g)).toHaveLength(1);
+      expect(stderr.match(/Removed from the text/g)).toHaveLength(1);
       expect(stderr).toContain(
-        'Left out of the text: terminal colours, carriage returns, a byte order mark, zero-width spaces.',
+        'Removed from the text: terminal colours, carriage returns, a byte order mark, zero-width spaces.',
       );
     }
     const notes = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);

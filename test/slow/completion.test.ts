@@ -92,7 +92,6 @@ describe('completion at a terminal', () => {
         ['forge memory record a\\ fi\t', 'a file $(touch pwned).json'],
         ['forge memory record --log=a\\ fi\t', '--log=a file $(touch pwned).json'],
         ['forge -C a\\ fo\t', 'a folder'],
-        ['forge focus set --skill qa\t', 'qa-review'],
         ['forge help exit\t', 'exit-codes'],
         ['forge complete z\t', 'zsh'],
         ['forge nosuch x\t', 'x'],

@@ -56,7 +56,7 @@ async function interrupt(child: ChildProcess, after: string): Promise<void> {
   child.stderr?.on('data', (chunk) => (shown += chunk));
   await until(() => shown.includes(after));
   child.kill('SIGINT');
-  await until(() => shown.includes('Interrupted: what runs is finished, judged and recorded.'));
+  await until(() => shown.includes('Interrupted: the current stage is finished and recorded.'));
 }
 
 /** A project in which a cycle stays in one stage for long. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { idHere } from '../commit/check.js';
+import { validId } from '../commit/check.js';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
@@ -234,7 +234,7 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
     const outcome = await commitHere(context, {
       folder: place.folder,
       text: {
-        id: idHere(context, issue),
+        id: validId(context, issue),
         subject: 'Memory at a checkpoint',
         what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
         why: message ?? 'A verified state is marked, to come back to.',
@@ -306,7 +306,7 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
   disk.withLock(() => {
     if (!disk.exists(path)) disk.replace(path, encodeDocument(manifest));
   });
-  const id = idHere(context, issueOf(name));
+  const id = validId(context, issueOf(name));
   return commitHere(context, {
     folder: shownFrom(repository?.root ?? layout.root, checkpointsFolder(layout)),
     text: {

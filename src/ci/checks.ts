@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { verifyCheckpoints } from '../checkpoint/show.js';
-import { checkRange, type RangeCommit, rulesHere } from '../commit/check.js';
+import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
@@ -39,7 +39,7 @@ export async function lookAtCommits(context: Context, found: CiRange): Promise<L
   const { repository, world } = context;
   const { enforce, who } = readConfig(context).commit;
   if (enforce === 'off' || !repository) return skipped('[commit] enforce = "off"');
-  const commits = await checkRange(repository, world, found.range, rulesHere(context), context);
+  const commits = await checkRange(repository, world, found.range, readRules(context), context);
   const bound = commits.filter(({ mark }) => who === 'all' || mark !== null);
   const exempt = bound.filter((commit) => commit.exempt !== undefined).length;
   const free = commits.length - bound.length;

@@ -19,7 +19,10 @@ export const GROUPS: readonly GroupEntry[] = [
       'Show where you stand (forge without a command)',
       async () => ({ group: (await import('../status/command.js')).whereGroup }),
     ],
-    hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command-hook.js')],
+    hook: [
+      'Answer a hook of an agent (called by agents)',
+      async () => ({ group: (await import('../hooks/command.js')).hookGroup }),
+    ],
   }),
   ...under('Start', {
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],

@@ -12,7 +12,7 @@ import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
-import { type CheckedMessage, checkMessage, type MessageState } from './protocol.js';
+import { checkMessage, type MessageState } from './protocol.js';
 import {
   type CommitRules,
   type CommitSettings,
@@ -27,15 +27,14 @@ import {
 } from './rules.js';
 
 export interface CommitCheckInput {
-  /** A message that is to become a commit. */
+  /** The message of a commit that is not made yet. */
   message?: Buffer;
-  /** The message's file, absolute: git's own are exempt while git is in the middle of something. */
+  /** The absolute path of the message. Git's own messages are exempt during a merge, rebase and the like. */
   file?: string;
-  /** Commits that are there, `A..B`; or ids of commits, those left out with `^` in front. */
   range?: Range;
 }
 
-/** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
+/** `A..B`, or commit ids, with `^` in front of those that are left out. */
 export type Range = string | readonly string[];
 
 export interface CheckedCommit {
@@ -50,7 +49,7 @@ export interface CommitCheck {
   commits: CheckedCommit[];
 }
 
-/** GIT-01: what a message has to say otherwise. Needs no `.forge/`: without one the defaults hold. */
+/** GIT-01: checks one message or the commits of a range. Outside a `.forge/` the default settings apply. */
 export async function checkCommits(
   from: string,
   world: World,
@@ -63,45 +62,57 @@ export async function checkCommits(
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
-  const rules = context ? rulesHere(context) : makeRules();
   if (context) knowAllowed(context);
-  const commits: CheckedCommit[] = [];
-  if (message !== undefined) {
-    const state: MessageState = repository
-      ? await stateOf(repository, world, message, file)
-      : { strips: true };
-    const text = aboveScissors(message, state.comment);
-    const checked = checkMessage(text, rules, state);
-    const { subject, exempt, problems } = withoutSecrets(text, checked, await loadGuard(world.env, context));
-    commits.push({ subject, ...(exempt ? { exempt } : {}), problems });
-  } else {
-    if (!repository)
-      throw usage('commit.no_git', `${from} is not in a git repository.`, {
-        hint: 'forge commit check FILE',
-      });
-    const checked = await checkRange(repository, world, range as Range, rules, context);
-    commits.push(...checked.map(({ mark: _, people: __, ...commit }) => commit));
-  }
+  const rules = context ? readRules(context) : makeRules();
+  const commits =
+    message === undefined
+      ? (await checkRange(requireGit(from, repository), world, range as Range, rules, context)).map(
+          ({ mark: _, people: __, ...commit }): CheckedCommit => commit,
+        )
+      : [await checkFile(message, file, rules, { repository, world, context })];
   return { ok: commits.every(({ problems }) => problems.length === 0), commits };
 }
 
-/** The rules of this `.forge/`. The ids of its features may stand in a subject. */
-export const rulesHere = (context: Context): CommitRules =>
-  makeRules(
-    readConfig(context).commit,
-    readFeatures(context).map(({ id }) => id),
-  );
+function requireGit(from: string, repository: Repository | null): Repository {
+  if (repository) return repository;
+  throw usage('commit.no_git', `${from} is not in a git repository.`, { hint: 'forge commit check FILE' });
+}
 
-/** What the settings ask of git's hooks. */
+interface Place {
+  repository: Repository | null;
+  world: World;
+  context: Context | undefined;
+}
+
+async function checkFile(
+  message: Buffer,
+  file: string | undefined,
+  rules: CommitRules,
+  { repository, world, context }: Place,
+): Promise<CheckedCommit> {
+  const state: MessageState = repository
+    ? await readMessageState(repository, world, { message, file, isEdited: true })
+    : { strips: true };
+  const text = aboveScissors(message, state.comment);
+  const guard = await loadGuard(world.env, context);
+  const { mark: _, ...checked } = checkMessage(text, rules, state);
+  return withoutSecrets(text, checked, guard);
+}
+
+/** The rules of this `.forge/`. Feature ids are valid ids. */
+export const readRules = (context: Context): CommitRules =>
+  makeRules(readConfig(context).commit, () => readFeatures(context).map(({ id }) => id));
+
+/** `[commit]` as the git hooks apply it. */
 export interface Enforcement {
   enforce: 'block' | 'warn' | 'off';
   settings: CommitSettings;
-  /** Why only secrets are looked for, which no setting turns off; null where everything is. */
+  /** Why the settings cannot be read. Hooks then look for secrets only. */
   unread: string | null;
 }
 
-/** Unreadable settings refuse nobody's commit. */
-export function enforcementHere(context: Context): Enforcement {
+/** Unreadable settings must not block commits. */
+export function readEnforcement(context: Context): Enforcement {
   try {
     const { enforce, ...settings } = readConfig(context).commit;
     return { enforce, settings, unread: null };
@@ -110,10 +121,11 @@ export function enforcementHere(context: Context): Enforcement {
   }
 }
 
-/** An id that a commit of forge's own may have: a checkpoint may have another name. */
-export const idHere = (context: Context, id: string): string => (rulesHere(context).isId(id) ? id : NO_ISSUE);
+/** The id for one of forge's own commits. A checkpoint may have a name that is not an id. */
+export const validId = (context: Context, id: string): string =>
+  readRules(context).isId(id) ? id : NO_ISSUE;
 
-/** The state files of the git dir, in this order. The first that exists names the operation. */
+/** Files of the git dir. The first one that exists names the operation. */
 const STATE_FILES: readonly (readonly [file: string, operation: Operation])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply', 'rebase'],
@@ -122,25 +134,52 @@ const STATE_FILES: readonly (readonly [file: string, operation: Operation])[] = 
   ['REVERT_HEAD', 'revert'],
 ];
 
-/** The operation whose message git would ask for now. */
+/** The git operation in progress. */
 export const operationOf = ({ gitDir }: Repository): Operation | undefined =>
   STATE_FILES.find(([file]) => existsSync(join(gitDir, file)))?.[1];
 
-/** How git reads the message files of this repository. */
-export interface MessageSettings {
-  comment: string;
-  /** `commit.cleanup`; undefined: with an editor git drops comments, without one it keeps them. */
-  cleanup: string | undefined;
+interface MessageFile {
+  message: Buffer;
+  file?: string | undefined;
+  /** Git's editor showed the message. Then git drops comments by default. */
+  isEdited: boolean;
 }
 
-/** The environment of a hook may have settings of its own (`git -c core.commentChar=…`). */
-export async function readMessageSettings({ root }: Repository, { env }: World): Promise<MessageSettings> {
+const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
+
+/** How git will read and store a message file of this repository. */
+export async function readMessageState(
+  repository: Repository,
+  world: World,
+  { message, file = '', isEdited }: MessageFile,
+): Promise<MessageState & { comment: string }> {
+  const git = gitIn(repository.root, world.env);
+  const settings = readMessageSettings(repository, world);
+  const parent = readTip(repository) ?? undefined;
+  const named = [...message.toString('latin1').matchAll(PARENT)].at(-1)?.[1];
+  const isOther = named !== undefined && !parent?.startsWith(named);
+  const isUnknown = isOther && (await git(['cat-file', '-e', `${named}^{commit}`])).code !== 0;
+  const { comment, cleanup } = await settings;
+  return {
+    comment,
+    strips: cleanup === 'strip' || (cleanup === 'default' && isEdited),
+    operation: file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined,
+    parent,
+    unknownParent: isUnknown ? named : undefined,
+  };
+}
+
+/** The settings may be in a hook's environment only (`git -c core.commentChar=…`). */
+async function readMessageSettings(
+  { root }: Repository,
+  { env }: World,
+): Promise<{ comment: string; cleanup: string }> {
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );
   const args = ['config', '-z', '--get-regexp', '^(core\\.comment(char|string)|commit\\.cleanup)$'];
   const { stdout } = await gitIn(root, env)(args, { env: Object.fromEntries(own) as Record<string, string> });
-  const settings: MessageSettings = { comment: DEFAULT_COMMENT, cleanup: undefined };
+  const settings = { comment: DEFAULT_COMMENT, cleanup: 'default' };
   for (const entry of stdout.split('\0').filter(Boolean)) {
     const [key = '', value = ''] = entry.split('\n');
     if (key === 'commit.cleanup') settings.cleanup = value;
@@ -149,38 +188,7 @@ export async function readMessageSettings({ root }: Repository, { env }: World):
   return settings;
 }
 
-/** Git drops comments by this setting, or because its editor showed the message. */
-export const dropsComments = ({ cleanup = 'default' }: MessageSettings, isEdited: boolean): boolean =>
-  cleanup === 'strip' || (cleanup === 'default' && isEdited);
-
-const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
-
-/** `isEdited`: whether git's editor showed the message, which is not known of a file. */
-export async function stateOf(
-  repository: Repository,
-  world: World,
-  message: Buffer,
-  file = '',
-  isEdited = true,
-): Promise<MessageState & { comment: string }> {
-  const settings = readMessageSettings(repository, world);
-  const parent = readTip(repository) ?? undefined;
-  const named = [...message.toString('latin1').matchAll(PARENT)].at(-1)?.[1];
-  // Git is asked only about a parent that is not the commit of HEAD.
-  const isAsked = named !== undefined && !parent?.startsWith(named);
-  const known =
-    isAsked && (await gitIn(repository.root, world.env)(['cat-file', '-e', `${named}^{commit}`])).code === 0;
-  const { comment } = await settings;
-  return {
-    comment,
-    strips: dropsComments(await settings, isEdited),
-    operation: file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined,
-    parent,
-    unknownParent: isAsked && !known ? named : undefined,
-  };
-}
-
-/** A commit of a range, and whose it is. */
+/** A commit of a range with its author and origin. */
 export interface RangeCommit extends CheckedCommit {
   sha: string;
   mark: Mark;
@@ -191,8 +199,6 @@ export interface RangeCommit extends CheckedCommit {
 const FORMAT = '--format=%H %P%n%an%n%ae%n%ce%n%ct%n%B';
 const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', FORMAT];
 const MAX_MESSAGE = 16 * 1024 * 1024;
-/** Messages that the guard scans at once. A scan costs the same for a line and for a page. */
-const PAGE = 256;
 
 /** The commits of a range, newest first. Exit 2 for an invalid range. */
 export async function checkRange(
@@ -203,35 +209,18 @@ export async function checkRange(
   context?: Context,
 ): Promise<RangeCommit[]> {
   const range = typeof named === 'string' ? named : named.join(' ');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision has one, and git would cut there
-  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range))
-    throw noRange(range, 'it is not a revision');
-  const messages: Buffer[] = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
+  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range)) throw noRange(range);
+  const guard = await loadGuard(env, context);
   const commits: RangeCommit[] = [];
-  const cutter = new Cutter(
-    (bytes) => {
-      const { message, ...commit } = checkStored(bytes, rules);
-      messages.push(message);
-      commits.push(commit);
-    },
-    0,
-    MAX_MESSAGE,
-  );
+  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), 0, MAX_MESSAGE);
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
-  const [guard, { code, stderr }] = await Promise.all([
-    loadGuard(env, context),
-    streamGit(root, env)(args, (chunk) => cutter.push(chunk)),
-  ]);
-  if (code !== 0)
-    throw isNoRange(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
-  let isClean = false;
-  return commits.map((commit, i) => {
-    if (i % PAGE === 0) isClean = guard.scanGrave(messages.slice(i, i + PAGE).join('\n\n')).length === 0;
-    return isClean ? commit : withoutSecrets(messages[i] as Buffer, commit, guard);
-  });
+  const { code, stderr } = await streamGit(root, env)(args, (chunk) => cutter.push(chunk));
+  if (code === 0) return commits;
+  throw isNoRange(stderr) ? noRange(range) : gitError(args, stderr);
 }
 
-function checkStored(bytes: Buffer, rules: CommitRules): RangeCommit & { message: Buffer } {
+function checkStored(bytes: Buffer, rules: CommitRules, guard: Guard): RangeCommit {
   let end = -1;
   for (let i = 0; i < 5; i++) end = bytes.indexOf('\n', end + 1);
   const head = bytes.toString('utf8', 0, end).split('\n');
@@ -240,31 +229,28 @@ function checkStored(bytes: Buffer, rules: CommitRules): RangeCommit & { message
   const people = { author, authorEmail, committerEmail, at: Number(at) };
   const message = bytes.subarray(end + 1);
   const state = { stored: true, parents: parents.length, parent: parents[0] ?? null, people };
-  const { subject, exempt, problems, mark } = checkMessage(message, rules, state);
-  return { sha, subject, ...(exempt ? { exempt } : {}), problems, mark, people, message };
+  return withoutSecrets(message, { sha, ...checkMessage(message, rules, state), people }, guard);
 }
 
-const noRange = (range: string, why: string): Error =>
-  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here: ${why}.`, {
+const noRange = (range: string): Error =>
+  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
   });
 
-/** A secret is named, never shown: neither in the subject nor in what another rule would quote. */
-export function withoutSecrets<T extends CheckedCommit | CheckedMessage>(
+/** A secret replaces all other problems, which could quote it. Its value is never shown. */
+export function withoutSecrets<T extends { subject: string; problems: Problem[] }>(
   message: Buffer,
   checked: T,
   guard: Guard,
 ): T {
-  const text = message.toString('utf8');
-  const hits = guard.scanGrave(text);
+  const hits = guard.scanGrave(message.toString('utf8'));
   if (hits.length === 0) return checked;
-  const fix = 'sha' in checked ? 'The same without it; if it is real, revoke it.' : 'The same without it.';
   const problems = hits.slice(0, 20).map(
     ({ rule, what, line }): Problem => ({
       rule: 'secret',
       line,
       message: `${what} (rule ${rule}).`,
-      fix,
+      fix: 'The same without it; if it is real, revoke it.',
     }),
   );
   return { ...checked, subject: '…', problems };

@@ -13,67 +13,66 @@ import { loadGuard, refuseFound } from '../guard/guard.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { operationOf, rulesHere } from './check.js';
+import { operationOf, readRules } from './check.js';
 import { amendMessage, CommitInput, composeMessage, gatherMessages } from './compose.js';
 import { keepGitState } from './git-state.js';
 import { type CommitMessage, cleanMessage, formatCommitMessage } from './message.js';
 import { checkMessage } from './protocol.js';
-import { branchMessages, knownWork } from './work.js';
+import { branchMessages, readWork } from './work.js';
 
 export interface CommitWatch {
-  /** What hooks and git say, as it comes. */
+  /** Output of hooks and git, in chunks. */
   onOutput?: (chunk: string) => void;
-  /** Ends git. */
+  /** Stops git. */
   signal?: AbortSignal;
 }
 
 export interface MadeCommit {
-  /** Not there with dryRun. */
+  /** Absent in a dry run. */
   commit?: { hash: string; short: string; subject: string };
   message: string;
 }
 
-/** The message that a commit would have, as far as it is known. */
+/** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
   const input = checkCommitInput(raw);
   const { repository, git } = requireRepository(context);
   const { all = false, amend = false } = input;
-  const { root } = repository;
+  const plan = { root: repository.root, git, all };
   if (amend) {
     const last = await readHead(git);
     if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
     const parent = 'HEAD^1';
-    const isRoot = (await commitAt(git, parent)) === null;
-    const files = await readStagedFiles(git, all, isRoot ? 'HEAD' : parent);
-    return amendMessage(input, await knownWork(context, { root, git, all, files, parent }), last.message);
+    const base = (await commitAt(git, parent)) === null ? 'HEAD' : parent;
+    const files = await readStagedFiles(git, all, base);
+    return amendMessage(input, await readWork(context, { ...plan, files, parent }), last.message);
   }
   const files = await readStagedFiles(git, all);
   if (files.length === 0)
-    throw usage('commit.nothing', all ? 'No file that git knows has changed.' : 'Nothing is staged.', {
+    throw usage('commit.nothing', all ? 'No tracked file has changed.' : 'Nothing is staged.', {
       hint: all ? 'git add -A   # new files too' : 'git add -A\nforge commit -a   # changed files only',
     });
-  return composeMessage(input, await knownWork(context, { root, git, all, files }));
+  return composeMessage(input, await readWork(context, { ...plan, files }));
 }
 
 export interface CommitTemplate {
   text: string;
 }
 
-/** GIT-02: a message, or with `pullRequest` a description, with what is known filled in and the rest left open. */
+/** GIT-02: a message with the known parts filled in. With `pullRequest`, one text for all commits of the branch. */
 export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
 ): Promise<CommitTemplate> {
   const { repository, git } = requireRepository(context);
   const files = await readStagedFiles(git, false);
-  const work = await knownWork(context, { root: repository.root, git, files, all: false });
-  const draft = composeMessage({}, work);
+  const work = await readWork(context, { root: repository.root, git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
   const commits = base === null ? [] : await messagesSince(repository, git, base);
-  return { text: formatCommitMessage(gatherMessages(draft, commits)) };
+  return { text: formatCommitMessage(gatherMessages(composeMessage({}, work), commits)) };
 }
 
-/** What is on the server comes first: that is what the pull request is against. */
+/** The base of a pull request is the branch on the server. The local one is the fallback. */
 async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
   const remote = (await knownRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
@@ -81,10 +80,7 @@ async function messagesSince(repository: Repository, git: Git, base: string): Pr
   return [];
 }
 
-/**
- * GIT-02. A commit of the index as git makes it: with the person's own git, so that their hooks, signing and filters run.
- * Until it is made the message lies in a file, whatever stops it.
- */
+/** GIT-02: commits the index with the user's own git, so that their hooks, signing and filters run. */
 export async function makeCommit(
   context: Context,
   raw: CommitInput = {},
@@ -96,7 +92,7 @@ export async function makeCommit(
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
-  // Report a problem with keeping it before the commit is made.
+  // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
@@ -128,7 +124,7 @@ function requireRepository({ repository, git, layout }: Context): { repository: 
   throw usage('commit.no_git', `${layout.root} is not in a git repository.`, { hint: 'git init' });
 }
 
-/** Git has the message and the parents of that commit already. A rebase stops for commits to be amended. */
+/** Git already has the message and the parents of that commit. A rebase may stop to amend one. */
 function requireNoOperation(repository: Repository, amend: boolean): void {
   const operation = operationOf(repository);
   if (!operation || (amend && operation === 'rebase')) return;
@@ -143,17 +139,13 @@ function requireTexts(draft: CommitMessage): CommitMessage {
       hint: 'forge commit -m "TEXT" --why "TEXT"',
     });
   if (draft.why === '')
-    throw usage(
-      'commit.why',
-      'The message needs a reason: the session has no goal, and no task is in focus.',
-      {
-        hint: 'forge commit --why "TEXT"',
-      },
-    );
+    throw usage('commit.why', 'There is no reason: the session has no goal, and no task is in focus.', {
+      hint: 'forge commit --why "TEXT"',
+    });
   return draft;
 }
 
-/** The message is kept in a file until the commit is made: a hook of the person's may refuse it. */
+/** The message stays in a file until the commit is made: one of the user's hooks may reject it. */
 async function commitIndex(
   context: Context,
   own: UserGit,
@@ -171,63 +163,52 @@ async function commitIndex(
     return;
   }
   const lines = stderr.trim().split('\n');
-  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
-  const again = formatArgv([
-    'git',
-    'commit',
-    ...(amend ? ['--amend'] : []),
-    '--cleanup=verbatim',
-    '-F',
-    file,
-  ]);
-  throw outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
-    hint: `The message is kept; once that is settled: ${again}`,
+  const reason = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
+  const amending = amend ? ['--amend'] : [];
+  const again = formatArgv(['git', 'commit', ...amending, '--cleanup=verbatim', '-F', file]);
+  throw outside('commit.failed', `git made no commit: ${reason || 'a hook rejected it'}`, {
+    hint: `The message is saved. Once that is fixed: ${again}`,
     data: { file },
   });
 }
 
-/** As at a session's end. The commit is made by now: what hinders this is told, not thrown. */
+/** The commit is made by now, so a failure is a warning. */
 function keepLearned(context: Context, learned: readonly string[]): void {
   try {
-    const about = showFocus(context).task ?? 'any task';
-    const learnings = learned.map((approach) => ({ kind: 'success' as const, context: about, approach }));
+    const task = showFocus(context).task ?? 'any task';
+    const learnings = learned.map((approach) => ({ kind: 'success' as const, context: task, approach }));
     keepLearnings(context, learnings, timestamp(context));
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
-    context.warnings.push(`The commit is made; what was learned is not kept: ${error.message}`);
+    context.warnings.push(`The commit was made, but the learnings were not saved: ${error.message}`);
   }
 }
 
-/** As git does it: a file, an editor on it, and what is left there. */
 async function editMessage(context: Context, own: UserGit, text: string): Promise<string> {
   if (!context.world.terminal)
-    throw usage('commit.edit', '--edit needs a terminal.', {
-      hint: 'forge commit --dry-run',
-    });
-  saveMessage(context, text);
-  const file = commitMessageFile(context.layout);
+    throw usage('commit.edit', '--edit needs a terminal.', { hint: 'forge commit --dry-run' });
+  const file = saveMessage(context, text);
   const byHand = formatArgv(['git', 'commit', '-e', '--cleanup=verbatim', '-F', file]);
-  const hint = `What was written is kept: ${byHand}   Another editor: git config core.editor …`;
+  const hint = `The text is saved: ${byHand}   Another editor: git config core.editor …`;
   await openEditor(own, file, context.world.env, hint);
-  const left = context.disk.read(file)?.toString('utf8') ?? '';
-  const lines = cleanMessage(left);
+  const lines = cleanMessage(context.disk.read(file)?.toString('utf8') ?? '');
   if (lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');
-  return `${lines.map(({ text: line }) => line).join('\n')}\n`;
+  return `${lines.map((line) => line.text).join('\n')}\n`;
 }
 
 function requireProtocol(context: Context, message: string): void {
-  const { problems } = checkMessage(Buffer.from(message), rulesHere(context), { stored: true });
+  const { problems } = checkMessage(Buffer.from(message), readRules(context), { stored: true });
   const [first] = problems;
   if (!first) return;
   const file = saveMessage(context, message);
   const more = problems.length > 1 ? ` and ${problems.length - 1} more` : '';
   throw new ForgeError('findings', 'commit.protocol', `line ${first.line}: ${first.message}${more}`, {
-    hint: `The message is kept in ${file}. Write: ${first.fix}`,
+    hint: `The message is saved in ${file}. Write: ${first.fix}`,
     data: { problems, file },
   });
 }
 
-/** It may name people, as commits do: what may be in no message was looked for already. */
+/** Not scanned again: the guard has checked the message, and a commit may name people. */
 function saveMessage({ disk, layout }: Context, message: string): string {
   const file = commitMessageFile(layout);
   disk.withLock(() => disk.replaceMoved(file, Buffer.from(message)));

@@ -1,43 +1,43 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import type { Focus } from '../session/focus-rules.js';
-import { type CommitMessage, parseAnyMessage, parseCommitMessage } from './message.js';
+import { type CommitMessage, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
-/** What a commit is to say, as far as somebody said so. */
+/** What the caller gives for a commit message. */
 export const CommitInput = z.strictObject({
   title: z.optional(z.string()),
   why: z.optional(z.string()),
   what: z.optional(z.array(z.string())),
-  /** Said of the work beside the log; `what` takes its place, too. */
+  /** Work to list besides the progress log. `what` replaces it. */
   done: z.optional(z.array(z.string())),
   learned: z.optional(z.array(z.string())),
   issue: z.optional(z.string()),
   /** As `git commit -a`. */
   all: z.optional(z.boolean()),
-  /** As `git commit --amend`: what the last message says is kept where nothing else is given. */
+  /** As `git commit --amend`. The last message supplies whatever is not given. */
   amend: z.optional(z.boolean()),
-  /** In the editor that git would open; a terminal is needed. */
+  /** Opens git's editor. Needs a terminal. */
   edit: z.optional(z.boolean()),
 });
 export type CommitInput = z.infer<typeof CommitInput>;
 
-/** What forge knows besides. */
+/** What forge knows about the work since the last commit. */
 export interface KnownWork {
   focus: Focus;
-  /** Ids of the feature list. */
+  /** Feature ids. */
   features: readonly string[];
   session: { name: string; goal: string | null } | null;
-  /** Lines of the log, texts learned and features changed, since the last commit. */
+  /** Progress lines. */
   done: readonly string[];
   learned: readonly string[];
   updated: readonly string[];
   files: readonly { status: string; path: string }[];
   parent: { short: string; subject: string } | null;
-  /** What the last commits say: the log has no seconds, so its lines may be in one of them. */
+  /** The last few commit messages. The log has no seconds, so they may contain its newest lines already. */
   earlier: readonly CommitMessage[];
   ledger: readonly string[];
-  /** The rule for subjects is off: another convention decides what they look like. */
+  /** The subject rule is off, so subjects follow another convention. */
   isBare: boolean;
 }
 
@@ -45,53 +45,40 @@ const PREFIX = /^\[([^[\] ]{1,100})\] +(.+)$/;
 const MAX_ITEMS = 20;
 const MAX_FILES = 8;
 
-/** GIT-02. Subject and Why are empty where nothing is known. */
+/** GIT-02. Subject and Why are empty if nothing is known. */
 export function composeMessage(given: CommitInput, known: KnownWork): CommitMessage {
-  const { focus, parent, earlier } = known;
+  const { focus, parent, earlier, features } = known;
   const typed = PREFIX.exec(given.title ?? '');
-  const feature = known.features.find((id) => focus.task?.startsWith(`${id}: `));
-  const isFeature = (id: string | undefined): boolean => id !== undefined && known.features.includes(id);
-  const typedId = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
-  const issue = given.issue ?? typedId ?? focus.linear_issue ?? undefined;
+  const feature = features.find((id) => focus.task?.startsWith(`${id}: `));
+  const typedIssue = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
+  const issue = given.issue ?? typedIssue ?? focus.linear_issue ?? undefined;
   const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
-  const id = given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId);
-  // What an earlier message said is no news, though it was written a moment after that commit.
-  const fresh = (texts: readonly string[], old: readonly string[]): string[] =>
-    [...new Set(texts.map((text) => oneLine(text, 500)))]
-      .filter((text) => !old.includes(text))
-      .slice(-MAX_ITEMS);
-  const told = (pick: (message: CommitMessage) => readonly string[]): string[] => earlier.flatMap(pick);
-  const done = fresh(
-    [...known.done, ...(given.done ?? [])],
-    told(({ what }) => what),
-  );
+  const fresh = (texts: readonly string[], field: 'what' | 'learned' | 'updated'): string[] => {
+    const old = earlier.flatMap((message) => message[field]);
+    const lines = new Set(texts.map((text) => oneLine(text, 500)));
+    return [...lines].filter((line) => !old.includes(line)).slice(-MAX_ITEMS);
+  };
+  const done = fresh([...known.done, ...(given.done ?? [])], 'what');
   return {
-    id,
-    subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [id, feature, focus.linear_issue]) ?? '',
+    id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
+    subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [given.issue, feature, focus.linear_issue]),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? known.session?.goal ?? focus.task ?? '',
-    learned: fresh(
-      [...known.learned, ...(given.learned ?? [])],
-      told(({ learned }) => learned),
-    ),
-    updated: fresh(
-      known.updated,
-      told(({ updated }) => updated),
-    ),
+    learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
+    updated: fresh(known.updated, 'updated'),
     backtrace: {
       parent: parent?.short ?? 'none',
       ...(parent ? { parentNote: oneLine(parent.subject, 60) } : {}),
-      linear: issue !== undefined && !isFeature(issue) ? issue : 'none',
+      linear: issue !== undefined && !features.includes(issue) ? issue : 'none',
       session: known.session?.name ?? 'none',
     },
     ledger: [...known.ledger],
   };
 }
 
-/** `forge commit --amend`: what the last message says, with what was given, and what the protocol misses in it. */
+/** `forge commit --amend`: the last message, with what was given, and completed to follow the protocol. */
 export function amendMessage(given: CommitInput, known: KnownWork, last: string): CommitMessage {
-  const old = parseAnyMessage(last);
-  const isIssue = old.id !== '' && old.id !== NO_ISSUE;
+  const old = parseMessage(last);
   const title = given.title ?? old.subject;
   const draft = composeMessage(
     {
@@ -104,44 +91,40 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
     known,
   );
   const { linear, session } = old.backtrace;
-  const isKept = given.issue === undefined && linear !== '' && (isIssue || linear === 'none');
+  const keepsLinear = given.issue === undefined && linear !== '' && old.id !== '';
   return {
     ...draft,
     updated: [...new Set([...old.updated, ...draft.updated])],
     backtrace: {
       ...draft.backtrace,
-      ...(isKept ? { linear } : {}),
+      ...(keepsLinear ? { linear } : {}),
       ...(session === '' ? {} : { session }),
     },
     trailers: old.trailers ?? [],
   };
 }
 
-/** The id stands in front of the subject already. */
-function withoutId(task: string | null, ids: readonly (string | null | undefined)[]): string | null {
+/** The subject shows the id already. */
+function withoutId(task: string | null, ids: readonly (string | null | undefined)[]): string {
   const prefix = ids.find((id) => id && task?.startsWith(`${id}: `));
-  return prefix && task ? task.slice(prefix.length + 2) : task;
+  return task?.slice(prefix ? prefix.length + 2 : 0) ?? '';
 }
 
-/** The log says what was done; the files, where. */
+/** The progress log and the file names; without a log, one line per file. */
 function describeWork(done: readonly string[], all: KnownWork['files']): string[] {
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
   const files = others.length > 0 ? others : all;
-  const names = files.slice(0, MAX_FILES).map(({ path }) => oneLine(path, 120));
-  const left = files.length - names.length;
-  const more = left > 0 ? [`${plural(left, 'more file')}`] : [];
-  if (done.length > 0)
-    return [...done, ...(names.length > 0 ? [`Files: ${[...names, ...more].join(', ')}`] : [])];
-  return [
-    ...files.slice(0, MAX_FILES).map(({ status, path }) => `${verb(status)} ${oneLine(path, 120)}`),
-    ...more,
-  ];
+  const shown = files.slice(0, MAX_FILES).map(({ status, path }) => ({ status, name: oneLine(path, 120) }));
+  const more = files.length > MAX_FILES ? [plural(files.length - MAX_FILES, 'more file')] : [];
+  if (done.length === 0)
+    return [...shown.map(({ status, name }) => `${VERBS[status] ?? 'Change'} ${name}`), ...more];
+  const names = [...shown.map(({ name }) => name), ...more].join(', ');
+  return names === '' ? [...done] : [...done, `Files: ${names}`];
 }
 
 const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 'Copy to' };
-const verb = (status: string): string => VERBS[status] ?? 'Change';
 
-/** The log's lines since then, without the two that a session begins with. Its stamps are minutes of a day, in UTC. */
+/** The log's lines since that time, without the two start lines. Lines carry UTC hours and minutes only. */
 export function linesSince(
   { date, lines }: { date: string | null; lines: readonly { time: string; text: string }[] },
   since: string | null,
@@ -158,29 +141,24 @@ export function linesSince(
   });
 }
 
-/**
- * A pull request says what its commits said, in the form of one: squashed with this text it is in the protocol. `draft` is
- * what is not committed yet.
- */
+/** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
-  const commits = texts.flatMap((text) => parseCommitMessage(text) ?? []);
+  const commits = texts.map(parseMessage).filter(({ id }) => id !== '');
   const last = commits.at(-1);
   if (!last) return draft;
-  const all = (pick: (message: CommitMessage) => readonly string[]): string[] => [
-    ...new Set([...commits, draft].flatMap(pick)),
-  ];
-  const reasons = [...new Set(commits.map(({ why }) => why).filter((why) => why !== ''))];
-  const alone = commits.length === 1;
+  const all = [...commits, draft];
+  const unique = (texts: string[]): string[] => [...new Set(texts)];
+  const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
   return {
     id: last.id,
-    subject: draft.subject !== '' && !alone ? draft.subject : last.subject,
-    what: all(({ what }) => what),
+    subject: draft.subject !== '' && commits.length > 1 ? draft.subject : last.subject,
+    what: unique(all.flatMap(({ what }) => what)),
     why: reasons.join('\n\n') || draft.why,
-    learned: all(({ learned }) => learned),
-    updated: all(({ updated }) => updated),
+    learned: unique(all.flatMap(({ learned }) => learned)),
+    updated: unique(all.flatMap(({ updated }) => updated)),
     backtrace: {
       ...draft.backtrace,
-      // Where the branch began, as its first commit knew it.
+      // The first commit names the commit that the branch started from.
       parent: commits[0]?.backtrace.parent || 'none',
       parentNote: commits[0]?.backtrace.parentNote ?? 'where this branch began',
       linear: last.backtrace.linear || draft.backtrace.linear,

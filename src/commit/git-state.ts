@@ -10,43 +10,32 @@ const REFS = [
   'refs/heads',
 ];
 
-type GitState = Record<string, string>;
-
-/** GIT-04: what belongs in `git/commits.log` and `git/branches.json`. Empty where git's hooks keep them. */
-export async function readGitState(context: Context): Promise<GitState> {
+/** GIT-04: the content of `git/commits.log` and `git/branches.json`. Empty where git hooks write them. */
+export async function readGitState(context: Context): Promise<Record<string, string>> {
   const { git, disk } = context;
   if (!git || disk.dryRun || hasHooks(context)) return {};
-  return reported(context, {}, async () => {
-    const [log, refs] = await Promise.all([git(LOG), git(REFS)]);
-    return {
-      ...(log.code === 0 && log.stdout !== '' ? { 'commits.log': log.stdout } : {}),
-      ...(refs.code === 0 ? { 'branches.json': branchesIn(refs.stdout) } : {}),
-    };
-  });
+  const [log, refs] = await Promise.all([git(LOG), git(REFS)]);
+  return {
+    ...(log.code === 0 && log.stdout !== '' ? { 'commits.log': log.stdout } : {}),
+    ...(refs.code === 0 ? { 'branches.json': formatBranches(refs.stdout) } : {}),
+  };
 }
 
-/** Writes what has changed. */
+/** Writes the files that have changed. A failure is a warning, because both can be derived again. */
 export async function keepGitState(context: Context, read = readGitState(context)): Promise<void> {
-  const { disk, layout } = context;
-  const files = Object.entries(await read)
-    .map(([name, text]) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
-    .filter(({ path, bytes }) => !disk.read(path)?.equals(bytes));
-  if (files.length > 0)
-    await reported(context, undefined, async () => disk.withLock(() => disk.replaceAll(files)));
-}
-
-/** What prevents it is a warning. */
-async function reported<T>({ warnings }: Context, otherwise: T, work: () => Promise<T>): Promise<T> {
+  const { disk, layout, warnings } = context;
   try {
-    return await work();
+    const files = Object.entries(await read)
+      .map(([name, text]) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
+      .filter(({ path, bytes }) => !disk.read(path)?.equals(bytes));
+    if (files.length > 0) disk.withLock(() => disk.replaceAll(files));
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     warnings.push(`.forge/git/commits.log and branches.json are not up to date: ${error.message}`);
-    return otherwise;
   }
 }
 
-function branchesIn(refs: string): string {
+function formatBranches(refs: string): string {
   const rows = refs
     .split('\n')
     .filter(Boolean)

@@ -9,37 +9,35 @@ import { readText } from '../guard/scan-tree.js';
 import { journaledLines } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 
-/**
- * LTM-13: what a session's end would archive and commit, whoever wrote it there. Exit 5 before anything is ended; what
- * HEAD has already is for `forge guard scan` to name.
- */
+/** LTM-13: exit 5 if a session end would archive or commit something forbidden. Ignores what HEAD already contains. */
 export async function guardCommit(context: Context): Promise<void> {
-  const { layout, disk } = context;
+  const { layout, disk, repository, git } = context;
   const guard = await loadGuard(context.world.env, context);
+  const refuse = (name: string, found: readonly Found[]): void => {
+    if (found.length > 0) refuseFound(context, name, found, true);
+  };
   for (const path of [progressFile(layout), focusFile(layout), kfrFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
     const name = shown(layout, path);
-    if (bytes) refuse(context, name, guard.scanBytes(path, bytes).filter(notOwnFolder(context, name)));
+    if (bytes) refuse(name, guard.scanBytes(path, bytes).filter(notOwnFolder(context, name)));
   }
-  const { repository, git } = context;
   if (!repository || !git) return;
   const written = journaledLines(context);
   for (const name of await changedFiles(git, shownFrom(repository.root, layout.dir))) {
     const path = `${repository.root}/${name}`;
     const isLedger = name.endsWith('.jsonl');
     const read = readText(path, isLedger ? Number.MAX_SAFE_INTEGER : undefined);
-    // A link, a binary file, or gone meanwhile.
+    // A link, a binary file, or deleted meanwhile.
     if ('skipped' in read) continue;
-    const bytes = Buffer.from(read.text);
-    const before = await readBlob(git, 'HEAD', name);
-    if (before?.equals(bytes)) continue;
-    const fresh = isLedger ? withoutLines(bytes, before, written) : bytes;
-    const found = guard.scanBytes(name, fresh);
-    refuse(context, shown(layout, path), before ? newHits(found, guard.scanBytes(name, before)) : found);
+    const before = (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
+    const fresh = isLedger ? withoutKnownLines(read.text, before, written) : read.text;
+    const found = guard.scanBytes(name, Buffer.from(fresh));
+    if (found.length > 0)
+      refuse(shown(layout, path), newHits(found, guard.scanBytes(name, Buffer.from(before))));
   }
 }
 
-/** Files outside of memory that forge is about to commit by itself: exit 3 for what is new in them and critical. */
+/** Exit 3 for a new secret in files outside memory that forge is about to commit by itself. */
 export async function guardFiles(context: Context, git: Git, names: readonly string[]): Promise<void> {
   const root = context.repository?.root ?? context.layout.root;
   const guard = await loadGuard(context.world.env, context);
@@ -47,8 +45,8 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
     const read = readText(`${root}/${name}`);
     const found = 'skipped' in read ? [] : guard.scanGrave(read.text);
     if (found.length === 0) continue;
-    const before = await readBlob(git, 'HEAD', name);
-    const [hit] = before ? newHits(found, guard.scanGrave(before.toString('utf8'))) : found;
+    const before = (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
+    const [hit] = newHits(found, guard.scanGrave(before));
     if (hit)
       throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
         hint: 'forge guard scan   # then commit what is clean: forge commit',
@@ -56,15 +54,11 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
   }
 }
 
-function refuse(context: Context, name: string, found: readonly Found[]): void {
-  if (found.length > 0) refuseFound(context, name, found, true);
-}
-
-/** The same lines at the same numbers, but empty where they are known. */
-function withoutLines(bytes: Buffer, before: Buffer | null, written: ReadonlySet<string>): Buffer {
-  const known = new Set(before?.toString('utf8').split('\n'));
-  const lines = bytes.toString('utf8').split('\n');
-  // Lines of the ledger are indented, which is no part of the record.
-  const left = lines.map((line) => (known.has(line) || written.has(line.trimStart()) ? '' : line));
-  return Buffer.from(left.join('\n'));
+/** Empties lines that HEAD contains or that forge itself wrote, so line numbers stay. Ledger files indent records. */
+function withoutKnownLines(text: string, before: string, written: ReadonlySet<string>): string {
+  const known = new Set(before.split('\n'));
+  return text
+    .split('\n')
+    .map((line) => (known.has(line) || written.has(line.trimStart()) ? '' : line))
+    .join('\n');
 }

@@ -1,7 +1,7 @@
 import { compilePattern, type Matcher } from '../core/pattern.js';
 import { SECTIONS } from './message.js';
 
-/** What a repository may leave out (`[commit] rules_off`). */
+/** Rules that a repository may turn off (`[commit] rules_off`). */
 export const RULES = [
   'subject',
   'id',
@@ -15,10 +15,10 @@ export const RULES = [
   'memory',
   'backtrace',
 ] as const;
-/** The last four hold whatever the settings say. */
-export type RuleName = (typeof RULES)[number] | 'encoding' | 'nul' | 'invisible' | 'secret';
+/** The last five cannot be turned off. */
+export type RuleName = (typeof RULES)[number] | 'encoding' | 'nul' | 'invisible' | 'size' | 'secret';
 
-/** GIT-08: whose commits follow the protocol. `mine`: those made in this clone, by its user and agents. */
+/** GIT-08: whose commits must follow the protocol. `mine`: those made in this clone, by its user and agents. */
 export const WHO = ['mine', 'agents', 'all'] as const;
 export type Who = (typeof WHO)[number];
 
@@ -41,7 +41,7 @@ export const DEFAULT_SETTINGS: CommitSettings = {
   exempt: [],
 };
 
-/** The same, ready to be asked. */
+/** The settings with compiled patterns. */
 export interface CommitRules {
   isIssue: Matcher;
   isId: Matcher;
@@ -51,72 +51,76 @@ export interface CommitRules {
   off: ReadonlySet<string>;
 }
 
-/** The id of work that has neither issue nor feature. */
+/** The id of work without an issue or a feature. */
 export const NO_ISSUE = 'FORGE';
 
-/** Characters of a subject that patterns are matched with. */
+/** Repository patterns are matched with this many characters at most: RE2 in JavaScript is slow. */
 const MAX_MATCHED = 500;
 
-/** `features`: the ids of the feature list, which may stand for an issue's. */
+/** `readFeatures` gives the feature ids, which are valid ids too. It is called only for an id that is not an issue's. */
 export function makeRules(
   settings: CommitSettings = DEFAULT_SETTINGS,
-  features: Iterable<string> = [],
+  readFeatures: () => readonly string[] = () => [],
 ): CommitRules {
   const matchesIssue = compilePattern(settings.id_pattern);
   const isIssue: Matcher = (id) => id.length <= MAX_MATCHED && matchesIssue(id);
-  const known = new Set(features).add(NO_ISSUE);
+  let features: readonly string[] | undefined;
+  const isFeature: Matcher = (id) => {
+    features ??= readFeatures();
+    return features.includes(id);
+  };
   const exempt = settings.exempt.map(compilePattern);
   return {
     isIssue,
-    isId: (id) => known.has(id) || isIssue(id),
-    isExempt: (subject) => exempt.some((matches) => matches(subject.slice(0, MAX_MATCHED))),
+    isId: (id) => id === NO_ISSUE || isIssue(id) || isFeature(id),
+    isExempt: (subject) => exempt.some((matches) => matches(subject)),
     subjectLength: settings.subject_length,
     sections: new Set(settings.sections),
     off: new Set(settings.rules_off),
   };
 }
 
-/** Where a message breaks a rule. */
+/** A rule that a message breaks, and where. */
 export interface Problem {
   rule: RuleName;
-  /** In the raw text, 1-based. */
+  /** 1-based, in the raw text. */
   line: number;
   message: string;
-  /** What to write there instead. */
+  /** The text to write there. */
   fix: string;
 }
 
+export type Operation = 'merge' | 'cherry-pick' | 'revert' | 'rebase';
 /** Why a message need not follow the protocol. */
 export type Exemption = Operation | 'fixup' | 'version' | 'pull-request' | 'bot' | 'pattern';
-export type Operation = 'merge' | 'cherry-pick' | 'revert' | 'rebase';
 
-/** Who made a commit. */
+/** The author and committer of a stored commit. */
 export interface People {
   author: string;
   authorEmail: string;
   committerEmail: string;
-  /** When it was committed, in seconds. */
+  /** Committer time in seconds. */
   at: number;
 }
 
-/** Facts about a message besides its text. */
+/** What is known about a message besides its text. */
 export interface Circumstances {
-  /** The git operation in progress, by its state file. Git wrote that message, or it was checked before. */
+  /** The git operation in progress. Git wrote that message, or it was checked before. */
   operation?: Operation | undefined;
   /** It is a commit already. */
   stored?: boolean | undefined;
-  /** How many parents a stored commit has. */
+  /** The number of parents of a stored commit. */
   parents?: number | undefined;
-  /** Of a stored commit. */
+  /** Only for a stored commit. */
   people?: People | undefined;
-  /** The commit that it follows: a hash, or null for none. */
+  /** The hash of the parent commit; null for none. */
   parent?: string | null | undefined;
-  /** A hash that the message names, and that is no commit here. */
+  /** The hash that the message gives as its parent, if it is not a commit here. */
   unknownParent?: string | undefined;
 }
 
-const FIXUP = /^(fixup|squash|amend)! /;
-const REVERT = /^(Revert|Reapply) "/;
+const FIXUP = /^(?:fixup|squash|amend)! /;
+const REVERT = /^(?:Revert|Reapply) "/;
 /** As git, GitLab and GitHub write it. */
 const REVERTED =
   /^(?:This reverts (?:commit [0-9a-f]{7,64}\b|merge request \S{0,200}!\d)|Reverts (?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d)/;
@@ -130,24 +134,23 @@ export const isRevert = (subject: string): boolean => REVERT.test(subject);
 
 /** Text never identifies a merge, because anyone can write it. A revert must name the commit. */
 export function exemptionOf(
-  lines: readonly string[],
+  [first = '', ...rest]: readonly string[],
   { operation, parents = 1, people }: Circumstances,
   rules: CommitRules,
 ): Exemption | null {
-  const [subject = ''] = lines;
-  const head = subject.slice(0, MAX_MATCHED);
+  const subject = first.slice(0, MAX_MATCHED);
   if (operation) return operation;
   if (parents > 1) return 'merge';
   if (FIXUP.test(subject)) return 'fixup';
-  if (isRevert(subject) && lines.some((line) => REVERTED.test(line))) return 'revert';
-  if (VERSION.test(head)) return 'version';
+  if (isRevert(subject) && rest.some((line) => REVERTED.test(line))) return 'revert';
+  if (VERSION.test(subject)) return 'version';
   if (people && isBot(people)) return 'bot';
-  // Hosting services append it when they squash, and run no hook then.
-  if (people && REQUEST_NUMBER.test(head)) return 'pull-request';
+  // Hosting services append the number when they squash, and run no hook then.
+  if (people && REQUEST_NUMBER.test(subject)) return 'pull-request';
   return rules.isExempt(subject) ? 'pattern' : null;
 }
 
-/** Addresses with which agents commit, or name themselves in a trailer. */
+/** Addresses with which agents commit, or that name them in a trailer. */
 const AGENT_EMAIL =
   /^(?:noreply@(?:anthropic|openai)\.com|.*@(?:opencode\.ai|aider\.chat)|cursoragent@cursor\.com|codex@openai\.com|(?:\d{1,12}\+)?(?:claude|copilot|copilot-swe-agent|codex|gemini-code-assist|gemini-cli|devin-ai-integration|cursor)(?:\[bot\])?@users\.noreply\.github\.com)$/i;
 const AGENT_TRAILER = /^(?:Co-authored-by|Assisted-by|Generated-by): [^<]{0,200}<([^<>]{1,200})>$/i;
@@ -159,33 +162,34 @@ const BOT_EMAIL = /\[bot\]@users\.noreply\.github\.com$|^bot@renovateapp\.com$/i
 const isBot = ({ author, authorEmail }: People): boolean =>
   !AGENT_EMAIL.test(authorEmail) && (BOT_NAME.test(author) || BOT_EMAIL.test(authorEmail));
 
-/** What shows that somebody asked for the protocol, or that an agent wrote a commit. */
+/** What a commit shows of its origin: its author used the protocol, or it is an agent's. */
 export type Mark = 'protocol' | 'agent' | null;
 
 const OWN_SECTION = /^ {0,3}##[ \t]+(?:Memory|Backtrace)$/;
 const ANY_SECTION = /^ {0,3}##[ \t]+(?:What|Why|Memory|Backtrace)$/;
 
-/** `## What` and `## Why` alone may come from a template of the project. Nobody reads more than 2,000 lines. */
-export function markOf(all: readonly string[], rules: CommitRules, author = ''): Mark {
-  const lines = all.slice(0, 2000);
-  const id = /^(?:(?:fixup|squash|amend)! )?\[([^[\] ]{1,100})\] /.exec(lines[0] ?? '')?.[1];
+/** `## What` and `## Why` without an id may come from a template of the project. */
+export function markOf(lines: readonly string[], rules: CommitRules, author = ''): Mark {
+  const [subject = ''] = lines;
+  const id = /^(?:(?:fixup|squash|amend)! )?\[([^[\] ]{1,100})\] /.exec(subject)?.[1];
   const hasId = id !== undefined && rules.isId(id);
+  if (hasId && FIXUP.test(subject)) return 'protocol';
   if (lines.some((line) => (hasId ? ANY_SECTION : OWN_SECTION).test(line))) return 'protocol';
-  if (hasId && FIXUP.test(lines[0] ?? '')) return 'protocol';
   const emails = [author, ...lines.map((line) => AGENT_TRAILER.exec(line)?.[1] ?? '')];
   return emails.some((email) => AGENT_EMAIL.test(email)) ? 'agent' : null;
 }
 
-/** Who pushes from this clone, and since when it has forge's hooks (seconds). */
+/** The user of this clone, and when its hooks were installed, in seconds. */
 export interface Owner {
   email: string;
   since: number;
 }
 
-/** GIT-08: a commit that is about to be pushed, and that this clone answers for. */
-export function isOurs(who: Who, { people, mark }: { people: People; mark: Mark }, owner: Owner): boolean {
+/** GIT-08: a push must answer for this commit. Commits from before the hooks never count. */
+export function isBound(who: Who, { people, mark }: { people: People; mark: Mark }, owner: Owner): boolean {
+  const isOwner = (email: string): boolean => email.toLowerCase() === owner.email.toLowerCase();
+  if (people.at < owner.since) return false;
   if (who === 'all') return true;
-  const isMe = (email: string): boolean => email.toLowerCase() === owner.email.toLowerCase();
-  if (!isMe(people.committerEmail) || people.at < owner.since) return false;
-  return mark !== null || (who === 'mine' && isMe(people.authorEmail));
+  if (!isOwner(people.committerEmail)) return false;
+  return mark !== null || (who === 'mine' && isOwner(people.authorEmail));
 }

@@ -1,5 +1,5 @@
 import { createCheckpoint } from '../checkpoint/create.js';
-import { rulesHere } from '../commit/check.js';
+import { readRules } from '../commit/check.js';
 import { makeCommit } from '../commit/commit.js';
 import { guardCommit, guardFiles } from '../commit/guard.js';
 import { NO_ISSUE } from '../commit/rules.js';
@@ -161,7 +161,7 @@ function messageFor(
 ): Parameters<typeof makeCommit>[1] {
   const feature = listFeatures(context).features.find(({ id }) => id === task);
   const unit = readIssues(context).issues.find(({ linear_id }) => linear_id === task);
-  const rules = rulesHere(context);
+  const rules = readRules(context);
   const id = [feature?.linear_issue, task].find((each) => each && rules.isId(each)) ?? NO_ISSUE;
   const name = feature?.name ?? unit?.title ?? (task === NO_TASK ? 'A governed cycle' : task);
   return {

@@ -84,11 +84,3 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
   const all = count < limit ? count : Number((await list('--count'))[0]);
   return { range: count > 0 ? [...tips, ...borders] : [], leftOut: all - count };
 }
-
-/** The commits whose first parent already had that file. */
-export async function madeBeside(git: Git, commits: readonly string[], file: string): Promise<Set<string>> {
-  if (commits.length === 0) return new Set();
-  const input = commits.map((id) => `${id}^1:${file}\n`).join('');
-  const answers = (await must(git, ['cat-file', '--batch-check'], { input })).split('\n');
-  return new Set(commits.filter((_, i) => !answers[i]?.endsWith(' missing')));
-}

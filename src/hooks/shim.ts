@@ -1,47 +1,40 @@
-/** The hooks of git that forge answers. */
+/** The git hooks that forge installs. */
 export const GIT_HOOKS = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'] as const;
-/** Installed on request alone: who closes an editor to give up would commit what it filled in. */
+/** Only on request: closing the editor to give up would commit the text that forge filled in. */
 export const PREPARE = 'prepare-commit-msg';
 export const ALL_HOOKS = [...GIT_HOOKS, PREPARE] as const;
 export type GitHook = (typeof ALL_HOOKS)[number];
 
 export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
-/** Which Node and which forge a hook starts: those that installed it, as absolute paths. */
+/** The absolute paths of Node and forge that the hooks start: those that installed them. */
 interface Runtime {
   node: string;
   forge: string;
 }
 
-/**
- * What `forge hook` ends with when started by a shim: nothing else is a refusal, whatever Node or a broken installation
- * ends with.
- */
+/** Exit codes of `forge hook` in a shim. Any other code is a crash of Node or forge, which must not block a commit. */
 export const SHIM_EXITS = { problems: 101, secret: 105 } as const;
 
 const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORGE_HOOKS=0 skips them.';
 const END = '# <<< forge <<<';
+export const SHEBANG = '#!/bin/sh\n';
 
-/**
- * The lines that run forge from a hook file. In git's own folder of hooks (`isOwnFolder`) they find the script beside that
- * folder, which saves a process; elsewhere git names its place. They pass where forge is not installed, and hand on
- * what git says on stdin to the lines after them.
- */
+/** The lines of a hook file that run forge's script. They pass if it is missing. In git's own folder they need no git. */
 export const block = (hook: GitHook, isOwnFolder = false): string =>
-  markedLines([
+  [
+    BEGIN,
     isOwnFolder
       ? `forge_script="\${0%/*}/../forge/hook"`
       : 'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
-    ...(hook === 'pre-push' ? PUSH_LINES : [line(hook)]),
-  ]);
+    ...(hook === 'pre-push'
+      ? PUSH_LINES
+      : [`if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`]),
+    END,
+    '',
+  ].join('\n');
 
-/** Lines of forge's in a file of somebody else's. */
-export const markedLines = (lines: readonly string[]): string => [BEGIN, ...lines, END, ''].join('\n');
-
-const line = (hook: GitHook): string =>
-  `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`;
-
-/** Without a pipe: where one is closed early, a shell with pipefail would take that for a refusal. */
+/** Passes stdin on to the lines after the block. Not by a pipe: one that is closed early fails under `pipefail`. */
 const PUSH_LINES = [
   'if [ -f "$forge_script" ] && [ ! -t 0 ] && forge_refs=$(cat) && [ -n "$forge_refs" ]; then',
   'sh "$forge_script" pre-push "$@" <<FORGE_REFS || exit $?',
@@ -53,20 +46,37 @@ const PUSH_LINES = [
   'fi',
 ];
 
+/** Arguments that lefthook passes: its placeholders. */
+const LEFTHOOK_ARGS: Partial<Record<GitHook, string>> = {
+  'commit-msg': ' "{1}"',
+  'pre-push': ' "{1}"',
+  'post-checkout': ' {0}',
+  'prepare-commit-msg': ' "{1}" "{2}"',
+};
+
+/** The lines for `lefthook-local.yml`. */
+export const lefthookEntry = (hook: GitHook): string =>
+  [
+    `${hook}:`,
+    '  commands:',
+    '    forge:',
+    `      run: f="$(git rev-parse --git-common-dir)/forge/hook"; [ ! -f "$f" ] || sh "$f" ${hook}${LEFTHOOK_ARGS[hook] ?? ''}`,
+    ...(hook === 'pre-push' ? ['      use_stdin: true'] : []),
+  ].join('\n');
+
 /** A path as one word of a shell. */
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
- * What all hooks do. During a rebase nothing is kept, which would cost time for each commit, and messages are not judged:
- * they were when they were made. Where one is edited, which is when git runs commit-msg, its headings are saved from git's
- * clean-up. A push is one at any time. What follows a commit, a switch or a merge is kept by the shell alone.
+ * The script that all hooks run. During a rebase it does not judge messages, which were checked before, but commit-msg
+ * still protects headings. After a commit, a switch or a merge the shell alone does the work.
  */
 export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${SCRIPT}`;
 
-/** What a script was told, in its own words; null for what is no script of forge's. */
+/** The runtime of an installed script; null if forge did not write it. */
 export function runtimeOf(text: string): Runtime | null {
   const [node, forge] = ['node', 'program'].map((name) =>
     new RegExp(`^forge_${name}='(.*)'$`, 'm').exec(text)?.[1]?.replaceAll("'\\''", "'"),
@@ -82,7 +92,7 @@ case $forge_hook in
   post-*) if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi ;;
 esac
 
-# Starts forge: the one that was installed, else the one in PATH; without one nobody is held up.
+# Starts the installed forge, or else the one in PATH. Without forge, nothing is blocked.
 forge_check() {
   [ -n "\${FORGE_NODE-}" ] && forge_node=$FORGE_NODE
   [ -x "$forge_node" ] || forge_node=$(command -v node 2>/dev/null)
@@ -91,7 +101,7 @@ forge_check() {
   elif command -v forge >/dev/null 2>&1; then
     FORGE_SHIM=1 forge hook "$forge_hook" "$@"
   else
-    echo "forge: not found, so nothing was $forge_aim; to have it back: forge hooks install" >&2
+    echo "forge: not found, so nothing was $forge_aim; to fix this: forge hooks install" >&2
     exit 0
   fi
   forge_exit=$?
@@ -103,7 +113,7 @@ forge_check() {
   esac
 }
 
-# Writes what can be derived from git, in one step; never through a link that somebody put there, nor into a folder.
+# Replaces a file in one step. Never writes through a symlink, which could have come with a clone.
 forge_keep() {
   [ -d ".forge/git/$1" ] && return
   set -C
@@ -112,18 +122,7 @@ forge_keep() {
   else rm -f "$forge_temp"; fi
 }
 
-# What two branches changed, and git committed or checked out with the marks of it.
-forge_conflict() {
-  for forge_file in .forge/memory/long-term/features.d/*.json .forge/linear/active.json; do
-    if [ -f "$forge_file" ] && grep -q '^<<<<<<< ' "$forge_file" 2>/dev/null; then
-      echo "forge: $forge_file has a merge conflict; to merge both sides: forge doctor --fix" >&2
-      return
-    fi
-  done
-}
-
 forge_derive() {
-  [ -L .forge ] || forge_conflict
   if [ -L .forge ] || [ -L .forge/git ] || [ ! -d .forge ]; then exit 0; fi
   mkdir -p .forge/git 2>/dev/null || exit 0
   git log -50 --no-show-signature --format='%h %cI %s' HEAD -- 2>/dev/null | forge_keep commits.log
@@ -144,7 +143,7 @@ forge_aim=checked
 case $forge_hook in
   commit-msg) forge_check "$@" ;;
   pre-push)
-    # When remotes have it all, which git answers in a fraction of what Node takes, there is nothing to check.
+    # If the remotes have everything, there is nothing to check. Git finds out faster than Node starts.
     [ -t 0 ] && exit 0
     forge_refs=$(cat)
     forge_new=$(printf '%s\\n' "$forge_refs" |
@@ -155,49 +154,37 @@ $forge_refs
 FORGE_REFS
     ;;
   prepare-commit-msg)
-    # An editor on a message that nobody gave, while git is in the middle of nothing. Lefthook says {2} for no word.
+    # Only for an editor without a given message. Lefthook passes {2} for no argument.
     [ "\${GIT_EDITOR-}" = : ] && exit 0
     case \${2-} in '' | '{2}') ;; *) exit 0 ;; esac
-    for forge_path in rebase-merge rebase-apply MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD; do
-      [ -e "$forge_git/$forge_path" ] && exit 0
-    done
     forge_aim='filled in'
     forge_check "$1"
     ;;
-  # A checkout of files moves nothing.
+  # A checkout of files moves no branch.
   post-checkout) [ "\${3-1}" = 0 ] || forge_derive ;;
   post-commit | post-merge) forge_derive ;;
 esac
 exit 0
 `;
 
-/** Wherever it lies, by `env` or not, with whatever flags. */
 const SHELL =
   /^#![ \t]*(?:\S*\/env[ \t]+(?:-\S+[ \t]+)*|\S*\/)(?:busybox[ \t]+)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
 
 /**
- * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from
- * being run; null for what is not a shell script. A file without a first line for the system (husky's) is one.
+ * A hook with the block after its first line, so that an `exit` or `exec` below does not skip it. Null if it is not a
+ * shell script. Husky's files have no shebang.
  */
 export function withBlock(text: string, hook: GitHook, isOwnFolder = false): string | null {
   const plain = withoutBlock(text);
-  const lines = block(hook, isOwnFolder);
   if (plain.includes('\0')) return null;
-  if (!plain.startsWith('#!')) return `${lines}${plain}`;
-  const end = plain.indexOf('\n') + 1;
-  if (end === 0 || !SHELL.test(plain)) return null;
-  return `${plain.slice(0, end)}${lines}${plain.slice(end)}`;
+  const end = plain.startsWith('#!') ? plain.indexOf('\n') + 1 : 0;
+  if (plain.startsWith('#!') && (end === 0 || !SHELL.test(plain))) return null;
+  return plain.slice(0, end) + block(hook, isOwnFolder) + plain.slice(end);
 }
 
-export const SHEBANG = '#!/bin/sh\n';
-
-/** A hook file that forge makes. A person may add lines to it. */
-export const newHook = (hook: GitHook): string => `${SHEBANG}${block(hook, true)}`;
-
-/** The file runs forge by lines that forge added. */
+/** True if forge added its lines to the file. */
 export const hasBlock = (text: string): boolean => withoutBlock(text) !== text;
 
-/** Somebody's hook as it was. */
 export function withoutBlock(text: string): string {
   const from = text.indexOf('# >>> forge >>>');
   const to = text.indexOf(END, from);

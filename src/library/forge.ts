@@ -200,8 +200,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     hooks: {
       install: bind(() => import('../hooks/install.js'), 'installHooks', 'settles'),
       uninstall: bind(() => import('../hooks/install.js'), 'uninstallHooks', 'settles'),
-      /** Refuses whatever `install` would refuse, and installs nothing. */
-      check: bind(() => import('../hooks/install.js'), 'checkHooks', 'settles'),
       status: bind(() => import('../hooks/install.js'), 'hooksStatus', 'reads'),
     },
     guard: {

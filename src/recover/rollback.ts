@@ -1,6 +1,6 @@
 import { listed } from '../checkpoint/place.js';
 import { issueOf, nameIn } from '../checkpoint/rules.js';
-import { idHere } from '../commit/check.js';
+import { validId } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { outside, refused, usage } from '../core/error.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
@@ -94,7 +94,7 @@ function describe(context: Context, { checkpoint, divergence, checks }: Recovery
   const short = commit.slice(0, 12);
   const failed = checks.filter(({ state }) => state === 'failed');
   return {
-    id: idHere(context, issueOf(nameIn(tag) ?? 'FORGE')),
+    id: validId(context, issueOf(nameIn(tag) ?? 'FORGE')),
     subject: `Roll back to ${tag}`,
     what: [
       `Everything outside .forge/ as in ${short}`,

@@ -123,7 +123,7 @@ describe('forge complete --shell=…', () => {
       ['checkpoint show', ['made-v1']],
       ['recover --to', ['made-v1']],
       ['agent install', ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot', 'all']],
-      ['hooks install --into', ['husky', 'lefthook', 'scripts']],
+      ['hooks install --who', ['mine', 'agents', 'all']],
       ['config set session.commit', ['true', 'false']],
       ['config set briefing.budget', ['2000']],
       ['config set commit.enforce', ['block']],

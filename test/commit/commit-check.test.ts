@@ -40,7 +40,7 @@ describe('forge commit check FILE', () => {
     expect(await checkJson(makeRepository(), ['-'], GOOD)).toMatchObject({ ok: true, exitCode: 0 });
   });
 
-  it('GIT-01 says on one line each what to write, and exits 1', async () => {
+  it('GIT-01 prints one line per problem, and exits 1', async () => {
     const { stdout, exitCode } = await runForge(makeRepository(), ['commit', 'check', '-'], {
       stdin: GOOD.replace('## Why\nRationale for the change\n\n', '').replace('[SX9-123] ', ''),
     });
@@ -51,7 +51,7 @@ describe('forge commit check FILE', () => {
     ]);
   });
 
-  it('LTM-13 GIT-01 neither judges nor guards what git cuts off below the scissors line', async () => {
+  it('LTM-13 GIT-01 ignores what git cuts off below the scissors line', async () => {
     const project = makeRepository();
     const scissors = `# ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;
     const diff = `${scissors}-token = ${SECRET}\n ## Why\n`;
@@ -68,7 +68,7 @@ describe('forge commit check FILE', () => {
     });
   });
 
-  it('GIT-01 knows features, and the settings of config.toml', async () => {
+  it('GIT-01 uses the features and the settings of config.toml', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'login', 'Login works']);
     const text = GOOD.replace('[SX9-123]', '[login]');
@@ -85,7 +85,7 @@ describe('forge commit check FILE', () => {
     ['rules_off = ["nul"]', 'commit.rules_off[0]', '"subject" | '],
     ['sections = ["Notes"]', 'commit.sections[0]', '"What" | '],
     ['subject_length = 5', 'commit.subject_length', 'at least 20'],
-  ])('GIT-01 refuses the setting %s', async (line, field, words) => {
+  ])('GIT-01 rejects the setting %s', async (line, field, words) => {
     const project = await makeForge();
     project.write(CONFIG, `[commit]\n${line}\n`);
     const error = await forgeError(project, ['commit', 'check', '--range', 'HEAD..HEAD']);
@@ -93,7 +93,7 @@ describe('forge commit check FILE', () => {
     expect(error.message).toContain(words);
   });
 
-  it('GIT-01 reads the comment character and the clean-up of the repository', async () => {
+  it('GIT-01 uses the comment character and the cleanup mode of the repository', async () => {
     const project = makeRepository();
     const raw = `${GOOD}; Please enter the message\n`;
     project.git('config', 'core.commentChar', ';');
@@ -105,7 +105,7 @@ describe('forge commit check FILE', () => {
     expect((await checkJson(project, ['-'], remarkFirst)).ok).toBe(false);
   });
 
-  it("GIT-01 exempts git's own message while git is in the middle of something, and no other file", async () => {
+  it("GIT-01 exempts git's own message during a merge, but no other file", async () => {
     const project = makeRepository();
     project.write('message', "Merge branch 'x'\n");
     project.write('.git/MERGE_MSG', "Merge branch 'x'\n");
@@ -115,7 +115,7 @@ describe('forge commit check FILE', () => {
     expect((await checkJson(project, ['message'])).ok).toBe(false);
   });
 
-  it('B-51 GIT-01 NUL and no UTF-8 exit 1, and 5 MB are read', async () => {
+  it('B-51 GIT-01 NUL, invalid UTF-8 and 5 MB exit 1', async () => {
     const project = makeRepository();
     expect(await checkJson(project, ['-'], GOOD.replace('key', 'k\0y'))).toMatchObject({ exitCode: 1 });
     expect(await checkJson(project, ['-'], Buffer.from(GOOD.replace('key', 'kéy'), 'latin1'))).toMatchObject({
@@ -126,7 +126,7 @@ describe('forge commit check FILE', () => {
     expect(long.commits).toHaveLength(1);
   });
 
-  it('B-51 GIT-01 a secret exits 5 and is shown nowhere', async () => {
+  it('B-51 GIT-01 a secret exits 5 and is never shown', async () => {
     const project = makeRepository();
     for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {
       const { stdout, stderr, exitCode } = await runForge(project, ['commit', 'check', '-', '--json'], {
@@ -149,7 +149,7 @@ describe('forge commit check FILE', () => {
 });
 
 describe('forge commit check --range', () => {
-  it('GIT-01 merges by their parents, reverts, fixups and picks', async () => {
+  it('GIT-01 exempts merges by their parents, reverts and fixups, not picks', async () => {
     const project = makeRepository();
     const base = project.git('rev-parse', 'HEAD');
     const good = commit(project, GOOD);
@@ -182,23 +182,21 @@ describe('forge commit check --range', () => {
     });
     const { stdout } = await runForge(project, ['commit', 'check', '--range', `${base}..HEAD`]);
     expect(stdout).toContain(`✗ ${posing.slice(0, 10)} line 1: The subject is not`);
-    expect(stdout).toContain('1 of 7 commits to be written otherwise');
+    expect(stdout).toContain('1 of 7 commits need a new message');
   });
 
-  it('GIT-01 prints the first twenty of many commits, and counts the others', async () => {
+  it('GIT-01 prints the first twenty commits and counts the others', async () => {
     const project = makeRepository();
     for (let i = 0; i < 23; i++) project.git('commit', '-q', '--allow-empty', '-m', `change ${i}`);
     const args = ['commit', 'check', '--range', 'HEAD~23..HEAD'];
     const { stdout } = await runForge(project, args);
     const shown = new Set(stdout.split('\n').flatMap((line) => /^✗ (\w+) /.exec(line)?.[1] ?? []));
     expect(shown.size).toBe(20);
-    expect(stdout).toContain(
-      '\n… 3 more commits: --json has all\n23 of 23 commits to be written otherwise\n',
-    );
+    expect(stdout).toContain('\n… 3 more commits: --json shows all\n23 of 23 commits need a new message\n');
     expect((await checkJson(project, args.slice(2))).commits).toHaveLength(23);
   });
 
-  it('GIT-01 git am that took the [ID], other encodings, empty and odd messages', async () => {
+  it('GIT-01 handles git am, other encodings, empty and odd messages', async () => {
     const project = makeRepository();
     const base = project.git('rev-parse', 'HEAD');
     project.write('a.txt', 'a\n');
@@ -232,7 +230,7 @@ describe('forge commit check --range', () => {
     ]);
   });
 
-  it('GIT-01 what session end commits is in the protocol', async () => {
+  it('GIT-01 the session-end commit follows the protocol', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'login', 'Login works', '--test', 'true']);
     await forgeJson(project, ['session', 'start']);
@@ -260,7 +258,7 @@ describe('forge commit check --range', () => {
     ]);
   });
 
-  it('B-51 GIT-01 what only poses as a hash of a parent is looked at like all else', async () => {
+  it('B-51 GIT-01 scans a parent field for secrets too', async () => {
     const project = makeRepository();
     const parent = (text: string): string => GOOD.replace(/Parent: .*/, `Parent: ${text}`);
     commit(project, parent('1a2b3c4 (an agreed note)'));
@@ -281,7 +279,7 @@ describe('forge commit check --range', () => {
     'a b',
     `${'x'.repeat(2000)}`,
     'HEAD^{tree}..nope',
-  ])('B-04 GIT-01 %j is no range: exit 2, one line, nothing is written', async (range) => {
+  ])('B-04 GIT-01 %j is not a range: exit 2, one line, nothing is written', async (range) => {
     const error = await forgeError(makeRepository(), ['commit', 'check', `--range=${range}`]);
     expect(error).toMatchObject({ exitCode: 2, code: 'commit.range', hint: expect.stringContaining('A..B') });
     expect(error.message.length).toBeLessThan(200);

@@ -14,7 +14,7 @@ function hook(project: Project, name: string, script: string): void {
 }
 
 describe('forge commit', () => {
-  it("GIT-02 runs the person's hooks; one that fails leaves everything as it was, and the message in a file", async () => {
+  it("GIT-02 runs the user's hooks; if one fails, nothing changes, and the message is saved", async () => {
     const project = await working();
     stage(project);
     hook(project, 'pre-commit', 'echo "lint: no" >&2; exit 1');
@@ -42,7 +42,7 @@ describe('forge commit', () => {
     await expectChecked(project);
   });
 
-  it('B-39 GIT-02 behind an index.lock says which file it is, and keeps the message', async () => {
+  it('B-39 GIT-02 with an index.lock, names the file and saves the message', async () => {
     const project = await working();
     stage(project);
     project.write('.git/index.lock', '');
@@ -50,7 +50,7 @@ describe('forge commit', () => {
       exitCode: 6,
       code: 'commit.failed',
       message: expect.stringMatching(/\/index\.lock'/),
-      hint: expect.stringMatching(/^The message is kept; .* git commit --cleanup=verbatim -F \S+$/),
+      hint: expect.stringMatching(/^The message is saved\. .* git commit --cleanup=verbatim -F \S+$/),
     });
     expect(project.read(MESSAGE)).toContain('[FORGE-001] Wire the login form');
     rmSync(project.path('.git/index.lock'));
@@ -58,7 +58,7 @@ describe('forge commit', () => {
     expect(project.has(MESSAGE)).toBe(false);
   });
 
-  it('GIT-02 signs as git is told to, and commits nothing where that fails', async () => {
+  it('GIT-02 signs as git is configured, and commits nothing if that fails', async () => {
     const project = await working();
     stage(project);
     project.write('.git/sign', '#!/bin/sh\necho "no key" >&2\nexit 1\n');
@@ -81,7 +81,7 @@ describe('forge commit', () => {
     expect(project.git('cat-file', 'commit', 'HEAD')).toContain('\ngpgsig ');
   });
 
-  it('B-39 GIT-02 in the middle of a merge, rebase, pick or revert git goes on: exit 3', async () => {
+  it('B-39 GIT-02 exit 3 during a merge, rebase, pick or revert', async () => {
     const project = await working();
     stage(project);
     for (const [file, operation] of [
@@ -116,7 +116,7 @@ describe('forge commit', () => {
     await expectChecked(project);
   });
 
-  it('B-38 GIT-02 works in a linked worktree and in a submodule, whatever another git left in the environment', async () => {
+  it('B-38 GIT-02 works in a linked worktree and a submodule, whatever GIT_* variables are set', async () => {
     const project = await working();
     const other = projectAt(`${makeFolder()}/tree`);
     project.git('worktree', 'add', '-q', other.dir, '-b', 'side');

@@ -17,7 +17,7 @@ import { SAMPLES } from '../support/samples.js';
 const stored = (project: Project): string => `${project.git('log', '-1', '--format=%B')}\n`;
 
 describe('forge commit', () => {
-  it('GIT-02 writes the message from focus, log, features and what was learned, and commits the index', async () => {
+  it('GIT-02 commits the index with a message from focus, log, features and learnings', async () => {
     const project = await working();
     const parent = project.git('rev-parse', '--short', 'HEAD');
     await forgeJson(project, ['progress', 'add', 'wired the form']);
@@ -63,14 +63,14 @@ people sign in
     expect(project.has(MESSAGE)).toBe(false);
     await expectChecked(project);
 
-    // What the last message said is not said again.
+    // Nothing is repeated from the last message.
     stage(project, 'src/logout.js');
     const next = await forgeJson<MadeCommit>(project, ['commit']);
     expect(next.message).toContain('## What\n- Add src/logout.js\n');
     expect(next.message).toContain('## Memory\n- Learned: none\n');
   });
 
-  it('GIT-02 says what it was told, keeps what was learned, and names the issue', async () => {
+  it('GIT-02 uses the options, saves learnings, and names the issue', async () => {
     const project = await working();
     stage(project);
     const args = [
@@ -102,7 +102,7 @@ people sign in
     await expectChecked(project, 'HEAD~2..HEAD');
   });
 
-  it('GIT-02 never repeats lines of the log, though several commits are made within a minute', async () => {
+  it('GIT-02 never repeats a progress line, even with several commits in a minute', async () => {
     const project = await working();
     const what = async (text: string): Promise<string> => {
       await forgeJson(project, ['progress', 'add', text]);
@@ -114,7 +114,7 @@ people sign in
       expect(await what(text)).toBe(`- ${text}\n- Files: src/login.js`);
   });
 
-  it('GIT-02 --amend keeps what the last message says, and takes what is given', async () => {
+  it('GIT-02 --amend keeps the parts of the last message that are not given', async () => {
     const project = await working();
     const parent = project.git('rev-parse', '--short', 'HEAD');
     stage(project);
@@ -146,7 +146,7 @@ ${sign}
     await expectChecked(project);
   });
 
-  it('GIT-02 --amend writes the headings anew that a squash lost, and makes a message of any other', async () => {
+  it('GIT-02 --amend restores headings that a squash lost, and completes any other message', async () => {
     const project = await working();
     stage(project);
     await forgeJson(project, ['commit', '--why', 'because', '--learned', 'known']);
@@ -163,7 +163,7 @@ ${sign}
     expect(await forgeError(unborn, ['commit', '--amend'])).toMatchObject({ code: 'commit.nothing' });
   });
 
-  it('GIT-04 keeps commits.log and branches.json without hooks, as the hooks write them', async () => {
+  it('GIT-04 without hooks, writes commits.log and branches.json as the hooks do', async () => {
     const project = await working();
     stage(project);
     await forgeJson(project, ['commit']);
@@ -182,7 +182,7 @@ ${sign}
     expect(files()).toEqual(own);
   });
 
-  it('GIT-02 leaves the subject to another convention where its rule is off', async () => {
+  it('GIT-02 leaves the subject alone if its rule is off', async () => {
     const project = await working();
     await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'X-\\d+']);
     project.write(CONFIG, project.read(CONFIG).replace('[commit]', '[commit]\nrules_off = ["subject"]'));
@@ -192,7 +192,7 @@ ${sign}
     await expectChecked(project);
   });
 
-  it('GIT-02 -a takes what git knows and has changed, and no more', async () => {
+  it('GIT-02 -a commits changed files that git tracks, and no others', async () => {
     const project = await working();
     project.write('src/app.js', 'changed\n');
     project.write('new.js', 'new\n');
@@ -222,7 +222,7 @@ ${sign}
     expect(message).toContain('- Session: none\n');
   });
 
-  it('GIT-02 --dry-run shows the message and writes nothing', async () => {
+  it('GIT-02 --dry-run prints the message and writes nothing', async () => {
     const project = await working();
     stage(project);
     const before = snapshot(project.dir);
@@ -241,7 +241,7 @@ ${sign}
     await expectChecked(project);
   });
 
-  it('GIT-02 a message that breaks a rule is kept in a file, which the error names', async () => {
+  it('GIT-02 saves a message that breaks a rule, and names the file', async () => {
     const project = await working();
     stage(project);
     const error = await forgeError(project, ['commit', '--issue', 'odd']);
@@ -255,7 +255,7 @@ ${sign}
     expect(project.git('log', '-1', '--format=%s')).toBe('Plan');
   });
 
-  it("GIT-02 --edit opens git's editor on a terminal; what is left there is checked", async () => {
+  it("GIT-02 --edit opens git's editor at a terminal, and checks the result", async () => {
     const project = await working();
     stage(project);
     expect(await forgeError(project, ['commit', '--edit'])).toMatchObject({
@@ -281,7 +281,7 @@ ${sign}
     expect(project.git('rev-list', '--count', 'HEAD')).toBe('4');
   });
 
-  it('GIT-02 asks why on a terminal only', async () => {
+  it('GIT-02 asks for the reason only at a terminal', async () => {
     const project = await working();
     stage(project);
     const { exitCode } = await runForge(project, ['commit', '--no-input'], { terminal: true });
@@ -289,7 +289,7 @@ ${sign}
     expect(stored(project)).toContain('## Why\npeople sign in\n');
   });
 
-  it('LTM-12 GIT-02 a builder commits, and decides nothing that is known', async () => {
+  it('LTM-12 GIT-02 a builder’s learning is in its commit, but not in knowledge', async () => {
     const project = await working();
     stage(project);
     await forgeJson(project, ['commit', '--learned', 'x'], { env: { FORGE_ROLE: 'builder' } });
@@ -297,7 +297,7 @@ ${sign}
     expect(project.json(KNOWLEDGE)).toMatchObject({ patterns: { successful: [] } });
   });
 
-  it('GIT-02 names the heads of the ledger where the commit holds it', async () => {
+  it('GIT-02 names the ledger heads if the commit contains the ledger', async () => {
     const project = await working();
     await forgeJson(project, ['note', 'add', 'a note']);
     stage(project);
@@ -309,7 +309,7 @@ ${sign}
     expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
   });
 
-  it('GIT-02 says every change of a status that it holds', async () => {
+  it('GIT-02 lists the features that it contains, with their status', async () => {
     const project = await working();
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'in_progress']);
     project.git('add', featureFile('FORGE-001'));
@@ -318,7 +318,7 @@ ${sign}
     expect(message).toContain(`## What\n- Change ${featureFile('FORGE-001')}\n`);
   });
 
-  it('GIT-02 a log over midnight: only lines since the last commit', async () => {
+  it('GIT-02 uses only log lines since the last commit, even past midnight', async () => {
     const project = await makeForge();
     const world = fixedClock('2020-01-01T23:50:00Z');
     await forgeJson(project, ['session', 'start', '--task', 'g'], { world });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CommitMessage, formatCommitMessage, parseCommitMessage } from '../../src/commit/message.js';
+import { type CommitMessage, formatCommitMessage, parseMessage } from '../../src/commit/message.js';
 import { oneLine } from '../../src/core/text.js';
 
 const RFC_SAMPLE = `[SX9-123] Brief description
@@ -43,7 +43,7 @@ describe('a commit message', () => {
   });
 
   it('SES-06 is read as RFC-9060 §5.1 shows it', () => {
-    expect(parseCommitMessage(RFC_SAMPLE)).toEqual(SAMPLE);
+    expect(parseMessage(RFC_SAMPLE)).toEqual(SAMPLE);
   });
 
   it.each<[string, (text: string) => string]>([
@@ -53,21 +53,26 @@ describe('a commit message', () => {
     ['with stars for dashes', (text) => text.replaceAll('\n- ', '\n* ')],
     ['with bullets indented', (text) => text.replaceAll('\n- ', '\n  -   ')],
     ['with trailing spaces', (text) => text.replaceAll('\n', '  \n').replace('description  ', 'description')],
-    ['with trailers behind', (text) => `${text}\nSigned-off-by: Ada <ada@example.com>\n`],
     ['without the final line feed', (text) => text.trimEnd()],
   ])('SES-06 is read %s', (_name, change) => {
-    expect(parseCommitMessage(change(RFC_SAMPLE))).toEqual(SAMPLE);
+    expect(parseMessage(change(RFC_SAMPLE))).toEqual(SAMPLE);
   });
 
   it.each(['', 'Fix it', 'SX9-123: Fix it', '[SX9-123]', '[SX9-123]Fix', '[-x] Fix', '[a b] Fix'])(
-    'SES-06 is none without its first line: %j',
+    'SES-06 has no id: %j',
     (text) => {
-      expect(parseCommitMessage(text)).toBeNull();
+      expect(parseMessage(text)).toMatchObject({ id: '', subject: text });
     },
   );
 
-  it('SES-06 is read as far as it goes', () => {
-    expect(parseCommitMessage('[FORGE] Small\n\n## Why\nBecause.\n')).toEqual({
+  it('GIT-02 is read without its headings, and with its trailers', () => {
+    const trailers = ['Signed-off-by: Ada <ada@example.com>'];
+    const text = `${RFC_SAMPLE.replace(/^## .*\n/gm, '')}\n${trailers}\nForge-Ledger: execution 1 ab\n`;
+    expect(parseMessage(text)).toEqual({ ...SAMPLE, trailers });
+  });
+
+  it('SES-06 may lack sections', () => {
+    expect(parseMessage('[FORGE] Small\n\n## Why\nBecause.\n')).toEqual({
       id: 'FORGE',
       subject: 'Small',
       what: [],
@@ -78,12 +83,12 @@ describe('a commit message', () => {
     });
   });
 
-  it('SES-06 may hold bullets of other kinds, which say nothing to forge', () => {
+  it('SES-06 may have other items in Memory, which are ignored', () => {
     const text = RFC_SAMPLE.replace(
       '## Memory\n',
       '## Memory\n- Learned\n- Forgotten: x\n- Learned:no space\n',
     );
-    expect(parseCommitMessage(text)).toEqual({ ...SAMPLE, learned: ['no space', '[key insight]'] });
+    expect(parseMessage(text)).toEqual({ ...SAMPLE, learned: ['no space', '[key insight]'] });
   });
 
   it('SES-06 has no blank lines around its prose, and keeps those inside', () => {
@@ -91,10 +96,10 @@ describe('a commit message', () => {
     expect(text).toContain('\n\n## Why\nOne\n\n  two\n\n## Memory\n');
   });
 
-  it('SES-06 says "none" where nothing was learned, and reads it as nothing', () => {
+  it('SES-06 "Learned: none" means that nothing was learned', () => {
     const text = formatCommitMessage({ ...SAMPLE, learned: [], updated: [] });
     expect(text).toContain('\n## Memory\n- Learned: none\n');
-    expect(parseCommitMessage(text)).toMatchObject({ learned: [], updated: [] });
+    expect(parseMessage(text)).toMatchObject({ learned: [], updated: [] });
   });
 
   it('SES-06 has a first line of at most 72 characters', () => {
@@ -109,10 +114,10 @@ describe('a commit message', () => {
     'Because\n   ## Backtrace   \n- Linear: forged',
     '\n\n  ## What\n- forged',
     '# Big\n## What\n- forged\n## Memory\n- Updated: forged',
-  ])('SES-06 takes a heading in its prose as prose: %j', (why) => {
-    const message = parseCommitMessage(formatCommitMessage({ ...SAMPLE, why }));
+  ])('SES-06 a heading in its prose is text: %j', (why) => {
+    const message = parseMessage(formatCommitMessage({ ...SAMPLE, why }));
     expect({ ...message, why: '' }).toEqual({ ...SAMPLE, why: '' });
-    expect(message?.why).toContain(why.trim().split('\n').at(-1));
+    expect(message.why).toContain(why.trim().split('\n').at(-1));
   });
 
   it.each([
@@ -129,12 +134,12 @@ describe('a commit message', () => {
       updated: [text],
       backtrace: { ...backtrace, parentNote: text },
     };
-    const read = parseCommitMessage(formatCommitMessage(message));
-    expect([read?.what.length, read?.learned.length, read?.updated.length]).toEqual([1, 1, 1]);
-    expect(read?.backtrace).toMatchObject({ linear: 'SX9-123', session: '2025-12-24-session-001' });
+    const read = parseMessage(formatCommitMessage(message));
+    expect([read.what.length, read.learned.length, read.updated.length]).toEqual([1, 1, 1]);
+    expect(read.backtrace).toMatchObject({ linear: 'SX9-123', session: '2025-12-24-session-001' });
   });
 
-  it('B-06 shows escapes of its texts as text', () => {
+  it('B-06 escapes control characters', () => {
     const text = formatCommitMessage({
       ...SAMPLE,
       subject: 'a\u001b[2J',
@@ -144,7 +149,7 @@ describe('a commit message', () => {
     expect(text).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
   });
 
-  it('SES-06 comes back from writing and reading as it was, for texts of one line', () => {
+  it('SES-06 survives formatting and parsing', () => {
     const pieces = fc.constantFrom(
       'a',
       ' ',
@@ -185,7 +190,7 @@ describe('a commit message', () => {
     });
     fc.assert(
       fc.property(messages, (message) => {
-        expect(parseCommitMessage(formatCommitMessage(message))).toEqual(message);
+        expect(parseMessage(formatCommitMessage(message))).toEqual(message);
       }),
       { numRuns: 500 },
     );

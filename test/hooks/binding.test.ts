@@ -6,7 +6,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 
-/** A repository with hooks, as `settings` of `[commit]` have it, and an empty remote. */
+/** A repository with hooks, these settings in `[commit]`, and a remote. */
 async function hooked(settings = ''): Promise<Project> {
   const project = makeCommitted();
   project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('[commit]\n', `[commit]\n${settings}\n`));
@@ -20,7 +20,7 @@ async function hooked(settings = ''): Promise<Project> {
 
 const push = ({ dir }: Project, ...refs: string[]) => run(dir, 'git', ['push', '-q', 'origin', ...refs]);
 
-/** A commit that no hook was asked about. */
+/** A commit that bypasses the hooks. */
 function addBad(project: Project, author = '', committer = ''): void {
   const env = {
     ...(author === '' ? {} : { GIT_AUTHOR_EMAIL: author }),
@@ -32,8 +32,8 @@ function addBad(project: Project, author = '', committer = ''): void {
   expect(run(project.dir, 'git', args, { env })).toMatchObject({ exitCode: 0 });
 }
 
-describe('whom git’s hooks bind', () => {
-  it('GIT-08 with who = "agents": an agent’s commit is refused, a person’s is not', async () => {
+describe('whose commits the git hooks check', () => {
+  it('GIT-08 who = "agents" rejects an agent’s commit, not a person’s', async () => {
     const project = await hooked("who = 'agents'");
     const person = { CLAUDECODE: '', FORGE_ROLE: '' };
     expect(commit(project, person, 'no protocol')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -43,7 +43,7 @@ describe('whom git’s hooks bind', () => {
     expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('GIT-08 a push is not held up by other people’s commits, nor by those before the hooks', async () => {
+  it('GIT-08 a push does not fail for other people’s commits, nor for commits from before the hooks', async () => {
     const project = await hooked();
     addBad(project, 'bob@example.com', 'bob@example.com');
     addBad(project, 'bob@example.com');
@@ -61,13 +61,13 @@ describe('whom git’s hooks bind', () => {
     expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('GIT-08 with who = "all" a push is held up by anybody’s', async () => {
+  it('GIT-08 who = "all" rejects a push for anyone’s commit', async () => {
     const project = await hooked("who = 'all'");
     addBad(project, 'bob@example.com', 'bob@example.com');
     expect(push(project, 'HEAD:main').exitCode).toBe(1);
   });
 
-  it('GIT-01 a parent that is no commit is refused, with the one to write', async () => {
+  it('GIT-01 rejects a parent that is not a commit, and shows the right one', async () => {
     const project = await hooked();
     const head = project.git('rev-parse', 'HEAD');
     const wrong = commit(project, {}, MESSAGE.replace('Parent: none', 'Parent: deadbeef'));
@@ -83,10 +83,9 @@ describe('whom git’s hooks bind', () => {
   });
 });
 
-describe('what pre-push looks at', () => {
-  /** As many commits as that, made at once. */
+describe('what pre-push checks', () => {
   function makeCommits(project: Project, count: number): void {
-    const who = 'A <a@example.com> 1700000000 +0000';
+    const who = `A <a@example.com> ${Math.ceil(Date.now() / 1000)} +0000`;
     const head = project.git('rev-parse', 'HEAD');
     const one = (i: number): string =>
       `commit refs/heads/many\ncommitter ${who}\ndata 1\nx${i === 0 ? `\nfrom ${head}` : ''}\n`;
@@ -94,7 +93,7 @@ describe('what pre-push looks at', () => {
     expect(run(project.dir, 'git', ['fast-import', '--quiet'], { input })).toMatchObject({ exitCode: 0 });
   }
 
-  it('GIT-03 the newest thousand commits, and says how many it left out', async () => {
+  it('GIT-03 the newest thousand commits, and reports how many it left out', async () => {
     const project = await hooked("who = 'all'");
     makeCommits(project, 1007);
     const { exitCode, stderr } = push(project, 'many:many');
@@ -103,7 +102,7 @@ describe('what pre-push looks at', () => {
     expect(stderr).toContain('… 990 more commits');
   });
 
-  it('GIT-03 does not start forge for what remotes have', async () => {
+  it('GIT-03 nothing, without starting forge, if the remotes have everything', async () => {
     const project = await hooked();
     const [node, mark] = [`${makeFolder()}/node`, project.path('.git/started')];
     writeFileSync(node, `#!/bin/sh\n: >'${mark}'\nexec '${process.execPath}' "$@"\n`);
@@ -122,11 +121,11 @@ describe('what pre-push looks at', () => {
 });
 
 describe('forge hooks install', () => {
-  it('GIT-08 says what git refuses from now on, and takes --who into the settings', async () => {
+  it('GIT-08 shows what git rejects from now on, and saves --who', async () => {
     const project = await makeForge();
     const first = await runForge(project, ['hooks', 'install']);
     expect(first.stdout).toContain(
-      'From now on git refuses messages of your commits and your agents’ in this clone that do not follow the protocol, and anybody’s secrets (docs/hooks.md).',
+      'From now on git rejects messages of your commits and your agents’ in this clone that do not follow the protocol, and secrets in any commit (docs/hooks.md).',
     );
     expect(first.stdout).toContain('forge config set commit.who agents|all');
     expect((await runForge(project, ['hooks', 'install'])).stdout).not.toContain('From now on');
@@ -136,7 +135,7 @@ describe('forge hooks install', () => {
     expect(await runForge(project, ['hooks', 'install', '--who', 'me'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('GIT-08 asks at a terminal whose commits it may refuse, once', async () => {
+  it('GIT-08 asks once, at a terminal, whose commits it may reject', async () => {
     const project = makeCommitted();
     const place = { ...project, env: { CLAUDECODE: '', AGENT: '' } };
     // One word each: the question is wrapped.

@@ -27,6 +27,7 @@ const SECRET = /^ {2}\w{10} key\.txt:1: /m;
 describe('the pre-push hook', () => {
   it('GIT-03 LTM-13 refuses a secret after the revert of a merge that held records, and writes nothing', async () => {
     const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
     project.git('switch', '-q', '-c', 'side');
     await record(project);
     commit(project);
@@ -40,6 +41,7 @@ describe('the pre-push hook', () => {
 
   it('GIT-03 LTM-13 refuses a secret after git clean in a session, and writes nothing', async () => {
     const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
     await runForge(project, ['session', 'start']);
     await record(project);
     project.git('clean', '-fdxq', '.forge');
@@ -54,7 +56,7 @@ describe('the pre-push hook', () => {
     project.write('.forge/config.toml', 'enforce =');
     const { exitCode, stderr } = await pushHead(project);
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(SECRET)]);
-    expect(stderr).toMatch(/^forge: messages were not .*config\.toml.*\n/);
+    expect(stderr).toMatch(/^forge: messages could not be checked: .*config\.toml.*\n/);
   });
 
   it('GIT-03 LTM-05 refuses halted memory where git cannot show what is pushed', async () => {
@@ -68,6 +70,6 @@ describe('the pre-push hook', () => {
     rmSync(project.path('.git/objects', blob.slice(0, 2), blob.slice(2)));
     const { exitCode, stderr } = await pushHead(project);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('  memory: Memory is halted: ')]);
-    expect(stderr).toMatch(/^forge: secrets were not looked for: git .*\n/);
+    expect(stderr).toMatch(/^forge: secrets could not be checked: git .*\n/);
   });
 });

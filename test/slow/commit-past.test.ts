@@ -36,7 +36,7 @@ describe('what went past the hooks', () => {
     const [told, ...more] = await again(project);
     expect(more).toEqual([]);
     expect(told).toContain(
-      `2 commits since the last session do not follow the commit protocol (the first: ${first});`,
+      `2 commits since the last session do not follow the commit protocol (the first: ${first})`,
     );
     const args = told?.replace(/^.*More: forge /, '').split(' ') as string[];
     const { stdout, exitCode } = await runForge(project, [...args, '--json']);

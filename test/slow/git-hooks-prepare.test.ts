@@ -163,8 +163,8 @@ describe('prepare-commit-msg', () => {
     const hooks = snapshot(project.path('.git/hooks'));
     expect(typed(project, ['hooks', 'install'])).not.toContain('prepare');
     const refusal = runBinary(project.dir, ['hooks', 'install', '--prepare']);
-    expect([refusal.exitCode, refusal.stderr]).toEqual([3, expect.stringContaining('--into scripts')]);
-    typed(project, ['hooks', 'install', '--prepare', '--into', 'scripts']);
+    expect([refusal.exitCode, refusal.stderr]).toEqual([3, expect.stringContaining('hooks install --yes')]);
+    typed(project, ['hooks', 'install', '--prepare', '--yes']);
     stage(project, 'a.js');
     expect(edit(project, ['commit'], { TICKET: 'first' }).seen).toMatch(/^first \[SX9-5\] Wire the form\n/);
     typed(project, ['hooks', 'uninstall']);

@@ -137,12 +137,12 @@ describe('forge hooks in a plain repository', () => {
       const said = commit(project, {}, odd);
       expect([said.exitCode, said.stderr]).toEqual([
         0,
-        expect.stringMatching(/^forge: only secrets were looked for: [^\n]*\n$/),
+        expect.stringMatching(/^forge: only secrets were checked: [^\n]*\n$/),
       ]);
       expect(said.stderr).toMatch(why);
       expect(push()).toMatchObject({
         exitCode: 0,
-        stderr: expect.stringMatching(/^forge: messages were not looked at: [^\n]*\n$/),
+        stderr: expect.stringMatching(/^forge: messages could not be checked: [^\n]*\n$/),
       });
       const secret = SAMPLES.secret();
       const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
@@ -167,7 +167,7 @@ describe('forge hooks in a plain repository', () => {
       run(project.dir, 'git', [...args, 'commit', '-q', '--allow-empty', '-F', '-'], { input: text, env });
     expect(made(...strip)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('"## Why" says nothing'),
+      stderr: expect.stringContaining('"## Why" has no text'),
     });
     expect(made()).toMatchObject({ exitCode: 0, stderr: '' });
     project.git('config', 'core.commentChar', ';');

@@ -1,142 +1,299 @@
-import { sep } from 'node:path';
-import { ForgeError, outside, toForgeError, usage } from '../core/error.js';
-import { replaceFiles } from '../core/files.js';
+import { isAbsolute, join } from 'node:path';
+import { verifyCheckpoints } from '../checkpoint/show.js';
+import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
+import { formatArgv, splitCommand } from '../core/argv.js';
+import { ForgeError, toForgeError } from '../core/error.js';
+import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
+import { oneLine, plural } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
-import type { Context } from '../project/project.js';
-import {
-  fromTop,
-  lookAtCheckpoints,
-  lookAtCommits,
-  lookAtFeatures,
-  lookAtMemory,
-  lookForSecrets,
-} from './checks.js';
-import { junit } from './log.js';
-import { type CiRange, findRange } from './range.js';
+import { presentCommands } from '../feature/feature.js';
+import { type Feature, isProven } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
+import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
+import { findRemote, ORIGIN } from '../git/remote.js';
+import { scanTree } from '../guard/scan-tree.js';
+import { notesOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
+import { findTracked } from '../project/edits.js';
+import { readHalt } from '../project/halt.js';
+import { type Context, readConfig } from '../project/project.js';
+import { requireTrust, trustValueOf } from '../trust/trust.js';
+import { type CiRange, findRange, isFromFork } from './range.js';
 import {
   CI_CAUSES,
   CI_CHECKS,
+  type CiCause,
   type CiCheck,
   type CiCheckName,
+  type CiFinding,
   type CiReport,
-  type Looked,
-  looked,
-  skipped,
-} from './rules.js';
+} from './report.js';
 
 export { ciTemplate } from '../core/templates.js';
 
 export interface CiInput {
-  /** `A..B`; default: what the CI's variables say. */
+  /** `A..B`; default: the range of the CI's variables. */
   range?: string;
-  /** Run the tests of features that are said to pass. */
+  /** Run the tests of passing features. */
   run?: boolean;
-  /** The `--json` of an earlier `forge guard scan`, absolute: its findings are known. */
+  /** The absolute path of an earlier `forge guard scan --json`, whose findings are known. */
   baseline?: string;
-  /** Where the report is to be written as JUnit's XML, absolute. */
-  junit?: string;
 }
 
 export interface CiWatch {
   onCheck?(check: CiCheck): void;
-  /** Of all checks. */
   onProgress?(done: number, total: number): void;
   /** A test is about to run. */
   onStart?(feature: string, command: string): void;
   signal?: AbortSignal;
 }
 
-/** GIT-07: everything that a pipeline can judge, one check after the other, whatever the ones before found. Changes nothing of what it judges. */
+type Result = Omit<CiCheck, 'name'>;
+
+/** Fails if a finding is not a warning. */
+export function toResult(detail: string, findings: CiFinding[] = [], cause: CiCause = 'findings'): Result {
+  if (findings.some(({ warning }) => !warning)) return { state: 'failed', cause, detail, findings };
+  return { state: findings.length > 0 ? 'warned' : 'ok', detail, findings };
+}
+
+export const skipped = (detail: string): Result => ({ state: 'skipped', detail, findings: [] });
+
+/** GIT-07: makes all checks, whatever the first ones find. Changes nothing. */
 export async function checkAll(
   context: Context,
   input: CiInput = {},
   watch: CiWatch = {},
 ): Promise<CiReport> {
-  if (input.junit !== undefined) checkPlace(context, input.junit);
-  const range = await findRange(context, input.range).catch((error) => unlessUsage(error));
-  const looks = looksOf(context, range, input, watch);
+  const found = await findRange(context, input.range).catch((thrown) => {
+    const error = toForgeError(thrown);
+    if (error.kind === 'usage') throw error;
+    return error;
+  });
+  const range = found instanceof ForgeError ? null : found;
+  const inRange = (check: (range: CiRange) => Promise<Result>) => async (): Promise<Result> => {
+    if (found instanceof ForgeError) throw found;
+    if (!found) return skipped(context.git ? 'there is no commit yet' : 'there is no git repository');
+    return found.ids.size === 0 ? skipped(`${found.shown} (${found.from}) is empty`) : check(found);
+  };
+  const run: Record<CiCheckName, () => Promise<Result>> = {
+    commits: inRange((one) => checkCommits(context, one)),
+    memory: () => checkMemory(context),
+    guard: inRange((one) => checkSecrets(context, one, input.baseline)),
+    features: () => checkFeatures(context, input.run ?? false, watch),
+    checkpoints: () => checkCheckpoints(context, range),
+  };
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
     watch.onProgress?.(i, CI_CHECKS.length);
-    const check = { name, ...(await looks[name]().catch((error) => faultOf(context, error, watch.signal))) };
-    if (watch.signal?.aborted) throw stopped();
-    checks.push(check);
-    watch.onCheck?.(check);
+    const result = await run[name]().catch((error) => describeFailure(context, error));
+    if (watch.signal?.aborted)
+      throw new ForgeError('interrupted', 'interrupted', 'Interrupted; the checks are incomplete.');
+    checks.push({ name, ...result });
+    watch.onCheck?.({ name, ...result });
   }
-  const known = range instanceof ForgeError ? null : range;
-  const report: CiReport = {
+  return {
     ok: checks.every(({ state }) => state !== 'failed'),
-    range: known?.shown ?? null,
-    range_from: known?.from ?? null,
+    range: range?.shown ?? null,
+    range_from: range?.from ?? null,
     checks,
-    // Said as a part of the answer, where no line of them can be taken for a command.
     notes: context.warnings.splice(0),
   };
-  if (input.junit !== undefined) writeJunit(input.junit, report);
-  return report;
 }
 
-type Looks = Record<CiCheckName, () => Promise<Looked>>;
-
-function looksOf(
-  context: Context,
-  range: CiRange | ForgeError | null,
-  input: CiInput,
-  watch: CiWatch,
-): Looks {
-  const inRange = (look: (found: CiRange) => Promise<Looked>) => async (): Promise<Looked> => {
-    if (range instanceof ForgeError) throw range;
-    if (!range) return skipped(context.git ? 'there is no commit yet' : 'there is no git repository');
-    return range.ids.size === 0 ? skipped(`no commit is in ${range.shown} (${range.from})`) : look(range);
-  };
-  return {
-    commits: inRange((found) => lookAtCommits(context, found)),
-    memory: () => lookAtMemory(context),
-    guard: inRange((found) => lookForSecrets(context, found, input.baseline)),
-    features: () => lookAtFeatures(context, input.run ?? false, watch),
-    checkpoints: () => lookAtCheckpoints(context, range instanceof ForgeError ? null : range),
-  };
-}
-
-/** Of what is wrong with a range, a wrong word is the caller's; all else is told by the checks that need one. */
-function unlessUsage(thrown: unknown): ForgeError {
-  const error = toForgeError(thrown);
-  if (error.kind === 'usage') throw error;
-  return error;
-}
-
-/** What keeps one check from looking is a finding of that check, and no reason to leave out the others. */
-async function faultOf(context: Context, thrown: unknown, signal?: AbortSignal): Promise<Looked> {
-  if (signal?.aborted) throw stopped();
+/** A check that cannot be made is a finding, even if it is a bug in forge. The other checks still count. */
+async function describeFailure(context: Context, thrown: unknown): Promise<Result> {
   const error = toForgeError(await withRescue(context, toForgeError(thrown)));
-  // A bug of forge is no reason to lose what the other checks find.
   const cause = CI_CAUSES.find((kind) => error.kind === kind) ?? 'outside';
   const { file, line } = error.details;
   const fix = error.hint === undefined || error.kind === 'bug' ? {} : { fix: error.hint };
-  const finding = { message: error.message, ...fix, ...fromTop(context, file, line) };
-  return looked('could not be looked at', [finding], cause);
+  return toResult(
+    'not checked',
+    [{ message: error.message, ...fix, ...placeOf(context, file, line) }],
+    cause,
+  );
 }
 
-const stopped = (): Error =>
-  new ForgeError('interrupted', 'interrupted', 'Interrupted; the checks are incomplete.');
-
-/** Refuse to overwrite files of memory or of git. */
-function checkPlace({ layout, repository }: Context, path: string): void {
-  const kept = [layout.dir, repository?.gitDir, repository?.commonDir];
-  if (kept.every((folder) => folder === undefined || !`${path}${sep}`.startsWith(folder + sep))) return;
-  throw usage('ci.junit', `${path} is inside .forge/ or .git/.`, {
-    hint: 'forge ci --junit forge-ci.xml',
-  });
+/** A file of the project, from the top of the repository, as annotations need it. */
+function placeOf(
+  { layout, repository }: Context,
+  file: string | undefined,
+  line = 0,
+): Pick<CiFinding, 'file' | 'line'> {
+  if (!file || isAbsolute(file)) return {};
+  const name = repository ? shownFrom(repository.root, join(layout.root, file)) : file;
+  return { file: name, ...(line > 0 ? { line } : {}) };
 }
 
-/** Whole or not at all. It is no file of forge's, so what is wrong with its place is no damage. */
-function writeJunit(path: string, report: CiReport): void {
-  try {
-    replaceFiles([{ path, bytes: Buffer.from(junit(report)) }]);
-  } catch (cause) {
-    throw outside('ci.junit', `The report could not be written: ${(cause as Error).message}`, {
-      file: path,
-      cause,
-    });
+const describeRange = ({ shown: range, from, ids }: CiRange): string =>
+  `${plural(ids.size, 'commit')} in ${range} (${from})`;
+
+/** GIT-08: all commits with `who = "all"`, else those with a protocol heading or an agent's trailer. */
+async function checkCommits(context: Context, range: CiRange): Promise<Result> {
+  const { repository, world } = context;
+  const { enforce, who } = readConfig(context).commit;
+  if (enforce === 'off' || !repository) return skipped('[commit] enforce = "off"');
+  const commits = await checkRange(repository, world, range.range, readRules(context), context);
+  const bound = commits.filter(({ mark }) => who === 'all' || mark !== null);
+  const exempt = bound.filter((commit) => commit.exempt !== undefined).length;
+  const free = commits.length - bound.length;
+  const detail = [
+    describeRange(range),
+    ...(exempt > 0 ? [`${exempt} exempt`] : []),
+    ...(free > 0 ? [`${free} without protocol`] : []),
+  ].join(', ');
+  const isFork = who !== 'all' && isFromFork(world.env);
+  // An agent without forge was never asked to follow the protocol, nor was a stranger.
+  const isWarning = ({ mark }: RangeCommit): boolean =>
+    enforce === 'warn' || isFork || (who === 'mine' && mark === 'agent');
+  const findings = bound.flatMap((commit) =>
+    describeCommit(commit).map(
+      (finding): CiFinding => (isWarning(commit) ? { ...finding, warning: true } : finding),
+    ),
+  );
+  return toResult(detail, findings);
+}
+
+/** One finding per commit. The guard reports secrets. A fixup is exempt elsewhere, but must not be merged. */
+function describeCommit({ sha, subject, exempt, problems }: RangeCommit): CiFinding[] {
+  if (exempt === 'fixup') {
+    const fix = 'git rebase -i --autosquash   # from before the commit that it belongs to';
+    return [{ message: `"${subject}" must still be squashed.`, fix, commit: sha }];
   }
+  const broken = problems.filter(({ rule }) => rule !== 'secret').map(({ message }) => message);
+  if (broken.length === 0) return [];
+  const fix = `forge commit check --range ${sha.slice(0, 12)}^!   # shows what to write`;
+  return [{ message: [`"${subject}":`, ...broken].join(' '), fix, commit: sha }];
+}
+
+async function checkMemory(context: Context): Promise<Result> {
+  const verdict = await verifyReadOnly(context);
+  const findings = problemsOf(verdict).map(
+    ({ code, file, line, message, hint }): CiFinding => ({
+      ...{ message, fix: hint, ...placeOf(context, file, line) },
+      // A revert is not damage.
+      ...(code === 'removed_by_commit' ? { warning: true } : {}),
+    }),
+  );
+  context.warnings.push(...notesOf(verdict));
+  const halt = readHalt(context.disk);
+  if (halt)
+    findings.push({
+      message: `memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}`,
+      fix: 'forge memory override acknowledge --reason "TEXT"',
+    });
+  const tracked = await findTracked(context);
+  if (tracked) findings.push(tracked);
+  const isDamaged = halt !== null || verdict.state === 'corrupted';
+  const cause: CiCause = isDamaged ? 'corrupted' : verdict.state === 'returned' ? 'secret' : 'findings';
+  return toResult(plural(verdict.records, 'record'), findings, cause);
+}
+
+async function checkSecrets(
+  { layout, world }: Context,
+  { range, ids }: CiRange,
+  baseline: string | undefined,
+): Promise<Result> {
+  const known = baseline === undefined ? {} : { baseline };
+  const { findings, scanned } = await scanTree(layout.root, world, { range, ...known });
+  const secrets = findings.map(({ file, line, what, rule, commit }): CiFinding => {
+    const isMessage = file === 'commit message';
+    return {
+      ...(isMessage ? {} : { file, line }),
+      ...(commit === undefined ? {} : { commit }),
+      message: `${isMessage ? `line ${line} of the message: ` : ''}${what} (rule ${rule})`,
+      fix: 'the same commit without it; if it is real, revoke it',
+    };
+  });
+  return toResult(`${plural(scanned, 'added place')} in ${plural(ids.size, 'commit')}`, secrets, 'secret');
+}
+
+/** A missing tag fails only the range that added its manifest, because nobody else can push it. */
+async function checkCheckpoints(context: Context, range: CiRange | null): Promise<Result> {
+  const { checkpoints, findings } = await verifyCheckpoints(context);
+  const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
+    const added = code === 'missing' || code === 'unknown' ? await findAuthor(context, tag) : null;
+    const { git, repository } = context;
+    if (!added || !git || !repository) return { message, fix: hint };
+    const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
+    return {
+      message: `${message}. ${added.author}, who created it, has to push it: ${push}`,
+      fix: hint,
+      ...(range?.ids.has(added.commit) ? {} : { warning: true }),
+    };
+  });
+  return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
+}
+
+/** The commit that added a checkpoint's manifest, and its author. */
+async function findAuthor(
+  { git, repository, layout }: Context,
+  tag: string,
+): Promise<{ commit: string; author: string } | null> {
+  if (!git || !repository) return null;
+  const path = shownFrom(repository.root, checkpointFile(layout, tag.replace(/^checkpoint\//, '')));
+  const { code, stdout } = await git(['log', '-1', '--diff-filter=A', '--format=%H %an', 'HEAD', '--', path]);
+  const [commit = '', ...author] = stdout.trim().split(' ');
+  return code === 0 && commit !== '' ? { commit, author: oneLine(author.join(' '), 80) } : null;
+}
+
+/** Passing features need a recorded run of their current tests. With `run`, the tests run now; nothing is saved. */
+async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch): Promise<Result> {
+  const features = readFeatures(context);
+  const passing = features
+    .filter(({ status }) => status === 'passing')
+    .map((feature) => ({ feature, commands: presentCommands(context, feature) }));
+  const unproven = passing
+    .filter(({ feature, commands }) => !isProven(feature, commands))
+    .map(({ feature }) =>
+      describeFeature(context, feature, 'is marked passing, but not by a run of its current tests'),
+    );
+  const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
+  if (!run) return toResult(detail, unproven);
+  const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];
+  const trusted = testable.filter(({ commands }) => isTrusted(context, commands));
+  const failures: CiFinding[] = [];
+  for (const { feature, commands } of trusted) {
+    const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
+    if (!last || last.exit_code === 0) continue;
+    const what = `is marked passing and fails now: ${formatArgv(last.argv)}: ${whyTestFailed(last)}`;
+    failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
+  }
+  const findings = [...unproven, ...failures];
+  const refused = testable.filter((one) => !trusted.includes(one)).map(({ feature }) => feature.id);
+  const refusal = refused.length > 0 ? [describeRefusal(context, refused, testable)] : [];
+  const cause = findings.length === 0 ? 'refused' : 'findings';
+  return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
+}
+
+interface Testable {
+  feature: Feature;
+  commands: string[];
+}
+
+const describeFeature = (context: Context, { id }: Feature, what: string): CiFinding => ({
+  message: `${id} ${what}`,
+  fix: `forge done ${id}`,
+  ...placeOf(context, shown(context.layout, featureFile(context.layout, id))),
+});
+
+function isTrusted(context: Context, commands: readonly string[]): boolean {
+  try {
+    requireTrust(context, commands);
+    return true;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'refused') return false;
+    throw error;
+  }
+}
+
+/** One value approves everything that this run would execute. */
+function describeRefusal(context: Context, refused: string[], all: readonly Testable[]): CiFinding {
+  const names = refused.length > 5 ? [...refused.slice(0, 5), '…'] : refused;
+  const value = trustValueOf(
+    context,
+    all.flatMap(({ commands }) => commands),
+  );
+  return {
+    message: `the tests of ${plural(refused.length, 'feature')} are not approved here and did not run: ${names.join(', ')}`,
+    fix: `FORGE_TRUST=${value}   # a variable of the pipeline that no commit can change; read first: forge trust --show`,
+  };
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
-import { usage } from '../core/error.js';
+import { outside, usage } from '../core/error.js';
+import { replaceFiles } from '../core/files.js';
 import { oneLine } from '../core/text.js';
 import { type CiReport, type CiWatch, ciTemplate } from '../index.js';
-import { defuse, formatCheck, formatEnd } from './log.js';
-import { CI_FORMATS, ciExit, ciFormat } from './rules.js';
+import { CI_FORMATS, ciExit, ciFormat, defuse, formatCheck, formatJunit, formatSummary } from './report.js';
 
 const SYSTEMS = ['github', 'gitlab'] as const;
 
@@ -32,7 +32,7 @@ async function run(call: Call): Promise<CiReport | Template> {
   const bar = call.progress('checking');
   const watch: CiWatch = {
     onProgress: bar.show,
-    // Each as soon as it is known: a pipeline may take long, and may be cut off.
+    // Printed at once, because a pipeline may be cut off.
     onCheck: (check) => {
       bar.end();
       if (!call.flags.json) call.print(formatCheck(check, form));
@@ -44,16 +44,26 @@ async function run(call: Call): Promise<CiReport | Template> {
     ...(range === undefined ? {} : { range }),
     ...(runs ? { run: true } : {}),
     ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
-    ...(junit === undefined ? {} : { junit: resolve(call.cwd, junit) }),
   };
-  return call.forge().ci(input, watch);
+  const report = await call.forge().ci(input, watch);
+  if (junit !== undefined) writeJunit(resolve(call.cwd, junit), report);
+  return report;
 }
 
-function oneOf<T extends string>(allowed: readonly T[], flag: string, found: string): T {
-  const known = allowed.find((word) => word === found);
+function writeJunit(path: string, report: CiReport): void {
+  try {
+    replaceFiles([{ path, bytes: Buffer.from(formatJunit(report)) }]);
+  } catch (cause) {
+    const message = `The report could not be written: ${(cause as Error).message}`;
+    throw outside('ci.junit', message, { file: path, cause });
+  }
+}
+
+function oneOf<T extends string>(allowed: readonly T[], flag: string, given: string): T {
+  const known = allowed.find((word) => word === given);
   if (known !== undefined) return known;
-  const said = JSON.stringify(oneLine(found, 40));
-  throw usage('ci.option', `${flag}: found ${said}, allowed: ${allowed.join(' | ')}.`, {
+  const found = JSON.stringify(oneLine(given, 40));
+  throw usage('ci.option', `${flag}: found ${found}, allowed: ${allowed.join(' | ')}.`, {
     field: flag.slice(2),
   });
 }
@@ -66,23 +76,23 @@ export const group: Group = {
         'Check commits, memory, secrets, features and checkpoints in a pipeline; an exit code per cause',
       example: 'forge ci --range origin/main..HEAD',
       options: [
-        { flags: '--range <range>', help: "the commits of A..B; default: what the CI's variables say" },
-        { flags: '--run', help: 'run the tests of passing features, where they are trusted (FORGE_TRUST)' },
+        { flags: '--range <range>', help: "the commits of A..B (default: the range of the CI's variables)" },
+        { flags: '--run', help: 'run the tests of passing features if they are trusted (FORGE_TRUST)' },
         {
           flags: '--format <format>',
-          help: 'github, gitlab or plain; default: where it runs',
+          help: 'github, gitlab or plain (default: the system that runs it)',
           values: { words: CI_FORMATS },
         },
         {
           flags: '--baseline <file>',
-          help: 'the --json of an earlier forge guard scan: report only what it does not have',
+          help: 'an earlier forge guard scan --json; its findings are not reported again',
           values: { paths: 'files' },
         },
         { flags: '--junit <file>', help: "write a report as JUnit's XML" },
         { flags: '--template <system>', help: 'print a pipeline for github or gitlab, and check nothing' },
       ],
       run,
-      render: (value) => ('text' in value ? value.text : formatEnd(value)),
+      render: (value) => ('text' in value ? value.text : formatSummary(value)),
       exit: (value) => ('text' in value ? 0 : ciExit(value)),
     }),
   ],

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Io } from '../cli/io.js';
 import { toForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
-import { type CheckedCommit, hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
+import { hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
 import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from './shim.js';
 
 /** ms. Then the commit goes on unchecked. A push is bounded by its commits instead. */

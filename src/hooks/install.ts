@@ -84,7 +84,7 @@ interface HookFolder {
 }
 
 /** Every byte is a character, so files of others stay exactly as they are. */
-const textOf = ({ bytes }: ProjectFile): string | null => bytes && bytes.toString('latin1');
+const textOf = ({ bytes }: ProjectFile): string | null => bytes?.toString('latin1') ?? null;
 
 async function readFolder({ repository, git }: Context): Promise<HookFolder> {
   if (!repository || !git)

@@ -8,7 +8,7 @@ import type { Project } from '../support/project.js';
 const BROKEN = GOOD.replace('Rationale for the change\n', '');
 const AGENT = 'Fix it\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n';
 
-/** What `forge ci` makes of one commit: its exit code, and the state of the check of messages. */
+/** The exit code of `forge ci` for one commit, and the state and findings of its check of messages. */
 async function judged(message: string, settings = '', env: NodeJS.ProcessEnv = {}) {
   const project = await ready();
   if (settings !== '') project.write(CONFIG, `[commit]\n${settings}\n`);
@@ -24,18 +24,18 @@ const request = (head: string): NodeJS.ProcessEnv =>
     pull_request: { base: { repo: { full_name: 'a/b' } }, head: { repo: { full_name: head } } },
   });
 
-describe('forge ci: whose messages count', () => {
+describe('forge ci: whose messages are checked', () => {
   it.each<[string, string, string, unknown[]]>([
     ['a stranger’s message', 'Quick fix\n', '', [0, 'ok', 0]],
     ['a broken message with a heading of the protocol', BROKEN, '', [1, 'failed', 1]],
     ['an agent without forge', AGENT, '', [0, 'warned', 1]],
-    ['an agent, where agents are bound', AGENT, "who = 'agents'", [1, 'failed', 1]],
-    ['a stranger, where agents are bound', 'Quick fix\n', "who = 'agents'", [0, 'ok', 0]],
-    ['anybody, where all are bound', 'Quick fix\n', "who = 'all'", [1, 'failed', 1]],
-    ['anybody, where it only warns', BROKEN, "who = 'all'\nenforce = 'warn'", [0, 'warned', 1]],
+    ['an agent, with who = agents', AGENT, "who = 'agents'", [1, 'failed', 1]],
+    ['a stranger, with who = agents', 'Quick fix\n', "who = 'agents'", [0, 'ok', 0]],
+    ['anybody, with who = all', 'Quick fix\n', "who = 'all'", [1, 'failed', 1]],
+    ['anybody, with enforce = warn', BROKEN, "who = 'all'\nenforce = 'warn'", [0, 'warned', 1]],
     ['a squashed pull request', 'Fix it (#12)\n', "who = 'all'", [0, 'ok', 0]],
     ['a version', 'v1.2.3\n', "who = 'all'", [0, 'ok', 0]],
-    ['what is to be squashed, by a stranger', 'fixup! Fix it\n', '', [0, 'ok', 0]],
+    ['a fixup by a stranger', 'fixup! Fix it\n', '', [0, 'ok', 0]],
   ])('GIT-07 GIT-08 %s', async (_name, message, settings, expected) => {
     expect(await judged(message, settings)).toEqual(expected);
   });
@@ -48,20 +48,18 @@ describe('forge ci: whose messages count', () => {
     expect(await judged(BROKEN, "who = 'all'", request('stranger/b'))).toEqual([1, 'failed', 1]);
   });
 
-  it('GIT-07 shows a warning as one, in the log and as an annotation', async () => {
+  it('GIT-07 marks a warning in the log and in its annotation', async () => {
     const project = await ready();
     const sha = commit(project, AGENT);
     commit(project, 'Quick fix\n');
     const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD', '--format', 'github']);
-    expect(stdout).toMatch(
-      /^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 that did not ask for the protocol\n/,
-    );
+    expect(stdout).toMatch(/^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 without protocol\n/);
     expect(stdout).toContain(`\n::warning title=forge commits ${sha.slice(0, 10)}::`);
-    expect(stdout).toContain('\nforge ci: nothing is wrong, 1 warning\n');
+    expect(stdout).toContain('\nforge ci: no problems, 1 warning\n');
   });
 });
 
-describe('forge ci: what only somebody else can settle', () => {
+describe('forge ci: problems that only somebody else can fix', () => {
   it('GIT-07 a record that a commit removed is a warning', async () => {
     const project = await ready();
     for (let i = 0; i < 2; i++) await record(project);
@@ -81,12 +79,14 @@ describe('forge ci: what only somebody else can settle', () => {
     return project;
   }
 
-  it('GIT-07 a tag that was not pushed fails the range that added its manifest, and warns elsewhere', async () => {
+  it('GIT-07 a missing tag fails the range that added its manifest, and is a warning elsewhere', async () => {
     const project = await withoutTag();
     const own = await ci(project, ['--range', 'HEAD~2..HEAD']);
     expect([own.exitCode, failed(own)]).toEqual([1, ['checkpoints findings']]);
     expect(messages(own)).toEqual([
-      expect.stringMatching(/ Ada Tester, who made it, has to push it: git push upstream checkpoint\/X-v1$/),
+      expect.stringMatching(
+        / Ada Tester, who created it, has to push it: git push upstream checkpoint\/X-v1$/,
+      ),
     ]);
     commit(project);
     const later = await ci(project);
@@ -94,7 +94,7 @@ describe('forge ci: what only somebody else can settle', () => {
     expect(later.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
   });
 
-  it('GIT-07 so it is after a squash, when nobody has the commit of the checkpoint', async () => {
+  it('GIT-07 a missing tag is a warning after a squash too', async () => {
     const project = await withoutTag();
     project.git('reset', '-q', '--soft', 'HEAD~2');
     commit(project);

@@ -5,10 +5,10 @@ import { PASSING_FEATURE, putFeatures } from '../support/forge-project.js';
 import { SAMPLES } from '../support/samples.js';
 import { isWellFormed } from '../support/xml.js';
 
-describe('forge ci: what ends in a log', () => {
+describe('forge ci: the log', () => {
   const HOSTILE = '::error::x ##[error]y ##vso[task]z \u001b[31mred %0A';
 
-  it('GIT-07 no text of a commit, a file or a test begins a command or moves the cursor', async () => {
+  it('GIT-07 no text of a commit, a file or a test starts a command or moves the cursor', async () => {
     const project = await ready();
     const name = '::error file=a,line=1::x ##[add-mask]y.js';
     project.write(name, `${SAMPLES.secret()}\n`);
@@ -35,7 +35,7 @@ describe('forge ci: what ends in a log', () => {
     expect(JSON.parse(stdout).checks[2].findings[0].file).toBe(name);
   });
 
-  it('GIT-07 GitHub gets an annotation in the file, GitLab plain lines', async () => {
+  it('GIT-07 has annotations for GitHub, and plain lines for GitLab', async () => {
     const project = await ready();
     project.write('src/key.js', `${SAMPLES.secret()}\n`);
     const sha = commit(project);
@@ -47,14 +47,14 @@ describe('forge ci: what ends in a log', () => {
     expect(gitlab.stdout).toMatch(/^✗ guard.*\n(?: {4}.*\n)+✓ features/m);
   });
 
-  it('GIT-07 --junit writes a whole file, in a new folder too, whatever the checks found', async () => {
+  it('GIT-07 --junit writes a whole file, in a new folder too', async () => {
     const project = await ready();
     commit(project, '[FORGE] No <protocol> & "so on"\n\n## Why\nx\n');
     const { exitCode } = await text(project, ['--junit', 'reports/forge.xml']);
     const xml = project.read('reports/forge.xml');
     expect([exitCode, isWellFormed(xml)]).toEqual([1, true]);
     expect(xml).toContain('tests="5" failures="1" errors="0" skipped="0"');
-    expect(xml).toContain('<testcase classname="forge ci" name="memory"/>');
+    expect(xml).toContain('<testcase classname="forge ci" name="memory"></testcase>');
     project.write('file', '');
     const error = await forgeError(project, ['ci', '--junit', 'file/forge.xml'], { env: NOWHERE });
     expect(error).toMatchObject({ exitCode: 6, code: 'ci.junit' });

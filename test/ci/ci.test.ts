@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defuse, formatCheck, formatEnd, junit } from '../../src/ci/log.js';
+import { skipped, toResult } from '../../src/ci/ci.js';
 import { defaultRefs, namedStart } from '../../src/ci/range.js';
-import { type CiCheck, type CiReport, ciExit, ciFormat, looked, skipped } from '../../src/ci/rules.js';
+import {
+  type CiCheck,
+  type CiReport,
+  ciExit,
+  ciFormat,
+  defuse,
+  formatCheck,
+  formatJunit,
+  formatSummary,
+} from '../../src/ci/report.js';
 import { isWellFormed } from '../support/xml.js';
 
-const check = (name: CiCheck['name'], rest: Omit<CiCheck, 'name'> = looked('1 commit')): CiCheck => ({
+const check = (name: CiCheck['name'], rest: Omit<CiCheck, 'name'> = toResult('1 commit')): CiCheck => ({
   name,
   ...rest,
 });
@@ -17,7 +26,7 @@ const report = (...checks: CiCheck[]): CiReport => ({
   notes: [],
 });
 const SHA = 'ab'.repeat(20);
-/** Words that systems obey, and what breaks out of a form. */
+/** Commands of CI systems, and characters that break formats. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -67,7 +76,7 @@ const finding = fc.record(
 );
 const hostileCheck = fc
   .record({ detail: hostile, findings: fc.array(finding, { maxLength: 4 }) })
-  .map(({ detail, findings }) => check('guard', looked(detail, findings, 'secret')));
+  .map(({ detail, findings }) => check('guard', toResult(detail, findings, 'secret')));
 
 describe('the exit code', () => {
   it.each([
@@ -78,27 +87,27 @@ describe('the exit code', () => {
     [['outside'], 6],
     [[], 0],
   ] as const)('GIT-07 of %j is %d', (causes, exit) => {
-    const failed = causes.map((cause) => check('commits', looked('x', [{ message: 'm' }], cause)));
+    const failed = causes.map((cause) => check('commits', toResult('x', [{ message: 'm' }], cause)));
     expect(ciExit(report(check('memory'), check('guard', skipped('why')), ...failed))).toBe(exit);
   });
 });
 
-describe('where it runs', () => {
-  it('GIT-07 is told by the variable that each system documents', () => {
+describe('the CI system', () => {
+  it('GIT-07 is known by the variable that it documents', () => {
     expect(ciFormat({ GITHUB_ACTIONS: 'true' })).toBe('github');
     expect(ciFormat({ GITLAB_CI: 'true' })).toBe('gitlab');
     expect(ciFormat({ CI: 'true', GITHUB_ACTIONS: 'false' })).toBe('plain');
   });
 
-  it('GIT-07 says where the commits begin; zeros and nothing name nothing', () => {
+  it('GIT-07 names the first commit; zeros name nothing', () => {
     const github = { GITHUB_ACTIONS: 'true' };
     expect(
       namedStart({ ...github, GITHUB_BASE_REF: 'release/1.0' }, { before: SHA }, 'origin'),
     ).toMatchObject({
       rev: 'refs/remotes/origin/release/1.0',
-      isPushed: false,
+      isPush: false,
     });
-    expect(namedStart(github, { before: SHA }, 'origin')).toMatchObject({ rev: SHA, isPushed: true });
+    expect(namedStart(github, { before: SHA }, 'origin')).toMatchObject({ rev: SHA, isPush: true });
     for (const event of [
       null,
       [],
@@ -133,9 +142,9 @@ describe('where it runs', () => {
     'a\\b',
     'a*',
     'é\n',
-  ])('GIT-07 %j is no branch', (name) => {
+  ])('GIT-07 %j is not a branch', (name) => {
     expect(() => namedStart({ GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: name }, null, 'origin')).toThrow(
-      /holds no branch/,
+      /is not a valid branch/,
     );
     expect(
       defaultRefs({ CI_DEFAULT_BRANCH: name }, { repository: { default_branch: name } }, 'origin'),
@@ -143,19 +152,21 @@ describe('where it runs', () => {
   });
 
   it.each(['HEAD', '-x', SHA.slice(1), `${SHA}\n`, SHA.toUpperCase(), 7, {}])(
-    'GIT-07 %j is no id',
+    'GIT-07 %j is not an id',
     (before) => {
-      expect(() => namedStart({ GITHUB_ACTIONS: 'true' }, { before }, 'origin')).toThrow(/holds no commit/);
+      expect(() => namedStart({ GITHUB_ACTIONS: 'true' }, { before }, 'origin')).toThrow(
+        /is not a valid commit/,
+      );
     },
   );
 });
 
 describe('the log', () => {
-  it('GIT-07 is short where all is well, and says what and what to do where it is not', () => {
+  it('GIT-07 has one line for a check without findings, else each finding and its fix', () => {
     expect(formatCheck(check('commits'), 'github')).toBe('✓ commits      1 commit');
     const failed = check(
       'guard',
-      looked('3 places', [
+      toResult('3 places', [
         { message: 'a token', fix: 'without it', file: 'a.js', line: 3, commit: SHA, output: 'one\n\ntwo\n' },
       ]),
     );
@@ -169,19 +180,19 @@ describe('the log', () => {
     expect(formatCheck(failed, 'github').split('\n').at(-1)).toBe(
       '::error file=a.js,line=3,title=forge guard ababababab::a token%0A→ without it',
     );
-    expect(formatEnd(report(failed, check('memory', skipped('no'))))).toBe(
+    expect(formatSummary(report(failed, check('memory', skipped('no'))))).toBe(
       'forge ci: 1 finding in guard (skipped: memory)',
     );
   });
 
-  it('GIT-07 has the first of very many', () => {
+  it('GIT-07 shows the first fifty findings', () => {
     const many = Array.from({ length: 60 }, (_, i) => ({ message: `m${i}` }));
-    const lines = formatCheck(check('commits', looked('x', many)), 'github').split('\n');
+    const lines = formatCheck(check('commits', toResult('x', many)), 'github').split('\n');
     expect(lines).toHaveLength(1 + 50 + 1 + 10);
     expect(lines[51]).toBe('    and 10 more: forge ci --json');
   });
 
-  it('GIT-07 a line begins no command of a system', () => {
+  it('GIT-07 no line starts a command of a CI system', () => {
     for (const line of [
       '::error::x',
       '  ::set-output name=a::b',
@@ -200,15 +211,15 @@ describe('the log', () => {
     for (const line of ['std::vector', '## What', 'C# [x]', 'a: b']) expect(defuse(line)).toBe(line);
   });
 
-  it('GIT-07 nor does any text in any place of it', () => {
+  it('GIT-07 no text in a finding starts one either', () => {
     fc.assert(
       fc.property(hostileCheck, fc.constantFrom('github', 'gitlab', 'plain'), (hostileOne, format) => {
-        const said = formatCheck(hostileOne, format);
+        const log = formatCheck(hostileOne, format);
         const own = format === 'github' ? Math.min(hostileOne.findings.length, 10) : 0;
-        const lines = said.split(/\r\n|[\r\n\u0085\u2028\u2029]/);
+        const lines = log.split(/\r\n|[\r\n\u0085\u2028\u2029]/);
         expect(lines.filter((line) => line.trimStart().startsWith('::')).length).toBe(own);
-        expect(said).not.toMatch(/##[\w.-]*\[/);
-        expect(said).not.toContain('\u001b');
+        expect(log).not.toMatch(/##[\w.-]*\[/);
+        expect(log).not.toContain('\u001b');
       }),
       { numRuns: 500 },
     );
@@ -216,11 +227,11 @@ describe('the log', () => {
 });
 
 describe("JUnit's XML", () => {
-  it('GIT-07 has a case a check, and errors for what could not be looked at', () => {
-    const xml = junit(
+  it('GIT-07 has one case per check, and errors for checks that could not be made', () => {
+    const xml = formatJunit(
       report(
-        check('commits', looked('x', [{ message: 'a <b>', fix: '"c" & d' }])),
-        check('memory', looked('x', [{ message: 'no git' }], 'outside')),
+        check('commits', toResult('x', [{ message: 'a <b>', fix: '"c" & d' }])),
+        check('memory', toResult('x', [{ message: 'no git' }], 'outside')),
         check('guard', skipped('none')),
         check('features'),
       ),
@@ -234,16 +245,16 @@ describe("JUnit's XML", () => {
     expect(xml).toContain('<skipped message="none"/>');
   });
 
-  it('GIT-07 is well-formed whatever stands in it', () => {
+  it('GIT-07 is always well-formed', () => {
     fc.assert(
       fc.property(hostileCheck, hostile, (hostileOne, why) => {
-        expect(isWellFormed(junit(report(hostileOne, check('memory', skipped(why)))))).toBe(true);
+        expect(isWellFormed(formatJunit(report(hostileOne, check('memory', skipped(why)))))).toBe(true);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('the checker of these tests knows what is not', () => {
+  it('isWellFormed rejects malformed XML', () => {
     const wrong = [
       '<a>',
       '<a></b>',

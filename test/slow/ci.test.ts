@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ciExit } from '../../src/ci/rules.js';
+import { ciExit } from '../../src/ci/report.js';
 import { openForge } from '../../src/index.js';
 import { create } from '../support/checkpoints.js';
 import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from '../support/ci.js';
@@ -19,7 +19,7 @@ import { makeFolder, makePlainProject, makeRepository, run } from '../support/pr
 import { SAMPLES } from '../support/samples.js';
 
 describe('forge ci', () => {
-  it('GIT-07 all is well: exit 0, five checks in order, nothing is written', async () => {
+  it('GIT-07 no problems: exit 0, five checks in order, nothing is written', async () => {
     const project = await ready();
     const before = snapshot(project.dir);
     const { stdout, stderr, exitCode } = await text(project, []);
@@ -30,7 +30,7 @@ describe('forge ci', () => {
       '✓ guard        2 added places in 1 commit',
       '✓ features     0 of 0 features passing',
       '✓ checkpoints  0 checkpoints',
-      'forge ci: nothing is wrong',
+      'forge ci: no problems',
       '',
     ]);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -57,7 +57,7 @@ describe('forge ci', () => {
     expect(messages(report)).toEqual([expect.stringMatching(/^memory is halted: /)]);
   });
 
-  it('GIT-07 without a .forge/ it exits 2 and says what to type', async () => {
+  it('GIT-07 exits 2 without a .forge/', async () => {
     expect(await forgeError(makeRepository(), ['ci'])).toMatchObject({
       exitCode: 2,
       code: 'not_a_forge',
@@ -65,7 +65,7 @@ describe('forge ci', () => {
     });
   });
 
-  it('GIT-07 without git, and without a commit, it skips what there is none of', async () => {
+  it('GIT-07 skips checks that need git or a commit', async () => {
     const plain = await ci(await makePlainForge());
     expect([plain.exitCode, plain.states]).toEqual([0, ['skipped', 'ok', 'skipped', 'ok', 'ok']]);
     const unborn = makePlainProject();
@@ -80,12 +80,10 @@ describe('forge ci', () => {
   it.each([
     ['--format', 'pink'],
     ['--template', 'jenkins'],
-    ['--junit', '.forge/config.toml'],
-    ['--junit', '.git/config'],
     ['--range', '--output=x'],
     ['--range', 'no-such..HEAD'],
     ['--range', ''],
-  ])('GIT-07 %s %j is a wrong call: exit 2, one line', async (flag, value) => {
+  ])('GIT-07 %s %j: exit 2, one line', async (flag, value) => {
     expect(await forgeError(await ready(), ['ci', flag, value], { env: NOWHERE })).toMatchObject({
       exitCode: 2,
     });
@@ -105,35 +103,32 @@ describe('forge ci', () => {
   it.each([
     ['github', /run: \|\n([\s\S]*?)\n +env:/],
     ['gitlab', /before_script:\n([\s\S]*?)\n +script:/],
-  ])(
-    'GIT-07 the pipeline for %s puts forge on the PATH, built from the revision that is set',
-    async (system, step) => {
-      const { stdout } = await runForge(makePlainProject(), ['ci', '--template', system]);
-      const [temp, prefix] = [makeFolder(), makeFolder()];
-      const lines = (step.exec(stdout)?.[1] ?? '').replace(/^ +(- )?/gm, '').replaceAll('/tmp/', `${temp}/`);
-      const forge = makeRepository();
-      const manifest = { name: 'forge-memory', version: '1.0.0', bin: { forge: 'built.sh' } };
-      const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
-      const scripts = { build: 'printf "#!/bin/sh\\necho linked" >built.sh' };
-      forge.write('package.json', JSON.stringify({ ...manifest, scripts }));
-      forge.write('package-lock.json', JSON.stringify(lock));
-      const FORGE_REVISION = commit(forge);
-      forge.write('package.json', '{}');
-      commit(forge);
+  ])('GIT-07 the pipeline for %s builds forge from the given revision', async (system, step) => {
+    const { stdout } = await runForge(makePlainProject(), ['ci', '--template', system]);
+    const [temp, prefix] = [makeFolder(), makeFolder()];
+    const lines = (step.exec(stdout)?.[1] ?? '').replace(/^ +(- )?/gm, '').replaceAll('/tmp/', `${temp}/`);
+    const forge = makeRepository();
+    const manifest = { name: 'forge-memory', version: '1.0.0', bin: { forge: 'built.sh' } };
+    const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
+    const scripts = { build: 'printf "#!/bin/sh\\necho linked" >built.sh' };
+    forge.write('package.json', JSON.stringify({ ...manifest, scripts }));
+    forge.write('package-lock.json', JSON.stringify(lock));
+    const FORGE_REVISION = commit(forge);
+    forge.write('package.json', '{}');
+    commit(forge);
 
-      const npm = { npm_config_prefix: prefix, npm_config_offline: 'true', npm_config_audit: 'false' };
-      const env = { ...npm, RUNNER_TEMP: temp, FORGE_REPOSITORY: forge.dir, FORGE_REVISION };
-      expect(run(temp, 'sh', ['-ec', lines], { env })).toMatchObject({ exitCode: 0 });
-      expect(run(temp, join(prefix, 'bin/forge'), []).stdout).toBe('linked\n');
-      const unset = run(temp, 'sh', ['-ec', lines], { env: { ...env, FORGE_REPOSITORY: '' } });
-      expect(unset.exitCode).not.toBe(0);
-      expect(unset.stderr).toContain('FORGE_REPOSITORY: is not set');
-    },
-  );
+    const npm = { npm_config_prefix: prefix, npm_config_offline: 'true', npm_config_audit: 'false' };
+    const env = { ...npm, RUNNER_TEMP: temp, FORGE_REPOSITORY: forge.dir, FORGE_REVISION };
+    expect(run(temp, 'sh', ['-ec', lines], { env })).toMatchObject({ exitCode: 0 });
+    expect(run(temp, join(prefix, 'bin/forge'), []).stdout).toBe('linked\n');
+    const unset = run(temp, 'sh', ['-ec', lines], { env: { ...env, FORGE_REPOSITORY: '' } });
+    expect(unset.exitCode).not.toBe(0);
+    expect(unset.stderr).toContain('FORGE_REPOSITORY: is not set');
+  });
 });
 
 describe('forge ci: each cause alone', () => {
-  it('GIT-07 commits out of the protocol exit 1, each with what to write', async () => {
+  it('GIT-07 commits that break the protocol exit 1', async () => {
     const project = await ready();
     project.write(CONFIG, "[commit]\nwho = 'all'\n");
     const sha = commit(project, 'Quick fix\n');
@@ -142,7 +137,7 @@ describe('forge ci: each cause alone', () => {
     expect(report.checks[0]?.findings[0]).toMatchObject({
       commit: sha,
       message: expect.stringMatching(/^"Quick fix": The subject is not .* "## What" is missing\. /),
-      fix: `forge commit check --range ${sha.slice(0, 12)}^!   # says what to write`,
+      fix: `forge commit check --range ${sha.slice(0, 12)}^!   # shows what to write`,
     });
     expect(report.checks[0]?.findings).toHaveLength(1);
     const told = await runForge(project, ['commit', 'check', '--range', `${sha.slice(0, 12)}^!`]);
@@ -151,13 +146,13 @@ describe('forge ci: each cause alone', () => {
     expect((await ci(project)).states[0]).toBe('skipped');
   });
 
-  it('GIT-07 what is still to be squashed exits 1', async () => {
+  it('GIT-07 a fixup commit exits 1', async () => {
     const project = await ready();
     commit(project, 'fixup! [SX9-123] Brief description\n');
     const report = await ci(project);
     expect([report.exitCode, messages(report)]).toEqual([
       1,
-      ['"fixup! [SX9-123] Brief description" is still to be squashed.'],
+      ['"fixup! [SX9-123] Brief description" must still be squashed.'],
     ]);
   });
 
@@ -176,7 +171,7 @@ describe('forge ci: each cause alone', () => {
     expect(edited.checks[1]?.findings[0]).toMatchObject({ file, line: expect.any(Number) });
   });
 
-  it('GIT-07 a secret in a file or in a message exits 5, and is shown nowhere', async () => {
+  it('GIT-07 a secret in a file or in a message exits 5, and is never shown', async () => {
     const secret = SAMPLES.secret();
     for (const inMessage of [true, false]) {
       const project = await ready();
@@ -192,7 +187,7 @@ describe('forge ci: each cause alone', () => {
     }
   });
 
-  it('GIT-07 a feature that passes by hand alone exits 1', async () => {
+  it('GIT-07 a feature marked passing without a run exits 1', async () => {
     const project = await ready();
     putFeatures(project, [PASSING_FEATURE, { ...PASSING_FEATURE, id: 'B', tests: ['false'] }]);
     const report = await ci(project);
@@ -209,10 +204,10 @@ describe('forge ci: each cause alone', () => {
     });
     project.write(FEATURES, '{ "schema_version": "1.0", "features": [');
     const damaged = await ci(project);
-    expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['commits corrupted', 'features corrupted']]);
+    expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['features corrupted']]);
   });
 
-  it('GIT-07 --run runs what is trusted, exits 1 for what fails, 3 for what may not run, and notes nothing', async () => {
+  it('GIT-07 --run runs trusted tests: exit 1 for failures, 3 for untrusted ones; saves nothing', async () => {
     const project = await ready();
     await forgeJson(project, [
       'feature',
@@ -257,11 +252,11 @@ describe('forge ci: each cause alone', () => {
     const both = await ci(cloneOf(project), ['--run'], { CI: '1', FORGE_TRUST: value });
     expect(messages(both)).toEqual([
       expect.stringMatching(/^A is marked passing and fails now/),
-      'the tests of 1 feature are not approved here, and were not run: B',
+      'the tests of 1 feature are not approved here and did not run: B',
     ]);
   });
 
-  it('GIT-07 LTM-13 a check that fails by a bug of forge does not hide a secret that another found', async () => {
+  it('GIT-07 LTM-13 a bug in one check does not hide a secret that another one found', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'node -e 0']);
     await forgeJson(project, ['feature', 'verify', 'A']);
@@ -275,7 +270,7 @@ describe('forge ci: each cause alone', () => {
     expect(messages(report).at(-1)).toBe('This is a bug in forge: not a function');
   });
 
-  it('GIT-07 a checkpoint that is not what it was exits 1', async () => {
+  it('GIT-07 a moved checkpoint exits 1', async () => {
     const project = await ready();
     await create(project, 'X');
     const skipped = ['skipped', 'ok', 'skipped', 'ok', 'ok'];
@@ -285,7 +280,7 @@ describe('forge ci: each cause alone', () => {
     expect([report.exitCode, failed(report)]).toEqual([1, ['checkpoints findings']]);
   });
 
-  it('GIT-07 all at once: all are told, and the gravest decides', async () => {
+  it('GIT-07 reports all causes; the most serious one decides', async () => {
     const project = await ready();
     await create(project, 'X');
     project.git('tag', '-f', 'checkpoint/X-v1', 'HEAD~1');
@@ -311,7 +306,7 @@ describe('forge ci: each cause alone', () => {
     ]);
   });
 
-  it('GIT-07 without git each check that needs it says so: exit 6', async () => {
+  it('GIT-07 without git, checks that need it fail: exit 6', async () => {
     const report = await ci(await ready(), [], { PATH: makeFolder() });
     expect(report.exitCode).toBe(6);
     expect(failed(report)).toEqual(

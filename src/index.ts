@@ -8,17 +8,10 @@ export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
 export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
-<<<<<<< HEAD
-export type { CiWatch } from './ci/ci.js';
-export type { CiReport } from './ci/rules.js';
-export type { CheckedCommit, CommitCheck } from './commit/check.js';
-export type { CommitTemplate, MadeCommit } from './commit/commit.js';
-=======
 export type { CiInput, CiWatch } from './ci/ci.js';
 export type { CiCheck, CiFinding, CiReport } from './ci/report.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';
 export type { CommitTemplate, CommitWatch, MadeCommit } from './commit/commit.js';
->>>>>>> c38b688e (ci: one file of checks, one of reports; docs in plain English)
 export type { CommitInput } from './commit/compose.js';
 export type { Setting } from './config/config.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './core/error.js';

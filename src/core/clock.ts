@@ -1,17 +1,14 @@
-/** Milliseconds since this process was started, whatever is done to the clock. Node loads ten modules for performance.now(). */
+/** Milliseconds since the process started, independent of the wall clock. performance.now() would load ten modules. */
 export const elapsed = (): number => process.uptime() * 1000;
 
 interface TimeLimit {
   /** Its reason is `time` or `stop`. */
   signal: AbortSignal;
-  /** Call when the limited work has ended. The timer itself keeps no process alive. */
+  /** Call it when the work has ended. The timer does not keep the process alive. */
   release(): void;
 }
 
-/**
- * Aborts after `ms`, or when `stop` does. AbortSignal.any() with AbortSignal.timeout() does not work: in Node 20 the
- * garbage collector takes that timer, and the limit with it.
- */
+/** Aborts after `ms`, or with `stop`. AbortSignal.any() does not work: Node 20 garbage-collects the timer. */
 export function timeLimit(ms: number, stop?: AbortSignal): TimeLimit {
   const limit = new AbortController();
   const onStop = (): void => limit.abort('stop');

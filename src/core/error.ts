@@ -1,16 +1,5 @@
-/** What went wrong, as far as the caller can act on it. The kind alone decides the exit code. */
-export type ErrorKind =
-  | 'findings'
-  | 'usage'
-  | 'refused'
-  | 'corrupted'
-  | 'secret'
-  | 'outside'
-  | 'bug'
-  | 'interrupted';
-
-/** Exit codes of every command (docs/commands.md). 2 is usage only: agents read it as "block" in hooks. */
-export const EXIT_CODES: Record<ErrorKind, number> = {
+/** Exit codes by kind of error (docs/commands.md). 2 is only for usage: agents' hooks read it as "block". */
+export const EXIT_CODES = {
   findings: 1,
   usage: 2,
   refused: 3,
@@ -19,9 +8,10 @@ export const EXIT_CODES: Record<ErrorKind, number> = {
   outside: 6,
   bug: 70,
   interrupted: 130,
-};
+} as const;
+export type ErrorKind = keyof typeof EXIT_CODES;
 
-/** Where and what next: all optional, all shown when given. */
+/** All fields are optional, and shown when given. */
 export interface ErrorDetails {
   /** The next command to type. */
   hint?: string | undefined;
@@ -32,11 +22,11 @@ export interface ErrorDetails {
   /** 0-based, in bytes. */
   offset?: number | undefined;
   cause?: unknown;
-  /** Further machine-readable fields of the error line (`entries`, `operations`, …). */
+  /** More fields of the JSON error line (`entries`, `operations`, …). */
   data?: Record<string, unknown> | undefined;
 }
 
-/** The only error forge throws on purpose. `code` is a stable word for machines; `message` one line for people. */
+/** The only error that forge throws on purpose. `code` is stable, for programs; `message` is one line for people. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError';
 
@@ -60,35 +50,28 @@ export class ForgeError extends Error {
   /** The value of `error` in the JSON error line. */
   toJSON(): Record<string, unknown> {
     const { hint, file, line, field, offset, data } = this.details;
-    const places = { hint, file, line, field, offset };
-    const given = Object.entries(places).filter(([, value]) => value !== undefined);
-    return {
-      kind: this.kind,
-      code: this.code,
-      message: this.message,
-      exit: this.exit,
-      ...Object.fromEntries(given),
-      ...data,
-    };
+    const { kind, code, message, exit } = this;
+    const places = Object.entries({ hint, file, line, field, offset });
+    const given = Object.fromEntries(places.filter(([, value]) => value !== undefined));
+    return { kind, code, message, exit, ...given, ...data };
   }
 }
 
-type Maker = (code: string, message: string, details?: ErrorDetails) => ForgeError;
 const maker =
-  (kind: ErrorKind): Maker =>
-  (code, message, details) =>
+  (kind: ErrorKind) =>
+  (code: string, message: string, details?: ErrorDetails): ForgeError =>
     new ForgeError(kind, code, message, details);
 
-/** The call's words are off: exit 2. */
+/** Wrong arguments or input: exit 2. */
 export const usage = maker('usage');
-/** A gate, a lock, trust or a role says no: exit 3. */
+/** Refused by a gate, a lock, trust or a role: exit 3. */
 export const refused = maker('refused');
 /** Stored state is damaged: exit 4. */
 export const corrupted = maker('corrupted');
 /** Git, the disk or another program failed: exit 6. */
 export const outside = maker('outside');
 
-/** A wrong call that says nothing of what to type next says this; any other error stays as it is. */
+/** Adds a hint to a usage error that has none. */
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;
   const hinted = usage(error.code, error.message, { ...error.details, hint });
@@ -101,29 +84,22 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Every thrown value as an error that can be reported: an unexpected one is a bug. */
+/** Converts any thrown value. An unexpected one is a bug. */
 export function toForgeError(error: unknown): ForgeError {
   if (error instanceof ForgeError) return error;
   const name = (error as Error)?.name;
   if (name === 'ExitPromptError' || name === 'AbortPromptError')
     return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
   const code = systemCode(error);
-  if (code && /^E[A-Z]+$/.test(code))
-    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
-      cause: error,
-    });
-  return new ForgeError(
-    'bug',
-    'bug',
-    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
-    {
-      hint: 'Please report it with the lines below.',
-      cause: error,
-    },
-  );
+  const message = (error as Error)?.message ?? String(error);
+  if (code && /^E[A-Z]+$/.test(code)) return outside(`disk.${code.toLowerCase()}`, message, { cause: error });
+  return new ForgeError('bug', 'bug', `This is a bug in forge: ${message}`, {
+    hint: 'Please report it with the lines below.',
+    cause: error,
+  });
 }
 
-/** Commands to install, repair or update forge. npm does not have it yet, so it runs from a clone. */
+/** Commands to install, repair or update forge, which runs from a clone until npm has it. */
 const IN_CLONE = '   (in your clone of forge)';
 export const LINK_HINT = `npm link${IN_CLONE}`;
 export const REBUILD_HINT = `npm ci && npm run build${IN_CLONE}`;

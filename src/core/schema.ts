@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import { conflictLines } from './conflict-marks.js';
 import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
 import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
 import { escapeControls, lineAt, oneLine } from './text.js';
@@ -80,6 +79,17 @@ function parseState(text: string, file: string): Record<string, unknown> {
     const offset = Buffer.byteLength(text.slice(0, error.offset), 'utf8');
     throw corrupted('file.json', `${file}:${line}: ${error.message}.`, { file, line, offset });
   }
+}
+
+/** 1-based lines of the first merge conflict; null without one. `conflict-marker-size` may make its markers longer. */
+export function conflictLines(text: string): { from: number; to: number } | null {
+  if (!text.includes('<<<<<<<')) return null;
+  const lines = text.split('\n');
+  const from = lines.findIndex((line) => /^<{7,}(?: |\r?$)/.test(line));
+  const size = /^<*/.exec(lines[from] ?? '')?.[0].length;
+  const end = new RegExp(`^>{${size}}(?: |\\r?$)`);
+  const to = lines.findIndex((line, at) => at > from && end.test(line));
+  return from < 0 || to < 0 ? null : { from: from + 1, to: to + 1 };
 }
 
 /** Exit 4 `file.conflict` for text with git's conflict markers. */

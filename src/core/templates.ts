@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { outside, REBUILD_HINT } from './error.js';
 
-/** The package's folder, from the bundle or from the sources. */
+/** The folder of the package, found from the bundle or from the sources. */
 function packageFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'templates', 'forge'))) {
@@ -17,17 +17,16 @@ function packageFolder(): string {
 
 export const templatesFolder = (): string => join(packageFolder(), 'templates');
 
-/** The Node and the forge that run here, as a hook can start them. */
+/** The Node and the forge that run now, for hooks to start. */
 export const runtime = (): { node: string; forge: string } => ({
   node: process.execPath,
   forge: join(packageFolder(), 'bin', 'forge.js'),
 });
 
-/** The pipeline that runs `forge ci`, for a system. */
+/** The pipeline that runs `forge ci`. */
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
   readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
 
-/** The plugin for opencode, for the command `forge`. */
 export const opencodePlugin = (): string =>
   readFileSync(join(templatesFolder(), 'agent', 'opencode-plugin.js'), 'utf8');
 

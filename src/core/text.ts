@@ -3,14 +3,11 @@ import { usage } from './error.js';
 /** The most bytes one text argument may have. */
 export const MAX_TEXT_BYTES = 64 * 1024;
 
-/** The one token count wherever a budget is kept: ceil(UTF-8 bytes / 4). */
-export function countTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
-}
+/** The token count of every budget: ceil(UTF-8 bytes / 4). */
+export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 
-// Terminal controls, bidi overrides and isolates, and tag characters: none carries meaning in a note, all can
-// make a terminal or a model read something else than what a reviewer sees. Joiners stay: emoji and several
-// scripts need them.
+// Terminal controls, bidi overrides and isolates, and tag characters. A terminal or a model may read them as something
+// else than a reviewer sees. Joiners are allowed, because emoji and several scripts need them.
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
@@ -20,14 +17,14 @@ const codePoint = (char: string): string =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 interface TextRule {
-  /** What the text is, as the message names it ("the progress text"). */
+  /** How messages name the text ("The goal"). */
   what: string;
-  /** Whether line breaks are allowed; default true. */
+  /** Allow line breaks; default true. */
   lines?: boolean;
   maxBytes?: number;
 }
 
-/** Returns the text unchanged, or throws exit 2: what is stored is byte for byte what was given, or nothing. */
+/** Returns the text unchanged, or throws exit 2: a text is stored byte for byte or not at all. */
 export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEXT_BYTES }: TextRule): string {
   if (text.trim() === '') throw usage('text.empty', `${what} is empty.`);
   if (!text.isWellFormed())
@@ -47,11 +44,11 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
   return text;
 }
 
-// What nearly all texts are, told in one look: long lists are shown with these.
+// Fast checks for plain text, because long lists are shown.
 const PLAIN = /^[\x20-\x7e\n]*$/;
 const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;
 
-/** Text from memory, git or the network made harmless for a terminal or a prompt; line breaks stay. */
+/** Escapes text from memory, git or the network for a terminal or a prompt. Keeps line breaks. */
 export function escapeControls(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.toWellFormed().replace(EVERY_HIDDEN, (char) => `<${codePoint(char)}>`);
@@ -59,7 +56,7 @@ export function escapeControls(text: string): string {
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** JSON in one line. Characters that nobody can see are written as `\uXXXX` (B-06). */
+/** JSON in one line, with invisible characters as `\uXXXX` (B-06). */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(INVISIBLE, (char) =>
     [...Array(char.length).keys()]
@@ -67,7 +64,7 @@ export const jsonLine = (value: unknown): string =>
       .join(''),
   );
 
-/** One line for a list: controls escaped, line breaks and runs of space folded, cut at `max` characters. */
+/** One line: controls escaped, white space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;
   const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
@@ -75,19 +72,17 @@ export function oneLine(text: string, max = 200): string {
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
 
-/** What a text says however it is written: case, width, white space and final `marks` do not count. */
+/** Normalizes a text for comparison: ignores case, width, white space and final `marks`. */
 export function wordsOf(text: string, marks: string): string {
   const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
-  // By hand: a regular expression tries each run of marks again from each of its characters.
+  // A regular expression would take quadratic time on runs of marks.
   let end = plain.length;
   while (end > 0 && (marks.includes(plain[end - 1] as string) || plain[end - 1] === ' ')) end--;
   return plain.slice(0, end);
 }
 
-/** Plain code-unit order: the same on every machine and in every locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+/** Code-unit order, which is the same in every locale. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Like compareText, but `F-9` before `F-10`. */
 export function compareIds(a: string, b: string): number {
@@ -101,14 +96,10 @@ export function compareIds(a: string, b: string): number {
 }
 
 /** `1 feature`, `2 features`. */
-export function plural(count: number, word: string, many = `${word}s`): string {
-  return `${count} ${count === 1 ? word : many}`;
-}
+export const plural = (count: number, word: string, many = `${word}s`): string =>
+  `${count} ${count === 1 ? word : many}`;
 
-/**
- * Hex digits that differ from call to call and from process to process: for names that must not meet, never for
- * secrets. Not from node:crypto, which alone costs a small command two milliseconds.
- */
+/** Random hex digits for unique names, not for secrets. Loading node:crypto would cost 2 ms. */
 export function makeToken(digits: number): string {
   let token = '';
   while (token.length < digits)
@@ -140,7 +131,7 @@ export function lastBytes(bytes: Buffer, max = MAX_TAIL_BYTES): string {
   return bytes.subarray(start).toString('utf8');
 }
 
-/** The same value with every text in it changed. Keys and objects of a class stay. */
+/** Changes every text in a value, but not its keys or errors. */
 export async function mapTexts<T>(value: T, change: (text: string) => Promise<string>): Promise<T> {
   if (typeof value === 'string') return (await change(value)) as T;
   if (Array.isArray(value)) return (await Promise.all(value.map((item) => mapTexts(item, change)))) as T;

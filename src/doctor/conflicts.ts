@@ -1,6 +1,5 @@
 import { basename, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
-import { conflictLines } from '../core/conflict-marks.js';
 import {
   activeIssuesFile,
   conflictsFolder,
@@ -12,6 +11,7 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
+import { conflictLines } from '../core/schema.js';
 import { streamGit } from '../git/client.js';
 import { readObject } from '../git/read.js';
 import { operationInProgress } from '../git/state.js';

@@ -8,7 +8,7 @@ const file = '.forge/config.toml';
 const template = readFileSync(new URL('../../templates/forge/config.toml', import.meta.url), 'utf8');
 
 describe('config.toml', () => {
-  it('LAY-06 as init writes it holds the defaults, and no surprise', () => {
+  it('LAY-06 as init writes it has the defaults', () => {
     const { config, warnings } = decodeConfig(template.replace('{{project}}', 'sample'), file);
     expect(config).toEqual({ ...configSchema().parse({}), project: { name: 'sample' } });
     expect(warnings).toEqual([]);
@@ -81,7 +81,7 @@ describe('config.toml', () => {
     ['later = 1', 'later'],
     ['[constructor]\nx = 1', 'constructor.x'],
     ['[toString]\nx = 1', 'toString.x'],
-  ])('LAY-06 keeps and names a setting it does not know: %j', (text, name) => {
+  ])('LAY-06 keeps and names an unknown setting: %j', (text, name) => {
     const { warnings, config } = decodeConfig(text, file);
     expect(warnings).toEqual([`${file}: ${name} is not a setting of this version; it is kept and ignored.`]);
     expect(config.session.commit).toBe(true);
@@ -94,13 +94,13 @@ describe('config.toml', () => {
     ['[guard]\noff = true', 'guard.off'],
     ['[guard.disabled]\naws = true', 'guard.disabled'],
     ['[supervisor]\nkey = "x"', 'supervisor.key'],
-  ])('B-94 ignores and warns of what no repository may set: %j', (text, name) => {
+  ])('B-94 ignores what no repository may set, with a warning: %j', (text, name) => {
     expect(decodeConfig(text, file).warnings).toEqual([
       `${file}: ${name} cannot be set from a repository; it is ignored.`,
     ]);
   });
 
-  it('B-06 names a hostile key harmlessly', () => {
+  it('B-06 escapes a hostile key', () => {
     const { warnings } = decodeConfig('"a\\u001b[2J\\n" = 1', file);
     expect(warnings).toEqual([
       `${file}: a<U+001B>[2J is not a setting of this version; it is kept and ignored.`,
@@ -143,14 +143,14 @@ describe('a single setting', () => {
   });
 
   it.each(['later', 'session', 'session.', 'session.commit.x', 'constructor', '__proto__.x', ''])(
-    'LAY-06 there is none named %j',
+    'LAY-06 refuses the unknown name %j',
     (name) => {
       for (const call of [() => readSetting(config, name), () => parseSetting(name, '1')])
         expect(failure(call)).toMatchObject({ exit: 2, code: 'config.unknown' });
     },
   );
 
-  it('B-94 cannot let a repository into trust, roles or the guard', () => {
+  it('B-94 refuses trust, roles and the guard', () => {
     for (const name of ['trust.auto', 'role', 'guard.off', 'supervisor.key'])
       expect(failure(() => parseSetting(name, 'x'))).toMatchObject({ exit: 3, code: 'config.outside' });
   });

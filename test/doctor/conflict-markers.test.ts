@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conflictLines } from '../../src/core/conflict-marks.js';
+import { conflictLines } from '../../src/core/schema.js';
 
 describe('conflict markers', () => {
   const text = '[\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n]\n';

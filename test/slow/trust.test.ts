@@ -1,41 +1,23 @@
-import { rmSync, symlinkSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { approve, CHECK, makeClone, pull, show, stateOf, type Verified, verify } from '../support/clones.js';
+import {
+  approve,
+  CHECK,
+  cloneOf,
+  makeClone,
+  pull,
+  show,
+  stateOf,
+  type Verified,
+  verify,
+} from '../support/clones.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { typed, typedError, typedJson } from '../support/typed.js';
+import { makeFolder, projectAt } from '../support/project.js';
+import { makeForgeRepository, typed, typedError, typedJson, workAndEnd } from '../support/typed.js';
 
-describe('what came with a clone', () => {
-  it('B-85 runs nothing before a person trusts it, and shows all of it, escapes visible', () => {
-    const { clone, ran } = makeClone(`${CHECK}# \u001b[2K\u001b]0;harmless\u0007\u202e cilbup\rover it\n`);
-
-    expect(typedError(clone, verify)).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-      hint: 'forge trust',
-    });
-    typed(clone, ['session', 'start']);
-    typed(clone, ['session', 'end', '--no-commit']);
-    expect(typedError(clone, ['feature', 'verify', '--all']).code).toBe('trust.needed');
-    expect(ran()).toBe(0);
-    expect(
-      clone.json<{ features: unknown[] }>('.forge/memory/long-term/features.json').features[0],
-    ).toMatchObject({
-      status: 'not_implemented',
-    });
-
-    const shown = typed(clone, ['trust', '--show']);
-    expect(shown).toMatch(/^\.forge\/check\.sh {2}not approved$/m);
-    expect(shown).toMatch(/^\.forge\/init\.sh {2}not approved$/m);
-    expect(shown).toMatch(/^feature F-1 {2}not approved\n {2}sh \.forge\/check\.sh$/m);
-    for (const line of clone.read('.forge/init.sh').trimEnd().split('\n'))
-      expect(shown).toContain(`  ${line}\n`);
-    expect(shown).toContain('<U+001B>[2K<U+001B>]0;harmless<U+0007><U+202E> cilbup<U+000D>over it');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
-    expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e]/);
-    expect(shown).toMatch(/^FORGE_TRUST=[0-9a-f]{64}$/m);
-  });
-
-  it('B-85 runs it after a person at a terminal said yes, and not after no', async () => {
+describe('commands that came with a clone', () => {
+  it('B-85 runs after a person at a terminal answered yes, and not after no', async () => {
     const { clone, ran } = makeClone();
 
     const no = await atTerminal(clone, ['trust'], [['Let forge run', 'n\r']]);
@@ -53,8 +35,16 @@ describe('what came with a clone', () => {
     expect(ran()).toBe(1);
   });
 
+  it('B-88 does not approve with --no-input or --json at a terminal', async () => {
+    const { clone } = makeClone();
+    for (const flag of ['--no-input', '--json']) {
+      const { exitCode } = await atTerminal(clone, ['trust', flag]);
+      expect({ flag, exitCode, trusted: show(clone).trusted }).toEqual({ flag, exitCode: 3, trusted: false });
+    }
+  });
+
   it.each([['check.sh'], ["it's my prüfung~1.sh"]])(
-    'B-86 is untrusted again when one byte of %s came by a pull, and shows the difference',
+    'B-86 is untrusted again when a pull changed one byte of %s, and shows the difference',
     async (name) => {
       const { origin, clone, ran } = makeClone(CHECK, name);
       await approve(clone);
@@ -74,7 +64,7 @@ describe('what came with a clone', () => {
     },
   );
 
-  it('B-86 is untrusted again when the command of a feature changed, or a new one came', async () => {
+  it('B-86 is untrusted again when the command of a feature changed', async () => {
     const { origin, clone } = makeClone();
     await approve(clone);
     const path = '.forge/memory/long-term/features.d/F-1.json';
@@ -86,32 +76,54 @@ describe('what came with a clone', () => {
     );
   });
 
-  it('B-87 is untrusted again when what a link leads to changes, or the link leads elsewhere', async () => {
-    const { clone, ran } = makeClone();
-    clone.write('scripts/real.sh', CHECK);
-    rmSync(clone.path('.forge/check.sh'));
-    symlinkSync('../scripts/real.sh', clone.path('.forge/check.sh'));
-    await approve(clone);
-    typed(clone, verify);
-    expect(ran()).toBe(1);
-
-    clone.write('scripts/real.sh', `${CHECK}# changed\n`);
-    expect(typedError(clone, verify).code).toBe('trust.needed');
-
-    clone.write('scripts/real.sh', CHECK);
-    clone.write('scripts/other.sh', 'touch other-ran\n');
-    rmSync(clone.path('.forge/check.sh'));
-    symlinkSync('../scripts/other.sh', clone.path('.forge/check.sh'));
-    expect(typedError(clone, verify).code).toBe('trust.needed');
-    expect(clone.has('other-ran')).toBe(false);
-    expect(ran()).toBe(1);
-  });
-
-  it('B-87 runs no script that is too large to be shown and remembered', async () => {
+  it('B-87 runs no script that is too large to show and store', async () => {
     const { origin, clone, ran } = makeClone();
     await approve(clone);
     pull(origin, clone, '.forge/check.sh', `${CHECK}#${'x'.repeat(9 * 1024 * 1024)}\n`);
     expect(typedError(clone, verify).exitCode).not.toBe(0);
     expect(ran()).toBe(0);
+  });
+});
+
+describe('commands that were entered here', () => {
+  it('B-38 runs in linked worktrees of the same repository, but not in another clone or copy', () => {
+    const project = makeForgeRepository();
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Entered', '--test', 'node -e 0']);
+    typed(project, verify);
+    workAndEnd(project);
+
+    const tree = projectAt(join(makeFolder(), 'tree'));
+    project.git('worktree', 'add', '-q', tree.dir);
+    typed(tree, verify);
+
+    const copy = projectAt(join(makeFolder(), 'copy'));
+    cpSync(project.dir, copy.dir, { recursive: true });
+    for (const place of [cloneOf(project), copy])
+      expect(typedError(place, verify)).toMatchObject({ exitCode: 3, code: 'trust.needed' });
+  });
+
+  it('B-85 B-94 keeps approvals outside the repository, private to this person', () => {
+    const project = makeForgeRepository();
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Entered', '--test', 'node -e 0']);
+    const state = join(process.env.XDG_STATE_HOME ?? '', 'forge', 'trust');
+    const own = readdirSync(state).filter((name) =>
+      readFileSync(join(state, name), 'utf8').includes(project.dir),
+    );
+    expect(own).toHaveLength(1);
+    expect(statSync(join(state, own[0] ?? '')).mode & 0o077).toBe(0);
+
+    project.write('.forge/config.toml', `${project.read('.forge/config.toml')}\n[trust]\nall = true\n`);
+    project.write(
+      '.forge/memory/long-term/features.json',
+      project.read('.forge/memory/long-term/features.json').replace('node -e 0', 'node -e 1'),
+    );
+    expect(typedError(project, verify).code).toBe('trust.needed');
+
+    const elsewhere = makeFolder();
+    expect(
+      typedError(project, ['feature', 'verify', '--all'], { env: { XDG_STATE_HOME: elsewhere } }).code,
+    ).toBe('trust.needed');
+    rmSync(join(state, own[0] ?? ''));
+    expect(typedError(project, verify).code).toBe('trust.needed');
   });
 });

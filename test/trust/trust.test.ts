@@ -10,7 +10,7 @@ interface Trust {
   items: { kind: string; name: string; content: string; state: string }[];
 }
 
-/** A colleague's project, with a test that leaves a trace when it runs, as it arrives by clone. */
+/** A fresh clone of a project with a test that leaves a file when it runs. */
 async function cloned(test = 'touch ran'): Promise<Project> {
   const origin = await makeForge();
   await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
@@ -31,7 +31,7 @@ async function expectRefused(project: Project): Promise<void> {
 }
 
 describe('forge trust', () => {
-  it('B-85 nothing of a fresh clone runs; --show prints it in full, escapes visible', async () => {
+  it('B-85 runs nothing of a fresh clone; --show prints everything with visible escapes', async () => {
     const project = await cloned();
     project.write(
       '.forge/init.sh',
@@ -49,11 +49,11 @@ describe('forge trust', () => {
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
   });
 
-  it('B-85 a person at a terminal approves; then it runs, and only here', async () => {
+  it('B-85 runs after a person approved at a terminal, and only here', async () => {
     const project = await cloned();
     const { stderr, stdout, exitCode } = await runForge(project, ['trust', '--yes'], PERSON);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('All of it is approved.')]);
-    // What is approved was shown before.
+    // It is shown before it is approved.
     expect(stderr).toContain('touch ran');
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     expect(project.has('ran')).toBe(true);
@@ -63,7 +63,7 @@ describe('forge trust', () => {
     await expectRefused(again);
   });
 
-  it('B-85 what was entered through forge here is approved by being entered', async () => {
+  it('B-85 approves what was entered through forge here', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', 'true', '--test', 'node -e 0']);
@@ -73,7 +73,7 @@ describe('forge trust', () => {
     await expectRefused(project);
   });
 
-  it('B-86 one byte changed since: untrusted again, and the change is shown', async () => {
+  it('B-86 distrusts one changed byte and shows the change', async () => {
     const project = await cloned('sh .forge/check.sh');
     project.write('.forge/check.sh', 'touch ran\n');
     await runForge(project, ['trust', '--yes'], PERSON);
@@ -89,7 +89,7 @@ describe('forge trust', () => {
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });
 
-  it('B-87 a link’s target counts, and so does a script whose name needs quotes', async () => {
+  it('B-87 checks the target of a symlink, and a script whose name needs quotes', async () => {
     const project = await cloned("sh '.forge/my check.sh'");
     const outside = `${makeFolder()}/target.sh`;
     projectAt('/').write(outside, 'true\n');
@@ -100,7 +100,7 @@ describe('forge trust', () => {
     await expectRefused(project);
   });
 
-  it('B-88 without a terminal nobody approves, whatever the flags; CI names the digest', async () => {
+  it('B-88 approves nothing without a terminal; CI sets the digest', async () => {
     const project = await cloned();
     const before = snapshot(process.env.HOME as string);
     for (const args of [['trust'], ['trust', '--yes'], ['trust', '--yes', '--no-input']])
@@ -109,7 +109,7 @@ describe('forge trust', () => {
           exitCode: 3,
           code: 'trust.no_terminal',
         });
-    // At a terminal "never ask" is no yes either.
+    // "Never ask" does not mean yes at a terminal either.
     for (const args of [
       ['trust', '--no-input'],
       ['trust', '--json'],
@@ -135,7 +135,7 @@ describe('forge trust', () => {
     expect(project.has('ran')).toBe(false);
   });
 
-  it('B-88 --revoke takes every approval back, --dry-run none', async () => {
+  it('B-88 --revoke revokes every approval, --dry-run none', async () => {
     const project = await cloned();
     await runForge(project, ['trust', '--yes'], PERSON);
     await runForge(project, ['trust', '--revoke', '-n']);
@@ -148,7 +148,7 @@ describe('forge trust', () => {
     expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
   });
 
-  it('B-85 approvals are kept in the person’s own folder, readable by nobody else', async () => {
+  it('B-85 keeps approvals in the person’s own folder, readable by nobody else', async () => {
     const project = await makeForge();
     const state = snapshot(process.env.XDG_STATE_HOME as string);
     const files = Object.entries(state).filter(([path]) => path.endsWith('.json'));

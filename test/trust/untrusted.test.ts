@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are meant as they stand
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: literal text
 import { rmSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, FEATURES, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
 
-/** What a template engine, a shell or a replacement pattern would act on. */
+/** Text that a template engine, a shell or a replacement pattern would expand. */
 const EXPRESSIONS = [
   '$(touch pwned)',
   '`touch pwned`',
@@ -40,7 +40,7 @@ describe('values are data', () => {
     }
   });
 
-  it('B-91 in a test: each word reaches the program as it stands', async () => {
+  it('B-91 in a test: each word reaches the program unchanged', async () => {
     const project = await makePlainForge();
     project.write('argv.cjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
     for (const [n, value] of EXPRESSIONS.entries()) {
@@ -67,7 +67,7 @@ describe('values are data', () => {
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('B-91 what only a shell can do is refused, with the line that asks for one', async () => {
+  it('B-91 refuses what needs a shell, with the command that runs one', async () => {
     const project = await makePlainForge();
     project.write('lib.sh', 'x=1\n');
     for (const test of [
@@ -83,7 +83,7 @@ describe('values are data', () => {
     ]) {
       const error = await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
       expect([test, error.exitCode, error.code]).toEqual([test, 2, 'command.shell']);
-      // The hint can be pasted: it means the same line.
+      // The hint can be pasted.
       expect(splitCommand(error.hint ?? '')).toEqual(['sh', '-c', test]);
     }
     expect(splitCommand('A=1 B="2 3" true')).toEqual(['env', 'A=1', 'B=2 3', 'true']);
@@ -165,7 +165,7 @@ key = "abc"
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('B-94 nor in the environment that its files could set: only the caller’s FORGE_TRUST counts', async () => {
+  it('B-94 reads FORGE_TRUST only from the caller’s environment, not from files', async () => {
     const project = await makeForge();
     project.write(
       FEATURES,

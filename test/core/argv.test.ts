@@ -4,7 +4,7 @@ import { formatArgv, splitCommand, testArgv } from '../../src/core/argv.js';
 import { failure } from '../support/failure.js';
 
 describe('splitCommand', () => {
-  it('B-91 a variable in front is set for the command, as a shell does', () => {
+  it('B-91 sets a leading variable for the command, as a shell does', () => {
     expect(splitCommand('A=1 B="2 3" npm test')).toEqual(['env', 'A=1', 'B=2 3', 'npm', 'test']);
   });
 
@@ -58,7 +58,7 @@ describe('splitCommand', () => {
     expect(error.message).toBe(`"${char}" outside quotes needs a shell: ${command}`);
   });
 
-  it('B-91 quotes the hint so that it can be pasted, and would then be taken', () => {
+  it('B-91 quotes the hint so that it can be pasted', () => {
     const { hint } = failure(() => splitCommand("echo 'it works' | cat"));
     expect(hint).toBe(`sh -c 'echo '\\''it works'\\'' | cat'`);
     expect(splitCommand(hint ?? '')).toEqual(['sh', '-c', "echo 'it works' | cat"]);
@@ -105,7 +105,7 @@ describe('formatArgv', () => {
     expect(formatArgv(argv)).toBe(shown);
   });
 
-  it('gives a command that splits into the same words', () => {
+  it('returns a command that splits into the same words', () => {
     const pieces = fc.constantFrom(
       'a',
       ' ',

@@ -36,14 +36,14 @@ const decode = (content: unknown) => {
 describe('the version of a file', () => {
   const items = [{ id: 'A' }];
 
-  it('LAY-08 B-17 refuses a newer one untouched, and says how to get on', () => {
+  it('LAY-08 B-17 refuses a newer one untouched, and hints at an update', () => {
     const error = failure(() => decode({ schema_version: '4.0', items: 'of another shape' }));
     expect(error).toMatchObject({ kind: 'refused', exit: 3, code: 'file.newer' });
     expect(error.message).toBe(`${file} has format 4.0; this forge knows 3.1 and leaves it untouched.`);
     expect(error.hint).toMatch(/^Update forge: git pull /);
   });
 
-  it('LAY-08 B-18 reads a newer minor one and keeps what it does not know', () => {
+  it('LAY-08 B-18 reads a newer minor version and keeps unknown fields', () => {
     const newer = { schema_version: '3.9', items: [{ id: 'A', colour: 'red' }], more: { a: [1] } };
     expect(decode(newer)).toEqual(newer);
   });
@@ -82,13 +82,13 @@ describe('a file that is not text', () => {
       Buffer.concat([Buffer.from('{"é😀\ufffd":"'), Buffer.from([0x80])]),
       'it is not valid UTF-8 (byte 14)',
     ],
-  ])('B-13 is refused for %s, with the byte', (_name, bytes, reason) => {
+  ])('B-13 is refused for %s, with its offset', (_name, bytes, reason) => {
     const error = failure(() => decodeUtf8(bytes, file));
     expect(error).toMatchObject({ exit: 4, code: 'file.encoding', details: { file } });
     expect(error.message).toBe(`${file}: ${reason}.`);
   });
 
-  it.each(['\uff5b', '\uef00', '\ufefe', '{"a": "\ufeff"}'])('B-13 is not mistaken for one: %j', (text) => {
+  it.each(['\uff5b', '\uef00', '\ufefe', '{"a": "\ufeff"}'])('B-13 is accepted: %j', (text) => {
     expect(decodeUtf8(Buffer.from(text), file)).toBe(text);
   });
 
@@ -116,13 +116,13 @@ describe('a file that is not text', () => {
 });
 
 describe('a damaged file', () => {
-  it('B-12 is named with line and byte offset', () => {
+  it('B-12 is reported with line and byte offset', () => {
     const error = failure(() => decode('{\n  "é": 1,\n}'));
     expect(error).toMatchObject({ exit: 4, code: 'file.json', details: { file, line: 3, offset: 13 } });
     expect(error.message).toBe(`${file}:3: unexpected "}".`);
   });
 
-  it.each(['[]', '"text"', '7', 'null', 'true'])('B-12 %s is no object', (text) => {
+  it.each(['[]', '"text"', '7', 'null', 'true'])('B-12 %s is not an object', (text) => {
     expect(failure(() => decode(text)).message).toBe(`${file}:1: it is not a JSON object.`);
   });
 
@@ -160,7 +160,7 @@ describe('a damaged file', () => {
     },
   );
 
-  it('B-12 B-06 shows a long or hostile value in one harmless line', () => {
+  it('B-12 B-06 shows a long or hostile value in one short line', () => {
     const status = `\u001b]0;x\u0007\n${'y'.repeat(500)}`;
     const { message } = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A', status }] }));
     expect(message).toMatch(/^[\x20-\x7e…]+$/);
@@ -169,7 +169,7 @@ describe('a damaged file', () => {
 });
 
 describe('encodeDocument', () => {
-  it('B-18 gives back every field it was given, in the order it had', () => {
+  it('B-18 keeps every field in its order', () => {
     const text = '{\n  "zeta": 1,\n  "schema_version": "3.1",\n  "items": [],\n  "alpha": null\n}\n';
     expect(encodeDocument(decode(text)).toString()).toBe(text);
   });

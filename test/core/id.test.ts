@@ -34,14 +34,14 @@ describe('checkId', () => {
   });
 
   it.each(['CON', 'con', 'nul.json', 'Aux.tar.gz', 'COM1', 'lpt9.txt', 'a:b'])(
-    'B-03 refuses %j, which is a device or a stream on Windows',
+    'B-03 refuses %j, a device or a stream on Windows',
     (id) => {
       expect(failure(() => checkId(id)).exit).toBe(2);
     },
   );
 
   it.each(['-x', '--upload-pack=touch x', '-oProxyCommand=sh'])(
-    'B-04 refuses %j, which reads as an option',
+    'B-04 refuses %j, which looks like an option',
     (id) => {
       expect(failure(() => checkId(id)).exit).toBe(2);
     },
@@ -56,7 +56,7 @@ describe('checkId', () => {
     },
   );
 
-  it('B-06 shows a bad id with its escapes visible, and says what an id is', () => {
+  it('B-06 shows a bad id with visible escapes, and describes valid ids', () => {
     const error = failure(() => checkId('a\u001b[2J'));
     expect(error.message).toBe('"a<U+001B>[2J" is not a valid id.');
     expect(error.hint).toBe(
@@ -64,7 +64,7 @@ describe('checkId', () => {
     );
   });
 
-  it('B-02 takes only what is a plain file name on every system', () => {
+  it('B-02 takes only names that are valid on every system', () => {
     const pieces = fc.constantFrom(
       'a',
       'B',

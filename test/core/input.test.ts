@@ -39,7 +39,7 @@ describe('parseWhole', () => {
     expect(error.message).toMatch(/^--budget: found ".*", allowed: a whole number from 1 to 2000\.$/);
   });
 
-  it('B-05 shows 10 MB or escapes in a short harmless line', () => {
+  it('B-05 shows 10 MB or escapes in one short line', () => {
     const { message } = failure(() => parseWhole(`\u202e\u001b[2J${'9'.repeat(10_000_000)}`, '--n', 1, 9));
     expect(message).toMatch(/^--n: found "<U\+202E><U\+001B>\[2J9+", allowed/);
     expect(message.length).toBeLessThan(200);
@@ -53,7 +53,7 @@ describe('checkInput', () => {
     budget: z.optional(z.int().check(z.gte(50))),
   });
 
-  it('takes no input as an empty one', () => {
+  it('treats missing input as empty', () => {
     expect(checkInput(Input, undefined)).toEqual({});
   });
 

@@ -11,7 +11,7 @@ import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 
 const policy = { me: self, liveness, waitMs: 100 };
-/** Takes what is free or left behind, and waits for nobody. */
+/** Does not wait. */
 const hasty = { ...policy, waitMs: 0 };
 const patient = { ...policy, waitMs: 300_000 };
 
@@ -24,7 +24,7 @@ function lockHeldBy(content: string): string {
   return path;
 }
 
-/** A number that no process has any more. */
+/** The number of a process that has ended. */
 const finishedPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
 function timed(call: () => unknown): number {
@@ -34,14 +34,14 @@ function timed(call: () => unknown): number {
 }
 
 describe('the lock', () => {
-  it('gives back what the work returns, and leaves nothing behind', () => {
+  it('returns the result of the work and leaves no file', () => {
     const folder = join(makeFolder(), 'not', 'there', 'yet');
     const path = join(folder, 'lock');
     expect(withLock(path, policy, () => [existsSync(path), readdirSync(folder)])).toEqual([true, ['lock']]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is open again when the work fails', () => {
+  it('is released when the work fails', () => {
     const path = join(makeFolder(), 'lock');
     const work = (): never => {
       throw new Error('no luck');
@@ -50,7 +50,7 @@ describe('the lock', () => {
     expect(withLock(path, policy, () => 'next')).toBe('next');
   });
 
-  it('B-52 lets one in at a time: 8 processes add 50 each, and none is lost', async () => {
+  it('B-52 admits one process at a time: 8 processes add 50 each, and none is lost', async () => {
     const counter = join(makeFolder(), 'counter');
     writeFileSync(counter, '0');
     await Promise.all(Array.from({ length: 8 }, () => finish(startChild('count', counter, '50'))));
@@ -68,11 +68,11 @@ describe('the lock', () => {
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
 
-  it.each(['', '\0\0\0'])('B-55 goes from a file that a power failure emptied (%j)', (content) => {
+  it.each(['', '\0\0\0'])('B-55 replaces a file that a power failure emptied (%j)', (content) => {
     expect(withLock(lockHeldBy(content), hasty, () => 'mine')).toBe('mine');
   });
 
-  it('B-53 goes at once from a holder that was killed', async () => {
+  it('B-53 replaces a killed holder at once', async () => {
     const path = join(makeFolder(), 'lock');
     const child = startChild('hold', path);
     expect(await firstWord(child)).toBe('held');
@@ -81,16 +81,16 @@ describe('the lock', () => {
     expect(withLock(path, hasty, () => 'mine')).toBe('mine');
   });
 
-  it('B-53 goes though nobody has collected the killed holder', async () => {
+  it('B-53 replaces a killed holder that is a zombie', async () => {
     const path = join(makeFolder(), 'lock');
     const child = startChild('hold', path);
     expect(await firstWord(child)).toBe('held');
     process.kill(child.pid ?? 0, 'SIGKILL');
-    // Waiting blocks this process, so that it cannot collect its child meanwhile.
+    // Waiting blocks this process, so it cannot reap its child.
     expect(withLock(path, patient, () => 'mine')).toBe('mine');
   });
 
-  it('B-54 stays with a holder that is stopped, who is named after a short wait', async () => {
+  it('B-54 waits for a stopped holder, and names it', async () => {
     const path = join(makeFolder(), 'lock');
     const child = startChild('hold', path);
     await firstWord(child);
@@ -103,7 +103,7 @@ describe('the lock', () => {
     expect([ran, readFileSync(path, 'utf8')]).toEqual([[], before]);
   });
 
-  it('waits as long as it was told', () => {
+  it('waits as long as configured', () => {
     const path = lockHeldBy(claim());
     const waited = timed(() => failure(() => withLock(path, { ...policy, waitMs: 300 }, () => undefined)));
     expect(waited).toBeGreaterThan(250);
@@ -127,20 +127,20 @@ describe('the lock', () => {
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
 
-  it('B-53 goes from a dead holder though a waiter died while taking it over', () => {
+  it('B-53 replaces a dead holder although a waiter died while replacing it', () => {
     const path = lockHeldBy(claim({ pid: finishedPid() }));
     writeFileSync(`${path}.breaker`, claim({ started: '1' }));
     expect(withLock(path, patient, () => 'mine')).toBe('mine');
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
 
-  it('B-54 is not waited for without end while another waiter that is stopped takes it over', () => {
+  it('B-54 does not wait forever for a stopped waiter that replaces it', () => {
     const path = lockHeldBy(claim({ started: '1' }));
     writeFileSync(`${path}.breaker`, claim());
     expect(failure(() => withLock(path, policy, () => undefined))).toMatchObject({ code: 'lock.held' });
   });
 
-  it('B-69 is waited for on the clock that nobody sets', () => {
+  it('B-69 waits by the monotonic clock', () => {
     const path = lockHeldBy(claim());
     const { now } = Date;
     Date.now = () => now() + 86_400_000 * Math.random();

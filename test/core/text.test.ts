@@ -50,7 +50,7 @@ describe('checkText', () => {
     expect(checkText(text, { what })).toBe(text);
   });
 
-  it('B-11 either keeps a text as it is or refuses it with exit 2', () => {
+  it('B-11 returns a text unchanged or refuses it with exit 2', () => {
     const outcome = (text: string): unknown => {
       try {
         return checkText(text, { what });
@@ -105,7 +105,7 @@ describe('checkText', () => {
     },
   );
 
-  it('B-05 names both sizes and a way out', () => {
+  it('B-05 names both sizes and a solution', () => {
     const error = failure(() => checkText('ééé', { what, maxBytes: 5 }));
     expect(error.message).toBe('The note has 6 bytes; 5 are allowed.');
     expect(error.hint).toMatch(/file/);
@@ -125,7 +125,7 @@ describe('escapeControls', () => {
     expect(escapeControls(text)).toBe(shown);
   });
 
-  it('B-06 leaves nothing that a terminal obeys', () => {
+  it('B-06 leaves no control character', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const shown = escapeControls(text);
@@ -148,7 +148,7 @@ describe('oneLine', () => {
     expect(oneLine(text, max)).toBe(shown);
   });
 
-  it('is one line, and never longer than asked for', () => {
+  it('is one line of at most the given length', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 30 }), (text, max) => {
         const line = oneLine(text, max);
@@ -160,7 +160,7 @@ describe('oneLine', () => {
 });
 
 describe('compareText', () => {
-  it('B-68 sorts by code unit, in whatever language the machine runs', () => {
+  it('B-68 sorts by code unit in every locale', () => {
     const words = ['i', 'ı', 'I', 'İ', 'ä', 'z', 'Z', '10', '9', ''];
     expect(words.sort(compareText)).toEqual(['', '10', '9', 'I', 'Z', 'i', 'z', 'ä', 'İ', 'ı']);
   });
@@ -175,7 +175,7 @@ describe('plural', () => {
     expect(plural(count, 'feature')).toBe(said);
   });
 
-  it('takes the plural of a word that has its own', () => {
+  it('uses a given plural', () => {
     expect(plural(2, 'entry', 'entries')).toBe('2 entries');
   });
 });

@@ -86,7 +86,7 @@ describe('setTomlValue', () => {
     expect(changed).toBe(setTomlValue(FILE, table, key, 7).replaceAll('\n', '\r\n'));
   });
 
-  it('LAY-06 gives back any text that it set, beside what stood there', () => {
+  it('LAY-06 sets any text and keeps the rest', () => {
     const text = fc.oneof(
       fc.string({
         unit: fc.constantFrom(

@@ -43,13 +43,13 @@ const AT = [
 ];
 
 describe('the clock', () => {
-  it('B-67 set back a day, to 1970, to 2038 and 2100: sessions keep their order, and the jump is said', async () => {
+  it('B-67 set to yesterday, 1970, 2038 and 2100: sessions keep their order, and the jump is reported', async () => {
     const project = await makeForge();
     for (const [n, at] of AT.entries()) {
       const warnings = await session(project, at, `step ${n}`);
       const back = n > 0 && at < (AT[n - 1] as string);
       expect([at, warnings.some((text) => text.startsWith('clock.skew'))]).toEqual([at, back]);
-      // What the last session said is what the next one is told, whatever the dates are.
+      // The briefing shows the last session's NEXT, whatever the dates are.
       const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
         'briefing',
       ]);
@@ -71,7 +71,7 @@ describe('the clock', () => {
     );
   });
 
-  it('B-67 set back to while the last session ran: the jump is said', async () => {
+  it('B-67 set back into the last session: the jump is reported', async () => {
     const project = await makeForge();
     const world = fixedClock('2026-03-01T10:00:00.000Z');
     await forgeJson(project, ['session', 'start'], { world });
@@ -81,7 +81,7 @@ describe('the clock', () => {
     expect((await session(project, '2026-03-01T11:00:00.000Z', 'go on')).join()).toMatch(/^clock\.skew/);
   });
 
-  it('B-67 --resume latest and who comes first go by the counter, not by the date', async () => {
+  it('B-67 --resume latest and the order of sessions use the counter, not the date', async () => {
     const project = await makeForge();
     for (const at of AT.slice(0, 5)) await session(project, at, 'done');
     const left = { ...fixedClock('1970-01-01T00:00:00.000Z'), holder: agent('left') };
@@ -100,7 +100,7 @@ describe('the clock', () => {
     expect(resumed.resumed_from).toBe('1970-01-01-session-001');
   });
 
-  it('B-67 everything else works at any time, and times are RFC 3339 in UTC', async () => {
+  it('B-67 other commands work at any time, and times are RFC 3339 in UTC', async () => {
     for (const at of ['1970-01-01T00:00:00.000Z', '2038-01-19T03:14:08.000Z', '2100-12-31T23:59:59.000Z']) {
       const project = await makeForge();
       const world = fixedClock(at);
@@ -139,7 +139,7 @@ describe('the clock', () => {
     ]) {
       const outcomes = settings.map((env) => {
         const outcome = runBinary(project.dir, args, { env });
-        // The marks around the briefing's data are random, and each process has the time of its own run.
+        // The marks around the briefing's data and the times differ between runs.
         const stdout = outcome.stdout
           .replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK')
           .replace(/"learned_at":"[\d-]{10}T[\d:.]{12}Z"/, '"learned_at":"NOW"');
@@ -162,7 +162,7 @@ describe('the clock', () => {
     }
   });
 
-  /** A wall clock that jumps by a day with every look at it; the monotonic one goes on as it is. */
+  /** A wall clock that jumps at every read. The monotonic clock is unchanged. */
   const SHIM = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -208,7 +208,7 @@ int clock_gettime(clockid_t c, struct timespec *t) {
       const exitCode = await new Promise((done) => child.on('close', done));
       return { exitCode, stderr, took: performance.now() - started };
     };
-    // Days go by in these seconds: it still waits for the one, and gives up on the other.
+    // The wall clock jumps by days: one command still waits for the lock, the other one gives up after 5 s.
     const waits = await locked();
     const script = "open().feature.add({ id: 'A', name: 'a' })";
     const released = ending(startLibrary(waits.project.dir, script, env(86_400)));

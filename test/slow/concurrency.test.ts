@@ -11,7 +11,7 @@ import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
 const PROGRESS = '.forge/memory/short-term/progress.txt';
 
-/** A process of its own that adds lines with the library until it is ended, and prints each that is acknowledged. */
+/** A process that adds lines with the library and prints each acknowledged one. */
 function startWriter(project: Project, name: string, count: number): ChildProcess {
   const script = `
     for (let n = 0; n < ${count}; n++) {
@@ -23,7 +23,7 @@ function startWriter(project: Project, name: string, count: number): ChildProces
   return child;
 }
 
-/** The lines that a writer printed, when it has ended. */
+/** The lines that a writer printed until it ended. */
 function acknowledged(child: ChildProcess): Promise<string[]> {
   let printed = '';
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -51,7 +51,7 @@ const ordered = (lines: readonly string[], name: string): number[] =>
   lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.split(' ')[1]));
 
 describe('many writers', () => {
-  it('SES-09 SES-04 keeps 1,000 lines of two processes, none torn, each in its order', async () => {
+  it('SES-09 SES-04 keeps 1,000 lines of two processes whole and in order', async () => {
     const project = makeForgeRepository();
     typed(project, ['session', 'start']);
 
@@ -80,7 +80,7 @@ describe('many writers', () => {
     for (const name of ['ada', 'bob']) expect(ordered(lines, name)).toEqual([...Array(20).keys()]);
   });
 
-  it('SES-09 B-53 loses no acknowledged line when writers are killed, and the next one goes on at once', async () => {
+  it('SES-09 B-53 loses no acknowledged line when writers are killed, and does not block the next one', async () => {
     const project = makeForgeRepository();
     typed(project, ['session', 'start']);
     const steady = startWriter(project, 'steady', 100_000);
@@ -107,7 +107,7 @@ describe('many writers', () => {
 });
 
 describe('readers during writes', () => {
-  it('B-56 see the old file or the new one whole, in the file and through forge', async () => {
+  it('B-56 see the whole old file or the whole new one', async () => {
     const project = makeForgeRepository();
     typed(project, ['session', 'start']);
     const writer = startWriter(project, 'ada', 100_000);
@@ -129,7 +129,7 @@ describe('readers during writes', () => {
     }
   });
 
-  it('B-56 see sessions start and end whole: no half archive, no error', async () => {
+  it('B-56 see no half archive and no error while sessions start and end', async () => {
     const project = makeForgeRepository();
     const agent = new Agent(project);
     const stop = join(makeFolder(), 'stop');
@@ -142,7 +142,7 @@ describe('readers during writes', () => {
     onTestFinished(() => churn);
 
     let seen = 0;
-    // A slow machine ends its first sessions late.
+    // The first sessions take long on a slow machine.
     for (let n = 0; n < 12 || seen < 2; n++) {
       const reader = startBinary(project.dir, ['session', 'list', '--json']);
       let stdout = '';

@@ -9,18 +9,18 @@ import { changedPaths, type Project } from '../support/project.js';
 import type { Ended } from '../support/typed.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
-/** The holder of what this process does is itself, as it is of the binary's. */
+/** This process is the holder, as the binary is. */
 const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
 const START = ['session', 'start', '--take-over'];
 const END = (n: number): string[] => ['session', 'end', '--learned', `lesson ${n}`, '--next', `step ${n}`];
 
-/** A line that forge has acknowledged. In this process, which is quicker; the killed commands are the binary's. */
+/** Adds an acknowledged line, in this process because it is faster. */
 async function note(project: Project, text: string): Promise<string> {
   await forgeJson(project, ['progress', 'add', text], ME);
   return text;
 }
 
-/** What must hold after any kill and the one command after it. */
+/** Must hold after any kill and one more command. */
 async function expectAllBack(project: Project, lines: readonly string[]): Promise<void> {
   expectEachOnce(project, lines);
   expectWhole(project, /^(\.(intent|anchors|written)\.json\.|cache\/)/);
@@ -31,7 +31,7 @@ async function expectAllBack(project: Project, lines: readonly string[]): Promis
   if (sessions[0]?.next) expect(text).toContain(sessions[0].next);
 }
 
-/** Abandons the session with a line in it, has `session start` killed by `kill`, and starts again. */
+/** Abandons a session with a line, lets `kill` kill `session start`, and starts again. */
 async function survivesStart(
   project: Project,
   n: number,
@@ -47,7 +47,7 @@ async function survivesStart(
   await expectAllBack(project, lines);
 }
 
-/** Notes a line, has `session end` killed by `kill`, and starts again: ended whole, or running with all of it. */
+/** Adds a line, lets `kill` kill `session end`, and starts again: the session ended or runs with all its lines. */
 async function survivesEnd(project: Project, n: number, lines: string[], kill: () => unknown): Promise<void> {
   const { session } = await forgeJson<Started>(project, START, ME);
   lines.push(await note(project, `line ${n}`));
@@ -69,7 +69,7 @@ interface Striker {
   killed(): number;
 }
 
-/** Kills a command when a part of its time has passed. One that ended before has told how long it takes now. */
+/** Kills a command after a part of its time. A command that ended before gives a new measurement. */
 function striker(project: Project, time: number): Striker {
   let [span, killed] = [time, 0];
   const strike = async (args: readonly string[], part: number): Promise<void> => {
@@ -81,7 +81,7 @@ function striker(project: Project, time: number): Striker {
 }
 
 describe('a kill at any moment', () => {
-  it('SES-07 of session start loses nothing, leaves nothing half done and blocks nobody', async () => {
+  it('SES-07 of session start loses nothing and blocks nobody', async () => {
     const project = makeForgeRepository();
     typed(project, START);
     abandon(project);
@@ -92,7 +92,7 @@ describe('a kill at any moment', () => {
       await survivesStart(project, n, lines, () => strike(START, (n % count) / count));
   });
 
-  it('SES-06 SES-07 of session end loses nothing: it is ended whole, or runs on', async () => {
+  it('SES-06 SES-07 of session end loses nothing: the session ended or still runs', async () => {
     const project = makeForgeRepository();
     typed(project, START);
     const strike = striker(project, await measure(project, END(-1)));
@@ -104,7 +104,7 @@ describe('a kill at any moment', () => {
   });
 });
 
-/** Git children of a killed forge finish by themselves; then the next session end commits all there is. */
+/** Waits for git processes of a killed forge. Then the next session end commits everything. */
 async function settled(project: Project): Promise<void> {
   await expect.poll(() => project.has('.git/index.lock')).toBe(false);
   const ended = await forgeJson<Ended>(project, ['session', 'end', '--learned', 'kills lose nothing'], ME);
@@ -114,7 +114,7 @@ async function settled(project: Project): Promise<void> {
   expect(project.git('fsck', '--strict', '--no-dangling')).toBe('');
 }
 
-/** The moments between which the disk differs; the rest is for the long run. */
+/** System calls that change the disk; most of them only in the long run. */
 const CALLS = ['rename', ...(isFar ? ['unlink', 'link', 'mkdir', 'fsync'] : [])];
 const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 

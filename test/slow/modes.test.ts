@@ -29,13 +29,13 @@ const DAY = [
   'status --short',
   'ci --range HEAD~1..HEAD --junit reports/forge.xml',
 ];
-/** What breaks before the command is typed, so that it has something to do. */
+/** Runs before the command, so that it has something to do. */
 const BREAKS: Record<string, string> = {
   'checkpoint create LOGIN --verify "test -f src/app.js"': 'git add -A && git commit -qnm "Wire the agents"',
   'recover --yes': `git rm -q src/app.js && git commit -qnm "Break it"; node "${BIN}" feature verify LOGIN`,
 };
 
-/** Every path below a folder, the folder included; links are left out, since their mode says nothing. */
+/** A folder and every path below it, without symlinks. */
 function pathsIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
   return [
@@ -52,11 +52,11 @@ const modeOf = (path: string): number => statSync(path).mode & 0o777;
 interface Day {
   project: Project;
   home: Project;
-  /** What was there before forge. */
+  /** Paths that existed before forge ran. */
   before: Set<string>;
 }
 
-/** Types a day's commands under a umask. */
+/** Runs a day's commands under a umask. */
 function spendDay(umask: string): Day {
   const project = makeRepository();
   project.git('config', 'user.name', 'Ada Tester');
@@ -76,7 +76,7 @@ const made = ({ project, home, before }: Day): string[] =>
   [...pathsIn(project.dir), ...pathsIn(home.dir)].filter((path) => !before.has(path));
 
 describe.each(['022', '077'])('with umask %s', (umask) => {
-  it('LAY-01 LAY-07 nothing that forge creates exceeds the umask; private folders are 0700', () => {
+  it('LAY-01 LAY-07 files of forge respect the umask; private folders are 0700', () => {
     const day = spendDay(umask);
     const paths = made(day);
     const open = paths.filter((path) => (modeOf(path) & Number.parseInt(umask, 8)) !== 0);

@@ -19,8 +19,8 @@ const BRANCHES = [
   'b'.repeat(200),
 ];
 
-describe('names that look like something else', () => {
-  it('B-42 SES-06 works on branches with any name that git allows', () => {
+describe('unusual names', () => {
+  it('B-42 SES-06 works on branches with any name that git accepts', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     for (const branch of BRANCHES) {
@@ -69,7 +69,7 @@ describe('names that look like something else', () => {
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('B-42 LAY-07 leaves odd names in scratch/ alone and out of the commit', () => {
+  it('B-42 LAY-07 leaves unusual names in scratch/ out of the commit', () => {
     const project = makeForgeRepository();
     for (const name of NAMES) project.write(`.forge/memory/short-term/scratch/${name}`, 'draft\n');
 
@@ -80,7 +80,7 @@ describe('names that look like something else', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('B-42 shows commit subjects with escapes harmlessly', () => {
+  it('B-42 escapes commit subjects', () => {
     const project = makeForgeRepository();
     project.git(
       'commit',

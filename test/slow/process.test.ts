@@ -23,12 +23,12 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Numbers that a script wrote into `pids`. */
+/** Process numbers that a script wrote into `pids`. */
 const pidsIn = (folder: string): number[] =>
   readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
 
 describe('runProcess', () => {
-  it('keeps the exit code, the end of the output and the digest of all of it', async () => {
+  it('keeps the exit code, the end of the output, and its digest', async () => {
     const shown: string[] = [];
     const folder = makeFolder();
     const run = await runProcess(
@@ -62,13 +62,13 @@ describe('runProcess', () => {
   it.each([
     ['no-such-program', 'not found'],
     ['./plain', 'not executable'],
-  ])('says that %s is %s', async (program, ended) => {
+  ])('reports that %s is %s', async (program, ended) => {
     const folder = makeFolder();
     await runProcess(shell('echo x > plain'), options(folder));
     expect(await runProcess([program], options(folder))).toMatchObject({ exit_code: null, ended });
   });
 
-  it('B-92 ends at the time limit what ignores SIGTERM and forks, all of it', async () => {
+  it('B-92 ends the whole group at the time limit, although it ignores SIGTERM and forks', async () => {
     const folder = makeFolder();
     const script = `trap '' TERM; echo $$ >> pids; sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & (sh -c 'echo $$ >> pids; sleep 1000' &) ; while :; do sleep 1; done`;
     const run = await runProcess(shell(script), options(folder, { timeoutMs: 500 }));
@@ -79,7 +79,7 @@ describe('runProcess', () => {
     await expect.poll(() => pids.every(isGone)).toBe(true);
   });
 
-  it('B-92 gives a command that listens to SIGTERM the time to put things right', async () => {
+  it('B-92 gives a command time to handle SIGTERM', async () => {
     const folder = makeFolder();
     const stop = new AbortController();
     const onOutput = (): void => stop.abort();
@@ -89,7 +89,7 @@ describe('runProcess', () => {
     expect(existsSync(join(folder, 'saved'))).toBe(true);
   });
 
-  it('B-92 is not held by what left the group and keeps the pipe open', async () => {
+  it('B-92 does not wait for a process that left the group and keeps the pipe open', async () => {
     const folder = makeFolder();
     const run = await runProcess(
       shell(
@@ -101,7 +101,7 @@ describe('runProcess', () => {
     for (const pid of pidsIn(folder)) process.kill(pid, 'SIGKILL');
   });
 
-  it('B-92 reads a flood to its end, and shows the beginning', async () => {
+  it('B-92 reads a flood of output and shows its beginning', async () => {
     const megabytes = process.env.FORGE_SOAK ? 1024 : 64;
     let shown = 0;
     const onOutput = (text: string): void => {

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import type { Focus, Issue, IssueList, StartedIssue } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+const list = async (project: Project): Promise<Issue[]> =>
+  (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
+
+const BUG = [
+  ...['--template', 'bug', '--field', 'title=[BUG] Save fails'],
+  ...['--field', 'reproduction_steps=Press save', '--field', 'git_bisect_range=abc1234..def5678'],
+];
+
+describe('forge linear, offline', () => {
+  it('LIN-01 LIN-02 makes a unit in the shape of RFC-9060 from a form', async () => {
+    const project = await makeForge();
+    const made = await forgeJson<Issue>(project, ['linear', 'new', ...BUG]);
+    expect(made).toMatchObject({
+      ...{
+        linear_id: 'LOCAL-1',
+        title: '[BUG] Save fails',
+        type: 'bug',
+        state: 'unstarted',
+        labels: ['bug'],
+      },
+      memory_trace: { created_from: 'form bug', parent_issue: null, context_snapshot: null },
+      agent_state: { assigned_persona: null, harness_mode: null, estimated_complexity: null },
+      ...{ acceptance_criteria: [], git_refs: { branch: null, commits: [] }, priority: null },
+      fields: { reproduction_steps: 'Press save', git_bisect_range: 'abc1234..def5678' },
+    });
+    expect(made.description).toContain('## Reproduction steps\n\nPress save');
+    expect(await list(project)).toEqual([made]);
+    const feature = [
+      '--template',
+      'feature',
+      '--field',
+      'title=Login',
+      '--field',
+      'description=People log in',
+    ];
+    const criteria = [
+      '--field',
+      'acceptance_criteria=It works',
+      '--field',
+      'acceptance_criteria=It fails well',
+    ];
+    expect(
+      await forgeJson<Issue>(project, [
+        'linear',
+        'new',
+        ...feature,
+        ...criteria,
+        '--field',
+        'parent_rfc=RFC-9400',
+      ]),
+    ).toMatchObject({
+      linear_id: 'LOCAL-2',
+      acceptance_criteria: ['It works', 'It fails well'],
+      memory_trace: { created_from: 'RFC-9400' },
+    });
+  });
+
+  it('LIN-02 takes answers from a file, and a title alone', async () => {
+    const project = await makeForge();
+    const stdin = 'title: "[BUG] Save fails"\nreproduction_steps: |\n  1. Press save\n';
+    const { stdout } = await runForge(
+      project,
+      ['linear', 'new', '--template', 'bug', '--from', '-', '--json'],
+      { stdin },
+    );
+    expect((JSON.parse(stdout) as Issue).fields).toEqual({ reproduction_steps: '1. Press save\n' });
+    expect(await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login'])).toMatchObject({
+      linear_id: 'LOCAL-2',
+    });
+  });
+
+  it.each([
+    ['a missing answer', ['title=[BUG] x'], 'reproduction_steps needs an answer'],
+    [
+      'another title',
+      ['title=Save fails', 'reproduction_steps=x'],
+      'title: "Save fails" does not match [BUG] *',
+    ],
+    [
+      'a pattern',
+      ['title=[BUG] x', 'reproduction_steps=x', 'git_bisect_range=abc..def'],
+      'git_bisect_range: "abc..def" does not match',
+    ],
+    [
+      'an unknown field',
+      ['title=[BUG] x', 'reproduction_steps=x', 'size=3'],
+      'size is not a field of this form',
+    ],
+  ])('LIN-02 names the rule that is broken: %s', async (_, fields, expected) => {
+    const project = await makeForge();
+    const args = ['linear', 'new', '--template', 'bug', ...fields.flatMap((field) => ['--field', field])];
+    const error = await forgeError(project, args);
+    expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining(expected)]);
+    expect(await list(project)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'npm',
+      { 'package.json': '{"workspaces":["packages/*"]}', 'packages/a/package.json': '{"name":"@x/a"}' },
+      '@x/a',
+    ],
+    [
+      'cargo',
+      {
+        'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n',
+        'crates/b/Cargo.toml': '[package]\nname = "b"\n',
+      },
+      'b',
+    ],
+    ['go', { 'go.work': 'go 1.22\n\nuse (\n\t./svc\n)\n' }, 'svc'],
+    [
+      'python',
+      {
+        'pyproject.toml': '[tool.uv.workspace]\nmembers = ["libs/*"]\n',
+        'libs/c/pyproject.toml': '[project]\nname = "c"\n',
+      },
+      'c',
+    ],
+  ])('LIN-02 offers the packages of an %s workspace', async (_, files, name) => {
+    const project = await makeForge();
+    for (const [path, text] of Object.entries(files)) project.write(path, text);
+    const fields = ['title=x', 'description=y', 'acceptance_criteria=z', 'qa_requirements=unit_tests'];
+    const args = [
+      'linear',
+      'new',
+      '--template',
+      'feature',
+      ...fields.flatMap((field) => ['--field', field]),
+      '--field',
+    ];
+    expect(
+      (await forgeJson<Issue>(project, [...args, `affected_crates=${name}`])).fields.affected_crates,
+    ).toBe(name);
+    expect(await forgeError(project, [...args, 'affected_crates=other'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it.each([
+    [
+      'an unknown type',
+      'template: x\nfields:\n  - name: title\n    type: video\n',
+      'fields.0.type: allowed: text, markdown',
+    ],
+    [
+      'a slow pattern with look-behind',
+      'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(?<=a)b"\n',
+      'its pattern cannot be used',
+    ],
+    ['no title', 'template: x\nfields:\n  - name: other\n    type: text\n', 'it has no field title'],
+    [
+      'a field twice',
+      'template: x\nfields:\n  - {name: title, type: text}\n  - {name: title, type: text}\n',
+      'field title is there twice',
+    ],
+    ['broken YAML', 'template: x\nfields: [\n', 'x.yaml:'],
+    [
+      'aliases',
+      'template: &a x\nfields:\n  - {name: title, type: text, pattern: *a}\n',
+      'aliases are not allowed',
+    ],
+  ])('LIN-02 B-90 a form with %s is refused', async (_, yaml, expected) => {
+    const project = await makeForge();
+    project.write('.forge/linear/templates/x.yaml', yaml);
+    const error = await forgeError(project, ['linear', 'new', '--template', 'x', '--field', 'title=y']);
+    expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining(expected)]);
+  });
+
+  it('LIN-02 a pattern that would backtrack for ever is matched in linear time', async () => {
+    const project = await makeForge();
+    project.write(
+      '.forge/linear/templates/x.yaml',
+      'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(a+)+b"\n',
+    );
+    const args = ['linear', 'new', '--template', 'x', '--field', `title=${'a'.repeat(5000)}`];
+    expect(await forgeError(project, args)).toMatchObject({ exitCode: 2 });
+  });
+
+  it('LIN-01 SKL-06 start sets focus, branch, mode and skill; done moves the issue to history', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', ...BUG]);
+    await forgeJson(project, ['session', 'start', '--task', 'Something else']);
+    const { issue, branch, skill } = await forgeJson<StartedIssue>(project, ['linear', 'start', 'local-1']);
+    expect([branch, skill]).toEqual(['fix/LOCAL-1-save-fails', 'qa-review']);
+    expect(issue).toMatchObject({
+      state: 'started',
+      agent_state: { harness_mode: 'Build' },
+      git_refs: { branch },
+    });
+    expect(issue.memory_trace.context_snapshot).toMatch(/^triv:[0-9a-f]{32}_[0-9a-f]{32}_[0-9a-f]{32}$/);
+    expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
+      ...{ task: 'LOCAL-1: [BUG] Save fails', linear_issue: 'LOCAL-1', skill: 'qa-review' },
+    });
+    await forgeJson(project, ['linear', 'done', 'LOCAL-1', '--summary', 'A lock was missing']);
+    expect(await list(project)).toEqual([]);
+    expect(JSON.parse(project.read('.forge/linear/history/LOCAL-1.json'))).toMatchObject({
+      ...{ linear_id: 'LOCAL-1', state: 'done', summary: 'A lock was missing' },
+    });
+    expect(await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-1'])).toMatchObject({ state: 'done' });
+    expect(await forgeError(project, ['linear', 'start', 'LOCAL-1'])).toMatchObject({ exitCode: 3 });
+    expect(await forgeError(project, ['linear', 'show', 'NOPE-1'])).toMatchObject({ exitCode: 2 });
+    expect((await forgeJson<Issue>(project, ['linear', 'new', 'Next one'])).linear_id).toBe('LOCAL-2');
+  });
+
+  it('LIN-03 without a key nothing is sent, and the hint says where it comes from', async () => {
+    const project = await makeForge();
+    expect(await forgeError(project, ['linear', 'sync'])).toMatchObject({
+      ...{ exitCode: 2, code: 'linear.no_key', hint: expect.stringContaining('LINEAR_API_KEY') },
+    });
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import type { Focus, Issue, IssueList, Synced } from '../../src/index.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { type Fault, type LinearServer, startLinear } from '../support/linear-server.js';
+import type { Project } from '../support/project.js';
+
+const issues = async (project: Project): Promise<Issue[]> =>
+  (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
+
+const run = async (project: Project, server: LinearServer, ...args: string[]) => {
+  const outcome = await runForge(project, ['linear', ...args, '--json'], { env: server.env });
+  return { ...outcome, value: outcome.stdout === '' ? null : (JSON.parse(outcome.stdout) as Synced) };
+};
+
+describe('forge linear, with Linear', () => {
+  it('LIN-03 pull takes over all pages of assigned issues, and Linear’s text wins while notes stay', async () => {
+    const server = await startLinear(
+      Array.from({ length: 120 }, (_, i) => ({
+        title: `Issue ${i + 1}`,
+        description: '- [ ] It works',
+        labels: ['Bug'],
+      })),
+    );
+    const project = await makeForge();
+    const { value, exitCode } = await run(project, server, 'pull');
+    expect([exitCode, value?.pulled.length]).toEqual([0, 120]);
+    const [first] = await issues(project);
+    expect(first).toMatchObject({
+      ...{
+        linear_id: 'APP-1',
+        title: 'Issue 1',
+        type: 'bug',
+        labels: ['Bug'],
+        priority: 2,
+        state: 'unstarted',
+      },
+      ...{
+        acceptance_criteria: ['It works'],
+        git_refs: { branch: 'ada/app-1' },
+        url: 'https://linear.app/x/APP-1',
+      },
+    });
+    const file = '.forge/linear/active.json';
+    project.write(
+      file,
+      project
+        .read(file)
+        .replace('"title": "Issue 1"', '"title": "Mine"')
+        .replace('"estimated_complexity": null', '"estimated_complexity": "high"'),
+    );
+    (server.issues[0] as { title: string }).title = 'Theirs';
+    const again = await run(project, server, 'pull');
+    expect(again.value?.conflicts).toEqual([{ id: 'APP-1', field: 'title', ours: 'Mine', theirs: 'Theirs' }]);
+    expect((await issues(project))[0]).toMatchObject({
+      title: 'Theirs',
+      agent_state: { estimated_complexity: 'high' },
+    });
+  });
+
+  it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {
+    const server = await startLinear([{}, {}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    (server.issues[0] as { type: string }).type = 'completed';
+    await run(project, server, 'pull');
+    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['APP-2']);
+    expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
+  });
+
+  it('LIN-03 push makes local issues real, and their id changes wherever it is named', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    await forgeJson(project, ['feature', 'add', 'Login', '--issue', 'LOCAL-1', '--no-run']);
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['linear', 'start', 'LOCAL-1']);
+    expect((await run(project, server, 'push', '-n')).value?.pushed).toEqual(['LOCAL-1 issue']);
+    expect(server.done).toEqual([]);
+    expect((await run(project, server, 'sync')).value?.pushed).toEqual(['APP-2 issue (was LOCAL-1)']);
+    expect(server.done).toEqual(['create APP-2']);
+    expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
+      ...{ linear_issue: 'APP-2', task: 'APP-2: Wire the login' },
+    });
+    expect(project.read('.forge/memory/long-term/features.json')).toContain('"linear_issue": "APP-2"');
+    await run(project, server, 'sync');
+    expect(server.done).toEqual(['create APP-2']);
+  });
+
+  it('LIN-03 B-75 start, comment and done arrive exactly once, also when every second request fails', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    await forgeJson(project, ['linear', 'done', 'APP-1', '--summary', 'A lock was missing']);
+    server.fault = 'every second';
+    let rest = 1;
+    for (let i = 0; i < 12 && rest > 0; i++) rest = (await run(project, server, 'push')).value?.queued ?? 1;
+    expect(rest).toBe(0);
+    expect(server.comments.map(({ issue, body }) => [issue, body])).toEqual([
+      ['APP-1', 'A lock was missing'],
+    ]);
+    expect(server.done).toEqual(['comment APP-1', 'APP-1 completed']);
+  });
+
+  it('B-75 an answer that is lost after the server did it makes nothing twice', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = 'lost';
+    expect((await run(project, server, 'push')).exitCode).toBe(6);
+    server.fault = 'none';
+    await run(project, server, 'push');
+    expect(server.issues.map(({ title }) => title)).toEqual(['Wire the login']);
+    expect((await issues(project))[0]?.linear_id).toBe('APP-1');
+  });
+
+  it.each<[string, Fault, RegExp]>([
+    ['B-71 429', 'limit', /limits the rate/],
+    ['B-72 502', 'error', /answered 502/],
+    ['B-72 HTML', 'html', /without JSON/],
+    ['B-72 half an answer', 'half', /without JSON/],
+    ['B-72 a redirect', 'redirect', /cannot be reached/],
+    ['B-72 an endless answer', 'huge', /more than \d+ bytes/],
+    ['B-70 silence', 'hang', /does not answer/],
+    ['LIN-03 an expired key', 'expired', /refused the key/],
+  ])('%s: exit 6, one clear line, the issue is kept', async (_, fault, expected) => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = fault;
+    const { exitCode, value, stderr } = await run(project, server, 'push');
+    expect(exitCode).toBe(6);
+    expect(`${value?.failed.map(({ message }) => message)}${stderr}`).toMatch(expected);
+    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-1']);
+  });
+
+  it('B-71 after 429 the next push waits as long as the server asked', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = 'limit';
+    await run(project, server, 'push');
+    server.fault = 'none';
+    const before = server.requests;
+    const { value, exitCode } = await run(project, server, 'push');
+    expect([exitCode, server.requests]).toEqual([6, before]);
+    expect(value?.failed[0]?.message).toMatch(/asked to wait until/);
+  });
+
+  it('B-70 a server that is not there: exit 6, and offline commands do not care', async () => {
+    const project = await makeForge();
+    const env = { LINEAR_API_KEY: 'x', LINEAR_API_URL: 'http://127.0.0.1:9/graphql' };
+    expect((await runForge(project, ['linear', 'pull'], { env })).exitCode).toBe(6);
+    expect((await runForge(project, ['linear', 'new', 'x'], { env })).exitCode).toBe(0);
+  });
+
+  it('B-73 B-74 only https, and never an address from the repository', async () => {
+    const project = await makeForge();
+    const env = { LINEAR_API_KEY: 'x', LINEAR_API_URL: 'http://evil.example/graphql' };
+    const { exitCode, stderr } = await runForge(project, ['linear', 'pull'], { env });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('must be https')]);
+    const server = await startLinear([{}]);
+    project.write(
+      '.forge/config.toml',
+      `${project.read('.forge/config.toml')}\n[linear]\nurl = "${server.env.LINEAR_API_URL}"\n`,
+    );
+    await runForge(project, ['linear', 'list'], { env: { LINEAR_API_KEY: server.env.LINEAR_API_KEY } });
+    expect(server.requests).toBe(0);
+  });
+
+  it('B-77 the key is never printed', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    const env = { ...server.env, LINEAR_API_KEY: 'lin_api_secret_thing' };
+    const { stdout, stderr } = await runForge(project, ['linear', 'pull'], { env });
+    expect(stdout + stderr).not.toContain('lin_api_secret_thing');
+    const command = {
+      LINEAR_API_URL: server.env.LINEAR_API_URL,
+      LINEAR_API_KEY_COMMAND: `printf %s ${server.env.LINEAR_API_KEY}`,
+    };
+    expect((await runForge(project, ['linear', 'pull'], { env: command })).exitCode).toBe(0);
+  });
+
+  it('B-76 AGT-04 text of others is cleaned before it is stored', async () => {
+    const server = await startLinear([
+      {
+        title: 'Hello\u202e',
+        description: `Use ghp_${'a1B2c3D4e5F6'.repeat(3)} and write to ada@example.org\u{e0041}`,
+      },
+    ]);
+    const project = await makeForge();
+    expect((await run(project, server, 'pull')).exitCode).toBe(0);
+    const text = project.read('.forge/linear/active.json');
+    expect(text).not.toMatch(/ghp_|ada@|\u202e|\u{e0041}/u);
+  });
+});

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { splitCommand } from '../core/argv.js';
 import { ForgeError, outside, usage } from '../core/error.js';
 import { runProcess } from '../core/process.js';
@@ -7,6 +8,8 @@ const ENDPOINT = 'https://api.linear.app/graphql';
 /** Milliseconds without an answer, and for a whole answer. */
 const SILENCE = 3000;
 const TOTAL = 15_000;
+/** Of a request that fails at once. */
+const ATTEMPTS = 3;
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The longest wait that a server may ask for, in milliseconds. */
 const MAX_WAIT = 15 * 60_000;
@@ -54,6 +57,8 @@ export class Unavailable extends ForgeError {
   constructor(
     message: string,
     readonly waitMs: number,
+    /** It failed at once, so it may work at once. */
+    readonly isQuick = false,
   ) {
     super('outside', 'linear.unavailable', message, { hint: 'forge linear sync   # tries again' });
   }
@@ -66,28 +71,41 @@ export function connect(env: Env, key: string): Request {
   const url = endpointOf(env);
   const say = (text: string): string => oneLine(text.replaceAll(key, '<key>'), 200);
   return async (document, variables) => {
-    const { status, headers, text } = await post(
-      url,
-      key,
-      JSON.stringify({ query: document, variables }),
-      say,
-    );
-    const waitMs = waitOf(headers);
-    if (status === 429) throw new Unavailable('Linear limits the rate of requests.', waitMs);
-    if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs);
-    const answer = parse(text, headers.get('content-type') ?? '');
-    const [error] = answer?.errors ?? [];
-    const code = String(error?.extensions?.code ?? '');
-    if (code === 'RATELIMITED') throw new Unavailable('Linear limits the rate of requests.', waitMs);
-    if (status === 401 || /AUTHENTICATION/.test(code))
-      throw outside('linear.refused', 'Linear refused the key.', {
-        hint: 'Make a new key in Linear, under Settings, API.',
-      });
-    if (!answer) throw new Unavailable(`Linear answered ${status} without JSON.`, waitMs);
-    if (error || !answer.data)
-      throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`, {});
-    return answer.data as never;
+    const body = JSON.stringify({ query: document, variables });
+    for (let attempt = 1; ; attempt++)
+      try {
+        return dataOf(await post(url, key, body, say), say) as never;
+      } catch (error) {
+        const mayWork = error instanceof Unavailable && error.waitMs === 0 && error.isQuick;
+        if (!mayWork || attempt === ATTEMPTS) throw error;
+        await setTimeout(100 * attempt + Math.random() * 100);
+      }
   };
+}
+
+/** The data of an answer. Throws for every other. */
+function dataOf({ status, headers, text }: Reply, say: (text: string) => string): unknown {
+  const waitMs = waitOf(headers);
+  if (status === 429) throw new Unavailable('Linear limits the rate of requests.', waitMs);
+  if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs, true);
+  const answer = parse(text, headers.get('content-type') ?? '');
+  const [error] = answer?.errors ?? [];
+  const code = String(error?.extensions?.code ?? '');
+  if (code === 'RATELIMITED') throw new Unavailable('Linear limits the rate of requests.', waitMs);
+  if (status === 401 || /AUTHENTICATION/.test(code))
+    throw outside('linear.refused', 'Linear refused the key.', {
+      hint: 'Make a new key in Linear, under Settings, API.',
+    });
+  if (!answer) throw new Unavailable(`Linear answered ${status} without JSON.`, waitMs);
+  if (error || !answer.data)
+    throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`, {});
+  return answer.data;
+}
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
 }
 
 interface Answer {
@@ -116,14 +134,9 @@ function waitOf(headers: Headers): number {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_WAIT) : 0;
 }
 
-async function post(
-  url: URL,
-  key: string,
-  body: string,
-  say: (text: string) => string,
-): Promise<{ status: number; headers: Headers; text: string }> {
+async function post(url: URL, key: string, body: string, say: (text: string) => string): Promise<Reply> {
   const silence = new AbortController();
-  const quiet = (): NodeJS.Timeout => setTimeout(() => silence.abort(), SILENCE);
+  const quiet = (): NodeJS.Timeout => globalThis.setTimeout(() => silence.abort(), SILENCE);
   let timer = quiet();
   try {
     const response = await fetch(url, {

@@ -1,7 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { focusFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { oneLine, plural } from '../core/text.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
 import { updateFeatures } from '../feature/store.js';
 import { cleanText, maskText, redactText } from '../guard/guard.js';
 import { changeActive } from '../learning/knowledge.js';
@@ -86,9 +86,7 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
   const gone = await Promise.all(
     activeIssues(context)
       .filter(({ uuid }) => uuid !== undefined && !ids.has(uuid))
-      .map(({ uuid }) =>
-        request<{ issue: RemoteIssue | null }>(DOCUMENTS.issue, { id: uuid }).catch(ignoreMissing),
-      ),
+      .map(({ uuid }) => request<Found>(DOCUMENTS.issue, { id: uuid }).catch(ignoreMissing)),
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
   const safe = await Promise.all([...remote, ...others].map(cleanRemote));
@@ -150,7 +148,8 @@ async function cleanRemote(remote: RemoteIssue): Promise<RemoteIssue> {
       'linear.answer',
       `Linear sent an issue with an odd id: ${oneLine(remote.identifier, 40)}.`,
     );
-  const safe = async (text: string): Promise<string> => redactText(await maskText(cleanText(text).text));
+  const safe = async (text: string): Promise<string> =>
+    redactText(await maskText(escapeControls(cleanText(text).text)));
   return {
     ...remote,
     title: await safe(remote.title),
@@ -215,28 +214,43 @@ async function push(
   return { pushed, queued: readQueue(context).pending.length + waiting(context).length, failed };
 }
 
-/** B-75: the client's UUID makes a second create of the same issue visible as the first one. */
-async function create(context: Context, request: Request, issue: Issue): Promise<string> {
-  const uuid = uuidFrom(`issue ${context.layout.root} ${issue.linear_id} ${issue.created_at}`);
-  const known = await request<{ issue: RemoteIssue | null }>(DOCUMENTS.issue, { id: uuid }).catch(
-    ignoreMissing,
-  );
-  let remote = known?.issue ?? null;
-  if (!remote) {
-    const teamId = await teamOf(context, request);
-    const criteria = issue.acceptance_criteria.map((text) => `- [ ] ${text}`).join('\n');
-    const description = [issue.description, criteria].filter(Boolean).join('\n\n');
-    const input = { id: uuid, teamId, title: issue.title, description, priority: issue.priority ?? 0 };
-    const answer = await request<{ issueCreate: { issue: RemoteIssue | null } }>(DOCUMENTS.create, { input });
-    remote = answer.issueCreate.issue;
+/** B-75: forge gives the UUID, so what an earlier attempt made is found, and nothing is made twice. */
+async function once<T>(find: () => Promise<T | null>, make: () => Promise<T | null>): Promise<T | null> {
+  const known = await find();
+  if (known) return known;
+  try {
+    return await make();
+  } catch (error) {
+    const made = error instanceof ForgeError && error.code === 'linear.error' ? await find() : null;
+    if (made) return made;
+    throw error;
   }
+}
+
+async function create(context: Context, request: Request, issue: Issue): Promise<string> {
+  const id = uuidFrom(`issue ${context.layout.root} ${issue.linear_id} ${issue.created_at}`);
+  const criteria = issue.acceptance_criteria.map((text) => `- [ ] ${text}`).join('\n');
+  const remote = await once<RemoteIssue>(
+    async () => (await request<Found>(DOCUMENTS.issue, { id }).catch(ignoreMissing))?.issue ?? null,
+    async () => {
+      const input = {
+        ...{ id, teamId: await teamOf(context, request), title: issue.title, priority: issue.priority ?? 0 },
+        description: [issue.description, criteria].filter(Boolean).join('\n\n'),
+      };
+      return (await request<{ issueCreate: Found }>(DOCUMENTS.create, { input })).issueCreate.issue;
+    },
+  );
   if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
   const made = await cleanRemote(remote);
   const { issue: merged } = mergeRemote(issue, made, timestamp(context));
   // What was written here stays: Linear shows the criteria inside its description.
-  const { description, acceptance_criteria } = issue;
-  renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state: issue.state });
+  const { description, acceptance_criteria, state } = issue;
+  renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state });
   return `${made.identifier} issue (was ${issue.linear_id})`;
+}
+
+interface Found {
+  issue: RemoteIssue | null;
 }
 
 /** A local id becomes Linear's, wherever it is named. */
@@ -288,10 +302,12 @@ async function send(context: Context, request: Request, entry: Pending): Promise
 }
 
 async function sendComment(request: Request, { uuid, id, body = '' }: Pending): Promise<void> {
-  const known = await request<{ comment: { id: string } | null }>(DOCUMENTS.comment, { id }).catch(
-    ignoreMissing,
+  await once(
+    async () =>
+      (await request<{ comment: object | null }>(DOCUMENTS.comment, { id }).catch(ignoreMissing))?.comment ??
+      null,
+    () => request<object>(DOCUMENTS.addComment, { input: { id, issueId: uuid, body } }),
   );
-  if (!known?.comment) await request(DOCUMENTS.addComment, { input: { id, issueId: uuid, body } });
 }
 
 /** By the type of the state: teams name their states as they like. Nothing is sent when the issue has such a state. */

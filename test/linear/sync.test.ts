@@ -187,12 +187,12 @@ describe('forge linear, with Linear', () => {
     const server = await startLinear([
       {
         title: 'Hello\u202e',
-        description: `Use ghp_${'a1B2c3D4e5F6'.repeat(3)} and write to ada@example.org\u{e0041}`,
+        description: `Use ghp_${'a1B2c3D4e5F6'.repeat(3)} and write to ada.king@babbage-engines.net, soon\u{e0041}`,
       },
     ]);
     const project = await makeForge();
     expect((await run(project, server, 'pull')).exitCode).toBe(0);
     const text = project.read('.forge/linear/active.json');
-    expect(text).not.toMatch(/ghp_|ada@|\u202e|\u{e0041}/u);
+    expect(text).not.toMatch(/ghp_|ada.king@|\u202e|\u{e0041}/u);
   });
 });

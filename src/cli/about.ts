@@ -55,6 +55,29 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   'focus set': { exits: CLOSED_GATE },
   'focus clear': { exits: CLOSED_GATE },
+  skill: {
+    text: 'A skill is a procedure for agents: when to use it, what to do, and the files it needs. A new task activates the skill that fits best. Skills of a clone have to be approved first.',
+    see: ['focus', 'trust', 'artifact'],
+    examples: [
+      'forge skill match "review the release" --explain',
+      'forge skill export qa-review --to claude',
+    ],
+  },
+  'skill check': { exits: { '1': 'a skill has a problem' } },
+  artifact: {
+    text: 'Copies an output of the work below .forge/memory/artifacts/, named by the hash of its content. An index line says which session, skill and issue it came from.',
+    see: ['skill', 'memory'],
+  },
+  'artifact show': { exits: { '1': 'its content is not as it was added' } },
+  'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
+  linear: {
+    text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',
+    see: ['skill', 'next', 'focus'],
+    examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
+  },
+  'linear pull': { exits: { '6': 'Linear cannot be reached' } },
+  'linear push': { exits: { '6': 'something could not be sent; it is kept' } },
+  'linear sync': { exits: { '6': 'something could not be sent; it is kept' } },
   finding: {
     text: "An agent's hooks record what it reads and searches, and tell it when it asks the same again and the answer still holds. Findings stay on this machine, with the session.",
     see: ['agents', 'session', 'config'],

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { toForgeError, usage } from '../core/error.js';
+import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
@@ -11,6 +12,7 @@ import { readTip } from '../git/state.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
+import { commitPattern } from '../skill/skill.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
 import { checkMessage, type MessageState } from './protocol.js';
 import {
@@ -99,9 +101,13 @@ async function checkFile(
   return withoutSecrets(text, checked, guard);
 }
 
-/** The rules of this `.forge/`. Feature ids are valid ids. */
-export const readRules = (context: Context): CommitRules =>
-  makeRules(readConfig(context).commit, () => readFeatures(context).map(({ id }) => id));
+/** The rules of this `.forge/`, and of the active skill. Feature ids are valid ids. */
+export function readRules(context: Context): CommitRules {
+  const rules = makeRules(readConfig(context).commit, () => readFeatures(context).map(({ id }) => id));
+  const skill = commitPattern(context);
+  if (!skill || patternProblem(skill.pattern) !== null) return rules;
+  return { ...rules, skill: { ...skill, matches: compilePattern(skill.pattern) } };
+}
 
 /** `[commit]` as the git hooks apply it. */
 export interface Enforcement {

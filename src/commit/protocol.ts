@@ -120,6 +120,7 @@ function checkCharacters(text: string): Problem[] {
 function checkProtocol(message: ParsedMessage, rules: CommitRules, state: MessageState): Problem[] {
   const problems = [
     ...checkSubject(message, rules, state),
+    ...checkSkill(message.subject, rules, state),
     ...checkBlankLine(message),
     ...checkSections(message, rules),
     ...checkContents(message),
@@ -155,6 +156,13 @@ function checkSubject(message: ParsedMessage, rules: CommitRules, { stored }: Me
     problems.push(problem('description', line, 'The subject has no description.', fix));
   }
   return [...problems, ...checkLength(message.subject, rules)];
+}
+
+/** SKL-06: only for a commit that is being made, because the skill is active now. */
+function checkSkill({ text, line }: Line, { skill }: CommitRules, { stored }: MessageState): Problem[] {
+  if (!skill || stored || skill.matches(text)) return [];
+  const message = `The subject does not match the commit pattern of skill ${skill.name}.`;
+  return [problem('skill', line, message, oneLine(`A subject such as ${skill.pattern}`, 160))];
 }
 
 function checkLength({ text, line }: Line, { subjectLength }: CommitRules): Problem[] {

@@ -15,8 +15,15 @@ export const RULES = [
   'memory',
   'backtrace',
 ] as const;
-/** The last five cannot be turned off. */
-export type RuleName = (typeof RULES)[number] | 'encoding' | 'nul' | 'invisible' | 'size' | 'secret';
+/** The last six cannot be turned off. */
+export type RuleName =
+  | (typeof RULES)[number]
+  | 'skill'
+  | 'encoding'
+  | 'nul'
+  | 'invisible'
+  | 'size'
+  | 'secret';
 
 /** GIT-08: whose commits must follow the protocol. `mine`: those made in this clone, by its user and agents. */
 export const WHO = ['mine', 'agents', 'all'] as const;
@@ -49,6 +56,8 @@ export interface CommitRules {
   subjectLength: number;
   sections: ReadonlySet<string>;
   off: ReadonlySet<string>;
+  /** SKL-06: what the active skill asks of the subject. */
+  skill?: { name: string; pattern: string; matches: Matcher };
 }
 
 /** The id of work without an issue or a feature. */

@@ -24,6 +24,8 @@ const Queue = z.looseObject({
   pending: z.array(Pending),
   /** ISO time before which Linear asked not to be called. */
   not_before: z.optional(z.nullable(z.string())),
+  /** Why the last attempt failed. */
+  error: z.optional(z.nullable(z.string())),
 });
 export type Queue = z.infer<typeof Queue>;
 

@@ -7,9 +7,9 @@ import { cleanText, maskText, redactText } from '../guard/guard.js';
 import { changeActive } from '../learning/knowledge.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/focus-rules.js';
-import { connect, type Request, requireKey, Unavailable } from './client.js';
+import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
 import { activeIssues, moveToHistory, replaceIssue } from './issue.js';
-import { changeQueue, type Pending, readQueue } from './queue.js';
+import { changeQueue, enqueue, type Pending, readQueue } from './queue.js';
 import {
   type Conflict,
   type Issue,
@@ -177,40 +177,38 @@ function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'
 
 const nameOf = ({ issue, kind }: Pending): string => `${issue} ${kind}`;
 
-/** New issues first: their comments and states follow. Stops when Linear asks to wait. */
+/** New issues first: their comments and states follow. Stops after `maxFailures`, and while Linear asks to wait. */
 async function push(
   context: Context,
   request: Request,
+  maxFailures = 3,
 ): Promise<Pick<Synced, 'pushed' | 'queued' | 'failed'>> {
   const pushed: string[] = [];
   const failed: Failure[] = [];
-  const attempt = async (issue: string, work: () => Promise<string>): Promise<boolean> => {
+  const attempt = async (issue: string, work: () => Promise<string>): Promise<void> => {
+    if (failed.length >= maxFailures) return;
     try {
       pushed.push(await work());
-      return true;
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
       failed.push({ issue, message: error.message });
-      if (error instanceof Unavailable && error.waitMs > 0) {
-        const until = new Date(context.world.now().getTime() + error.waitMs).toISOString();
-        changeQueue(context, (queue) => ({ ...queue, not_before: until }));
-      }
-      return false;
+      if (!(error instanceof Unavailable) || error.waitMs === 0) return;
+      const not_before = new Date(context.world.now().getTime() + error.waitMs).toISOString();
+      changeQueue(context, (queue) => ({ ...queue, not_before }));
     }
   };
   const { not_before } = readQueue(context);
-  const isWaiting = not_before !== undefined && not_before !== null && not_before > timestamp(context);
-  if (isWaiting) failed.push({ issue: '', message: `Linear asked to wait until ${not_before}` });
-  if (!isWaiting) {
-    let isOpen = true;
+  if (typeof not_before === 'string' && not_before > timestamp(context))
+    failed.push({ issue: '', message: `Linear asked to wait until ${not_before}.` });
+  else {
     for (const issue of waiting(context))
-      isOpen = isOpen && (await attempt(issue.linear_id, () => create(context, request, issue)));
-    // By the queue as it is then: a new issue has its comments renamed.
+      await attempt(issue.linear_id, () => create(context, request, issue));
+    // Read again: a new issue has given its id to what waits for it.
     for (const entry of readQueue(context).pending)
-      if (isOpen || failed.length < 3)
-        isOpen = await attempt(entry.issue, () => send(context, request, entry));
+      await attempt(entry.issue, () => send(context, request, entry));
   }
-  if (failed.length === 0) changeQueue(context, (queue) => ({ ...queue, not_before: null }));
+  const error = failed[0]?.message ?? null;
+  changeQueue(context, (queue) => ({ ...queue, error, ...(error === null ? { not_before: null } : {}) }));
   return { pushed, queued: readQueue(context).pending.length + waiting(context).length, failed };
 }
 
@@ -324,20 +322,51 @@ async function sendState(request: Request, { uuid, type }: Pending): Promise<voi
   if (first) await request(DOCUMENTS.update, { id: uuid, input: { stateId: first.id } });
 }
 
-/** The key is there: what waits is sent, within a few seconds. Nothing here can fail a command. */
-export async function flushQuietly(context: Context): Promise<Synced | null> {
-  const { readKey } = await import('./client.js');
-  if (readQueue(context).pending.length === 0 || context.disk.dryRun) return null;
+/** What a session leaves for its issue in Linear. */
+export interface SessionNote {
+  issue: string;
+  session: string;
+  /** What was done, oldest first. */
+  done: readonly string[];
+  next: string | null;
+}
+
+const MAX_LINES = 20;
+
+/**
+ * SES-06, LIN-03: a comment on the issue in focus, once for each session. It is sent now where there is a key, else with the
+ * next sync. Nothing of it can fail the end of a session.
+ */
+export async function reportSession(
+  context: Context,
+  note: SessionNote,
+): Promise<{ issue: string; sent: boolean }[]> {
+  const uuid = activeIssues(context).find(({ linear_id }) => linear_id === note.issue)?.uuid;
+  if (uuid === undefined || context.disk.dryRun) return [];
+  const body = [
+    `Session ${note.session}`,
+    note.done
+      .slice(-MAX_LINES)
+      .map((line) => `- ${oneLine(line, 300)}`)
+      .join('\n'),
+    note.next === null ? '' : `Next: ${oneLine(note.next, 300)}`,
+  ];
+  const id = uuidFrom(`session ${note.session} ${uuid}`);
+  enqueue(context, { kind: 'comment', issue: note.issue, uuid, id, body: body.filter(Boolean).join('\n\n') });
+  await flushQuietly(context);
+  return [{ issue: note.issue, sent: !readQueue(context).pending.some((entry) => entry.id === id) }];
+}
+
+/** Sends what waits, up to the first failure. */
+async function flushQuietly(context: Context): Promise<void> {
   try {
     const key = await readKey(context.world.env);
-    if (key === null) return null;
-    const pushed = await push(context, connect(context.world.env, key));
-    for (const { issue, message } of pushed.failed.slice(0, 1))
-      context.warnings.push(`${issue}: ${message} It is sent later: forge linear sync`);
-    return { pulled: [], conflicts: [], ...pushed };
+    if (key === null) return;
+    const { failed } = await push(context, connect(context.world.env, key), 1);
+    for (const { issue, message } of failed)
+      context.warnings.push(`${issue}: ${message} It is kept: forge linear sync`);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(`Linear: ${error.message}`);
-    return null;
   }
 }

@@ -232,12 +232,18 @@ const matchApproved = (context: Context, focus: Focus): SkillMatch[] =>
   );
 
 /** The active skill's pattern for the first line of a commit; null without one. */
-export function commitPattern(context: Context): { skill: string; pattern: string } | null {
+export function commitPattern(context: Context): { name: string; pattern: string } | null {
   const { skill: name } = readFocus(context);
-  if (!name) return null;
-  const skill = readSkills(context).find((each) => each.name === name && each.isApproved);
-  const pattern = skill?.manifest.git?.commit_pattern;
-  return pattern === undefined ? null : { skill: name, pattern };
+  if (!name || !skillNames(context).includes(name)) return null;
+  try {
+    const { manifest, isApproved } = loadSkill(context, name, approvedSkills(context)(name));
+    const pattern = manifest.git?.commit_pattern;
+    return pattern === undefined || !isApproved ? null : { name, pattern };
+  } catch (error) {
+    // A broken skill must not block commits: forge skill check names it.
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
 }
 
 export const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });

@@ -181,6 +181,8 @@ export function isOrphan(
 }
 
 interface LinearFacts {
+  /** Why something waits to be sent to Linear. */
+  syncError: string | null;
   /** The number of active issues. */
   active: number;
   /** The last commits without an issue, newest first: hash and subject. */
@@ -192,7 +194,9 @@ interface LinearFacts {
 /** Null: no issue was ever used here. */
 export function judgeLinear(facts: LinearFacts | null): Remark[] {
   if (facts === null) return [neutral('not set up')];
-  const { active, orphans } = facts;
+  const { active, orphans, syncError } = facts;
+  if (syncError !== null)
+    return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
   const commits = plural(facts.commits, 'commit');
   const [first] = orphans;
   if (first === undefined)

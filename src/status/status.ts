@@ -23,6 +23,7 @@ import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeFinding } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
+import { readQueue } from '../linear/queue.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
@@ -227,6 +228,7 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   const commits = await recentCommits(context, COMMITS);
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
+    syncError: readQueue(context).error ?? null,
     active: active.length,
     orphans: orphans.map(({ short, subject }) => `${short} ${subject}`),
     commits: commits.length,

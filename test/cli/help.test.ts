@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ABOUT } from '../../src/cli/about.js';
 import {
   ENVIRONMENT_HELP,
   EXIT_CODE_HELP,
@@ -7,7 +8,6 @@ import {
   SHORT_WAYS,
   TOPICS,
 } from '../../src/cli/groups.js';
-import { ABOUT } from '../../src/cli/about.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';

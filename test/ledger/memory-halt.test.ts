@@ -48,6 +48,18 @@ const ARGUMENTS: Record<string, string[]> = {
   'knowledge search': ['i'],
   'knowledge remove': ['ID'],
   'recall ': ['note'],
+  'skill show': ['qa-review'],
+  'skill resource': ['qa-review', 'checklists/review.md'],
+  'skill new': ['made'],
+  'skill match': ['text'],
+  'skill import': ['SKILL'],
+  'skill export': ['qa-review'],
+  'artifact add': ['package.json'],
+  'artifact show': ['known.txt'],
+  'linear new': ['text'],
+  'linear show': ['LOCAL-1'],
+  'linear start': ['LOCAL-1'],
+  'linear done': ['LOCAL-1'],
   'finding add': ['text', '--tool', 'Read', '--query', 'src/app.js'],
   'finding extract': ['--tool', 'Read', '--query', 'src/app.js', '-'],
   'finding has': ['--tool', 'Read', '--query', 'src/app.js'],
@@ -112,6 +124,9 @@ describe('while memory is halted', () => {
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
     await forgeJson(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'src/app.js']);
+    project.write('known.txt', 'known\n');
+    await forgeJson(project, ['artifact', 'add', 'known.txt']);
+    await forgeJson(project, ['linear', 'new', 'known']);
     await record(project);
     const file = containersOf(project).at(-1) ?? '';
     putLines(project, file, ['no record']);

@@ -64,6 +64,23 @@ const DENIED_IN_PART: string[][] = [
 ];
 
 const ALLOWED: string[][] = [
+  ['skill', 'list'],
+  ['skill', 'show', 'qa-review'],
+  ['skill', 'resource', 'qa-review', 'checklists/review.md'],
+  ['skill', 'check'],
+  ['skill', 'match', 'x'],
+  ['skill', 'new', 'made'],
+  ['skill', 'export', 'qa-review'],
+  ['artifact', 'add', 'package.json'],
+  ['artifact', 'list'],
+  ['artifact', 'show', 'package.json'],
+  ['artifact', 'verify'],
+  ['linear', 'new', 'x'],
+  ['linear', 'list'],
+  ['linear', 'show', 'LOCAL-1'],
+  ['linear', 'start', 'LOCAL-1'],
+  ['linear', 'done', 'LOCAL-1'],
+  ['linear', 'template'],
   ['where'],
   ['status'],
   ['briefing'],
@@ -126,8 +143,16 @@ const ALLOWED: string[][] = [
   ['session', 'start'],
   ['session', 'end', '--no-commit'],
 ];
-/** Need an id that is there; they read, begin or throw away nothing that is known. */
-const UNTRIED = ['init', 'checkpoint show', 'session show', 'session discard', 'memory show', 'note show'];
+/** Need a folder, a key or an id that is there; they read, begin or throw away nothing that is known. */
+const UNTRIED = [
+  ...['skill import', 'linear pull', 'linear push', 'linear sync'],
+  'init',
+  'checkpoint show',
+  'session show',
+  'session discard',
+  'memory show',
+  'note show',
+];
 
 async function expectDenied(project: Project, options: RunOptions): Promise<void> {
   const denied = [...DENIED, ...DENIED_IN_PART];

@@ -134,6 +134,8 @@ describe('forge linear, with Linear', () => {
     expect(exitCode).toBe(6);
     expect(`${value?.failed.map(({ message }) => message)}${stderr}`).toMatch(expected);
     expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-1']);
+    const status = await runForge(project, ['status', '--json']);
+    expect(status.stdout).toMatch(/"name":"linear","color":"red"/);
   });
 
   it('B-71 after 429 the next push waits as long as the server asked', async () => {

@@ -85,12 +85,14 @@ describe('the parts of the briefing', () => {
       'uncommitted',
       'commits',
       'issues',
+      'skills',
     ]);
   });
 
-  it('SES-03 are cut in the order of their use: commits first, the focus last', () => {
+  it('SES-03 are cut in the order of their use: skills first, the focus last', () => {
     const byUrgency = briefingSections(RICH).toSorted((a, b) => b.priority - a.priority);
     expect(byUrgency.map(({ key }) => key)).toEqual([
+      'skills',
       'commits',
       'uncommitted',
       'issues',
@@ -156,7 +158,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match))$/,
       );
   });
 

@@ -129,6 +129,21 @@ describe('forge skill', () => {
     ).toBe('qa-review');
   });
 
+  it('SKL-06 the commit check applies the pattern of the active skill', async () => {
+    const project = await makeForge();
+    await putSkill(project, 'baking', { more: '\n[git]\ncommit_pattern = "\\\\[FORGE\\\\] Bake .+"\n' });
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['focus', 'set', '--skill', 'baking']);
+    const message = (subject: string): string =>
+      `[FORGE] ${subject}\n\n## What\n- x\n\n## Why\nBecause.\n\n## Memory\n- Learned: none\n- Updated: none\n\n## Backtrace\n- Parent: none\n- Linear: none\n- Session: none\n`;
+    const check = (subject: string): Promise<{ stdout: string }> =>
+      runForge(project, ['commit', 'check', '-', '--json'], { stdin: message(subject) });
+    expect((await check('Wash up')).stdout).toContain('"rule":"skill"');
+    expect((await check('Bake a cake')).stdout).not.toContain('"rule":"skill"');
+    await forgeJson(project, ['focus', 'set', '--skill', 'none']);
+    expect((await check('Wash up')).stdout).not.toContain('"rule":"skill"');
+  });
+
   it('B-85 B-86 a skill that came with a clone is not read until a person approved its bytes', async () => {
     const project = await makeForge();
     await putSkill(project, 'baking', { keywords: ['cake'] });

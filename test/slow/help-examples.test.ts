@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GROUPS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/about.js';
+import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { runForge } from '../support/forge.js';

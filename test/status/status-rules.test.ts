@@ -217,8 +217,8 @@ describe('VIS-01 Linear', () => {
 
   it('VIS-01 never used: neutral with the reason; orphan commits: yellow', () => {
     expect(judgeLinear(null)).toEqual([{ color: 'neutral', reason: 'not set up' }]);
-    expect(colorOf(judgeLinear({ active: 0, orphans: [], commits: 10 }))).toBe('green');
-    const remarks = judgeLinear({ active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
+    expect(colorOf(judgeLinear({ syncError: null, active: 0, orphans: [], commits: 10 }))).toBe('green');
+    const remarks = judgeLinear({ syncError: null, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
     expect(remarks).toMatchObject([
       { color: 'yellow', reason: 'of the last 10 commits, 2 name no issue: abc Fix and 1 more' },
     ]);

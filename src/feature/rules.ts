@@ -121,7 +121,7 @@ export function settleEdit(before: Feature, after: Feature): Feature {
 }
 
 export function testsDiffer(a: Feature, b: Feature): boolean {
-  return !isSame(a.tests ?? [], b.tests ?? []);
+  return !isSame([...(a.tests ?? [])].sort(), [...(b.tests ?? [])].sort());
 }
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

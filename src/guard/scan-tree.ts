@@ -185,7 +185,8 @@ function keeperOf(scan: Scan, context: Context, { all, baseline }: ScanInput): K
 /** The findings of an earlier `forge guard scan --json`, by file, rule and text, because lines move. */
 function readBaseline(path: string): (file: string, hit: Found) => boolean {
   try {
-    const { findings } = JSON.parse(fs.readFileSync(path, 'utf8')) as { findings: ScanFinding[] };
+    const { findings } = JSON.parse(fs.readFileSync(path, 'utf8')) as { findings?: ScanFinding[] };
+    if (!Array.isArray(findings)) throw new Error('it has no findings');
     return (file, { rule, value }) =>
       findings.some((one) => one.file === file && one.rule === rule && isMarked(one.mark, value));
   } catch (error) {

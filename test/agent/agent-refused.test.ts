@@ -167,7 +167,10 @@ describe('links', () => {
         symlinkSync(target, project.path(SETTINGS));
       }
       await expectUntouched(project, async () => {
-        expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.link', file: SETTINGS });
+        expect(await refusal(project)).toMatchObject({
+          ...{ exitCode: 3, file: SETTINGS },
+          code: kind === 'nowhere' ? 'agent.file' : 'agent.link',
+        });
       });
       expect(outside.read('settings.json')).toBe('{}\n');
     },

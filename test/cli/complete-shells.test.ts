@@ -64,7 +64,8 @@ describe('forge complete SHELL', () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const args = ['complete', `--shell=${shell}`, '--current=', '--', 'feature', 'show'];
       const { stdout } = await runForge(project, args);
-      expect([shell, stdout]).toEqual([shell, 'words\nA-1\n日本\n']);
+      // A file with such ids is damaged, so none of it is offered.
+      expect([shell, stdout]).toEqual([shell, 'words\n']);
     }
   });
 });

@@ -172,8 +172,9 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   const note = await runForge(project, ['note', 'add', 'known', '--json'], { world });
   const skill = makeFolder('skill-');
   writeFileSync(join(skill, 'SKILL.md'), '---\nname: known\ndescription: Known\n---\n# Known\n');
-  project.write('known.txt', 'known\n');
-  await runForge(project, ['artifact', 'add', 'known.txt', '--type', 'docs'], { world });
+  const output = '.forge/memory/short-term/scratch/known.txt';
+  project.write(output, 'known\n');
+  await runForge(project, ['artifact', 'add', output, '--type', 'docs'], { world });
   await runForge(project, ['linear', 'new', 'known'], { world });
   const words: Record<string, string> = {
     SKILL: skill,

@@ -111,7 +111,7 @@ describe('forge doctor about git hooks', () => {
     project.git('config', 'core.hooksPath', makeFolder());
     expect(await found(project)).toEqual([
       expect.stringMatching(
-        /^advisory: git's hooks are not installed: core\.hooksPath .* → forge hooks status$/,
+        /^advisory: git's hooks are not installed: .* belongs to more than this repository → forge hooks status$/,
       ),
     ]);
     await forgeJson(project, ['config', 'set', 'commit.enforce', 'off']);

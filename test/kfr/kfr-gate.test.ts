@@ -210,9 +210,10 @@ describe('working memory and sessions', () => {
   it('KFR-14 B-21 where the focus cannot be written, no entry expires', async () => {
     const project = await makeWorking('--task', 'logout');
     await patch(project, [add('Goal', 'g')]);
-    const theirs = project.read(FOCUS).replace('logout', 'logout ');
+    const before = project.read(FOCUS);
+    let count = 0;
     const now = (): Date => {
-      project.write(FOCUS, theirs);
+      project.write(FOCUS, before.replace('logout', `logout ${++count}`));
       return new Date();
     };
     expect(

@@ -75,6 +75,7 @@ describe('forge briefing', () => {
       'invariants',
       'commits',
       'issues',
+      'skills',
     ]);
     expect(omitted).toEqual([]);
     for (const words of [

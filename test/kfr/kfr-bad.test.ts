@@ -108,7 +108,7 @@ describe('a kfr.json that is no good', () => {
     }
     const { hint } = await forgeError(project, ['kfr', 'list']);
     expect(hint).toBe(
-      `mv ${KFR} ${KFR}.damaged   # working memory begins anew; what requires resolution stays`,
+      `mv ${KFR} ${KFR}.damaged   # working memory starts empty; what requires resolution stays`,
     );
   });
 

@@ -196,15 +196,4 @@ describe('a session as a cycle', () => {
       (await forgeJson<{ active: object | null }>(project, ['session', 'status'])).active,
     ).not.toBeNull();
   });
-
-  it('GOV-05 memory record --confirm counts as the same pattern', async () => {
-    const project = await withTest();
-    const [{ id } = { id: '' }] = (await session(project, true, '--learned', 'Tests need -x')).candidates;
-    const flags = ['--classification', 'SUCCESS', '--environment-valid', 'true', '--confirm', id];
-    await forgeJson(project, ['memory', 'record', '--task', 'T', '--exit-code', '0', ...flags]);
-    expect((await tier(project, 'evaluation')).at(-1)).toMatchObject({
-      patterns: [{ pattern: 'Tests need -x', scope: 'execution', holds: true }],
-    });
-    expect((await session(project, false)).candidates).toMatchObject([{ id, seen: 2 }]);
-  });
 });

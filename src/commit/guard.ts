@@ -29,11 +29,12 @@ export async function guardCommit(context: Context): Promise<void> {
     const read = readText(path, isLedger ? Number.MAX_SAFE_INTEGER : undefined);
     // A link, a binary file, or deleted meanwhile.
     if ('skipped' in read) continue;
-    const before = (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
-    const fresh = isLedger ? withoutKnownLines(read.text, before, written) : read.text;
+    const known = isLedger ? await atHead(git, name) : '';
+    const fresh = isLedger ? withoutKnownLines(read.text, known, written) : read.text;
     const found = guard.scanBytes(name, Buffer.from(fresh));
-    if (found.length > 0)
-      refuse(shown(layout, path), newHits(found, guard.scanBytes(name, Buffer.from(before))));
+    if (found.length === 0) continue;
+    const before = Buffer.from(await atHead(git, name));
+    refuse(shown(layout, path), newHits(found, guard.scanBytes(name, before)));
   }
 }
 
@@ -45,14 +46,16 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
     const read = readText(`${root}/${name}`);
     const found = 'skipped' in read ? [] : guard.scanGrave(read.text);
     if (found.length === 0) continue;
-    const before = (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
-    const [hit] = newHits(found, guard.scanGrave(before));
+    const [hit] = newHits(found, guard.scanGrave(await atHead(git, name)));
     if (hit)
       throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
         hint: 'forge guard scan   # then commit what is clean: forge commit',
       });
   }
 }
+
+const atHead = async (git: Git, name: string): Promise<string> =>
+  (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
 
 /** Empties lines that HEAD contains or that forge itself wrote, so line numbers stay. Ledger files indent records. */
 function withoutKnownLines(text: string, before: string, written: ReadonlySet<string>): string {

@@ -145,6 +145,7 @@ function renderEnd(
     commit,
     commit_skipped,
     uncommitted,
+    linear,
   }: EndedSession,
   style: Style,
 ): string {
@@ -166,6 +167,8 @@ function renderEnd(
   for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
   if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
   else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
+  for (const { issue, sent } of linear)
+    rows.push(`  linear   ${issue}: comment ${sent ? 'sent' : 'waits for: forge linear sync'}`);
   if (uncommitted)
     rows.push(
       `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,

@@ -27,7 +27,7 @@ import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
 import { readProgressText } from './progress.js';
-import { addEntry, parseProgress, setNext } from './progress-rules.js';
+import { addEntry, OPENING, type ProgressLine, parseProgress, setNext } from './progress-rules.js';
 import { readTree } from './record.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './running.js';
@@ -77,6 +77,8 @@ export interface EndedSession {
   commit?: { hash: string; short: string; subject: string; unsigned?: string };
   /** Why there is no commit. */
   commit_skipped?: string;
+  /** The comment on the issue in focus, in Linear. `sent` is false while it waits for the next `linear sync`. */
+  linear: { issue: string; sent: boolean }[];
   /** How many files outside `.forge/` no commit has. */
   uncommitted?: number;
   warnings: string[];
@@ -96,14 +98,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) listKnowledge(context);
   await tellGit(context, () => guardCommit(context));
-  const { running, focus, intent, done, expired, next } = context.disk.withLock(() => {
+  const { running, focus, intent, done, expired, next, lines } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
     refuseHeld(context, session, config);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
-    const said = parseProgress(readProgressText(context)).next;
+    const { next: said, lines } = parseProgress(readProgressText(context));
     const plan = planEnd(context, session, observe ? { next: input.next } : input, present);
     refreshOrWarn(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
@@ -115,6 +117,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
       done: ended,
       expired: kfr.entries,
       next: plan.next ?? said ?? null,
+      lines,
     };
   });
   await linkCommits(context);
@@ -126,6 +129,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
+  const linear = await tellLinear(context, running, focus, { lines, next });
   const archive = archiveFile(context.layout, running.id);
   const tree = await tellGit(context, () => readTree(context));
   return {
@@ -138,8 +142,22 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     expired,
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
+    linear,
     warnings: context.warnings,
   };
+}
+
+/** LIN-03: the issue in focus gets the session's log as a comment. */
+async function tellLinear(
+  context: Context,
+  running: RunningSession,
+  focus: Focus,
+  { lines, next }: { lines: readonly ProgressLine[]; next: string | null },
+): Promise<EndedSession['linear']> {
+  if (focus.linear_issue === null) return [];
+  const { reportSession } = await import('../linear/sync.js');
+  const done = lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
+  return reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

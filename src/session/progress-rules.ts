@@ -30,6 +30,9 @@ const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\
 const dayHeader = (at: Date): string => `\n=== ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 
+/** The lines that forge itself writes at a start. */
+export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
+
 /** A new session's file. */
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Focus, Issue, IssueList, Synced } from '../../src/index.js';
+import type { EndedSession, Focus, Issue, IssueList, Synced } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { type Fault, type LinearServer, startLinear } from '../support/linear-server.js';
@@ -102,6 +102,30 @@ describe('forge linear, with Linear', () => {
       ['APP-1', 'A lock was missing'],
     ]);
     expect(server.done).toEqual(['comment APP-1', 'APP-1 completed']);
+  });
+
+  it('LIN-03 LIN-04 SES-06 pull, start, commit, session end: branch, focus and one comment', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['session', 'start', '--task', 'Login']);
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    project.write('src/login.js', 'export const login = 1;\n');
+    project.git('add', 'src/login.js');
+    await forgeJson(project, ['commit', '-m', 'feat: add the login', '--why', 'Nobody could log in']);
+    const commit = project.git('rev-parse', 'HEAD');
+    await forgeJson(project, ['log', 'The login works']);
+    server.fault = 'error';
+    const end = ['session', 'end', '--next', 'Log out'];
+    const ended = await forgeJson<EndedSession>(project, end, { env: server.env });
+    expect(ended.linear).toEqual([{ issue: 'APP-1', sent: false }]);
+    server.fault = 'none';
+    await run(project, server, 'sync');
+    await run(project, server, 'sync');
+    expect(server.comments.map(({ issue }) => issue)).toEqual(['APP-1']);
+    expect(server.comments[0]?.body).toMatch(/^Session .+\n\n(- .+\n)*- The login works\n\nNext: Log out$/);
+    const { branch, commits } = (await issues(project))[0]?.git_refs ?? {};
+    expect([branch, commits]).toEqual([expect.stringMatching(/app-1/), [commit]]);
   });
 
   it('B-75 an answer that is lost after the server did it makes nothing twice', async () => {

@@ -34,7 +34,7 @@ describe('docs/tutorial.md', () => {
   it('prints what it says, line by line', async () => {
     const place = makeHome();
     const page = readFileSync(PAGE, 'utf8');
-    // `npx vitest run test/docs/tutorial.test.ts -u` writes what is printed now into the page.
+    // `FORGE_SOAK=1 npx vitest run test/slow/tutorial.test.ts -u` writes what is printed now into the page.
     await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
   });
 });

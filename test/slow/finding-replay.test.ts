@@ -8,7 +8,7 @@ import type { Project } from '../support/project.js';
 type Call = { tool: string; input: Record<string, unknown>; expect: 'new' | 'exact' | 'near' };
 type Event = Call | { write: string; text: string } | { compact: true };
 
-const TRACES = new URL('./traces/', import.meta.url);
+const TRACES = new URL('../finding/traces/', import.meta.url);
 const wait = (): unknown => spawnSync('sleep', ['0.05']);
 
 /** What the tool would say. Without ripgrep, grep says the same. */

@@ -34,6 +34,7 @@ export type { Allowed } from './guard/allow.js';
 export type { Scan } from './guard/scan-tree.js';
 export type { HookedPush } from './hooks/git-hooks.js';
 export type { HooksReport } from './hooks/install.js';
+export type { Imported, ImportedFile } from './import/import.js';
 export type { InitInput } from './init/choices.js';
 export type { InitResult, ProjectView } from './init/init.js';
 export type { KfrCleared, KfrList, KfrPatch, KfrPatched } from './kfr/kfr.js';

@@ -77,6 +77,7 @@ export const GROUPS: readonly GroupEntry[] = [
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
+    import: ['Take over notes and tasks of other tools', () => import('../import/command.js')],
     recall: ['Search memory', () => import('../recall/command.js')],
     finding: ['Manage what agents found out with their tools', () => import('../finding/command.js')],
     guard: ['Scan for secrets and personal data', () => import('../guard/command.js')],

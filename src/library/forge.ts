@@ -177,6 +177,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       push: bind(() => import('../linear/sync.js'), 'pushIssues'),
       sync: bind(() => import('../linear/sync.js'), 'syncIssues'),
     },
+    /** AGT-05: takes over notes and tasks of other tools. */
+    import: bind(() => import('../import/import.js'), 'importMemory'),
     /** ART-01, ART-02 */
     artifact: {
       add: bind(() => import('../artifact/artifact.js'), 'addArtifact'),

@@ -14,6 +14,8 @@ export interface Note {
   at: string;
   session: string | null;
   from?: string;
+  /** The file of another tool that it was imported from. */
+  source?: string;
   /** Written by an agent. */
   by?: 'agent';
 }
@@ -41,13 +43,14 @@ export async function listNotes(context: Context): Promise<{ notes: Note[]; warn
 const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
 
 function toNote({ id, record }: Identified): Note {
-  const { text, at, session, from, by } = record;
+  const { text, at, session, from, by, source } = record;
   return {
     id,
     text: String(text ?? ''),
     at: at ?? '',
     session: session ?? null,
     ...(typeof from === 'string' ? { from } : {}),
+    ...(typeof source === 'string' ? { source } : {}),
     ...(by === 'agent' ? { by } : {}),
   };
 }

@@ -37,6 +37,7 @@ const CALLS: string[][] = [
   ['feature', 'edit', 'A', '--priority', '1'],
   ['feature', 'verify', 'A'],
   ['feature', 'import', '-'],
+  ['import'],
   ['feature', 'remove', 'B'],
   ['undo'],
   ['checkpoint', 'create', 'known', '--verify', 'true'],

@@ -1,0 +1,60 @@
+import { type Call, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { plural } from '../core/text.js';
+import type { Imported, ImportedFile } from '../index.js';
+
+const NAMES = 'claude agents progress features memory-bank beads task-master backlog'.split(' ');
+
+/** Shows the plan first. Without a terminal nothing is stored unless --yes says so. */
+async function run(call: Call): Promise<Imported> {
+  const from = (call.options['from'] ?? []) as string[];
+  const forge = call.forge();
+  const plan = await forge.import({ from, apply: false });
+  if (count(plan) === 0 || call.flags.dryRun) return plan;
+  if (!call.flags.yes) {
+    if (!call.interactive) return plan;
+    call.say(render(plan, call.style));
+    const { confirm } = await import('../cli/prompt.js');
+    if (!(await confirm('Import this?'))) return plan;
+  }
+  return forge.import({ from });
+}
+
+const count = ({ files }: Imported): number =>
+  files.reduce((sum, { notes, features }) => sum + notes + features.length, 0);
+
+function describe({ notes, features, known, done, problem }: ImportedFile, style: Style): string {
+  if (problem !== undefined) return style.warn(problem);
+  const parts = [
+    ...(notes > 0 ? [plural(notes, 'note')] : []),
+    ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
+    ...(known > 0 ? [style.dim(`${known} known already`)] : []),
+    ...(done > 0 ? [style.dim(`${done} done, left out`)] : []),
+  ];
+  return parts.length > 0 ? parts.join(', ') : style.dim('nothing in it');
+}
+
+function render(result: Imported, style: Style): string {
+  if (result.files.length === 0)
+    return 'Nothing to import: no CLAUDE.md, AGENTS.md, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
+  const table = columns(result.files.map((file) => [style.strong(file.file), describe(file, style)]));
+  if (result.applied) return `${table}\n${style.good('✓')} imported. Take features up with: forge next`;
+  return count(result) === 0
+    ? `${table}\nNothing new.`
+    : `${table}\nNothing is stored yet: ${style.command('forge import --yes')}`;
+}
+
+export const group: Group = {
+  commands: [
+    command<Imported>({
+      name: 'import',
+      summary: 'Take over notes and tasks of other tools. Shows the plan first',
+      example: 'forge import --yes',
+      options: [{ flags: '--from <source>', help: 'only this one', values: { words: NAMES }, many: true }],
+      writes: true,
+      confirms: true,
+      run,
+      render,
+    }),
+  ],
+};

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { ForgeError, usage } from '../core/error.js';
+import { listFolder, readTarget } from '../core/files.js';
+import { checkInput, decodeUtf8, isId } from '../core/schema.js';
+import { escapeControls, oneLine } from '../core/text.js';
+import { type Feature, planFeature } from '../feature/rules.js';
+import { readFeatures, updateFeatures } from '../feature/store.js';
+import { cleanText, maskText, redactText } from '../guard/guard.js';
+import { readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
+import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
+import { SOURCES, type Source, type Task, Unreadable } from './sources.js';
+
+export const ImportInput = z.strictObject({
+  /** Names of sources; all that are there without it. */
+  from: z.optional(z.array(z.string())),
+  /** False: only the plan. */
+  apply: z.optional(z.boolean()),
+});
+
+export interface ImportedFile {
+  file: string;
+  source: string;
+  /** New ones. */
+  notes: number;
+  features: string[];
+  /** Notes and features that an earlier import or a person has stored. */
+  known: number;
+  /** Tasks that are done there, and are left out. */
+  done: number;
+  /** Why nothing was taken from the file. */
+  problem?: string;
+}
+
+export interface Imported {
+  applied: boolean;
+  files: ImportedFile[];
+}
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_FILES = 2000;
+
+interface Plan {
+  files: ImportedFile[];
+  notes: { text: string; source: string }[];
+  features: Feature[];
+}
+
+/** AGT-05: takes over what other tools keep in the project. Each record names its file; a second time adds nothing. */
+export async function importMemory(
+  context: Context,
+  raw: z.infer<typeof ImportInput> = {},
+): Promise<Imported> {
+  const { from, apply = true } = checkInput(ImportInput, raw);
+  requireSupervisor(context, 'what features are judged by');
+  requireMemory(context);
+  const sources = chosen(from);
+  const files = await Promise.all(filesOf(context, sources).map((file) => readSource(context, file)));
+  const plan = planImport(context, files);
+  if (!apply || (plan.notes.length === 0 && plan.features.length === 0))
+    return { applied: false, files: plan.files };
+  context.disk.withLock(() => {
+    if (plan.features.length > 0) updateFeatures(context, (present) => [...present, ...plan.features]);
+    const at = timestamp(context);
+    storeRecords(
+      context,
+      plan.notes.map((note) => ({ tier: 'note', kind: 'note', ...note, at, ...madeBy(context) })),
+    );
+  });
+  return { applied: !context.disk.dryRun, files: plan.files };
+}
+
+function chosen(names: readonly string[] | undefined): readonly Source[] {
+  if (names === undefined || names.length === 0) return SOURCES;
+  return names.map((name) => {
+    const found = SOURCES.find((source) => source.name === name);
+    if (found) return found;
+    const all = SOURCES.map((source) => source.name).join(', ');
+    throw usage('import.source', `There is no source ${oneLine(name, 40)}. Sources: ${all}.`, {
+      hint: 'forge import --from claude',
+    });
+  });
+}
+
+interface SourceFile {
+  source: Source;
+  file: string;
+}
+
+interface Read extends SourceFile {
+  notes: string[];
+  tasks: Task[];
+  done: number;
+  problem?: string;
+}
+
+function filesOf({ layout }: Context, sources: readonly Source[]): SourceFile[] {
+  const found = sources.flatMap((source) =>
+    source.files.flatMap((pattern) => expand(layout.root, pattern).map((file) => ({ source, file }))),
+  );
+  if (found.length > MAX_FILES)
+    throw usage('import.many', `${found.length} files; ${MAX_FILES} are allowed.`, {
+      hint: 'forge import --from claude',
+    });
+  return found;
+}
+
+/** A * stands for the beginning of a name. */
+function expand(root: string, pattern: string): string[] {
+  const folder = dirname(pattern);
+  const [begin = '', end] = basename(pattern).split('*');
+  const names = listNames(join(root, folder));
+  const matches = names.filter((name) =>
+    end === undefined ? name === begin : name.startsWith(begin) && name.endsWith(end),
+  );
+  return matches.map((name) => (folder === '.' ? name : `${folder}/${name}`));
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return listFolder(folder);
+  } catch {
+    // A file where a tool has its folder.
+    return [];
+  }
+}
+
+async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
+  const none = { source, file, notes: [], tasks: [], done: 0 };
+  try {
+    const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
+    if (bytes === null) return none;
+    const { notes, tasks, done } = source.read(decodeUtf8(withoutMark(bytes), file));
+    const safeTasks = tasks.map(async (task) => ({ ...task, name: oneLine(await clean(task.name), 500) }));
+    return {
+      ...{ source, file, done },
+      notes: await Promise.all(notes.map(clean)),
+      tasks: await Promise.all(safeTasks),
+    };
+  } catch (error) {
+    if (!(error instanceof Unreadable) && !(error instanceof ForgeError)) throw error;
+    return { ...none, problem: oneLine(error.message, 200) };
+  }
+}
+
+const withoutMark = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? bytes.subarray(3) : bytes;
+
+/** Text of others: hidden characters, secrets and personal data are taken out. */
+const clean = async (text: string): Promise<string> =>
+  redactText(await maskText(escapeControls(cleanText(text).text)));
+
+function planImport(context: Context, files: readonly Read[]): Plan {
+  const now = timestamp(context);
+  const texts = new Set(readRecords(context, 'note').map(({ record }) => String(record.text)));
+  const present = readFeatures(context);
+  const plan: Plan = { files: [], notes: [], features: [] };
+  for (const { source, file, notes, tasks, done, problem } of files) {
+    const fresh = notes.filter((text) => texts.size < texts.add(text).size);
+    plan.notes.push(...fresh.map((text) => ({ text, source: file })));
+    const ids: string[] = [];
+    for (const task of tasks) {
+      const id = toId(task.id);
+      const all = [...present, ...plan.features];
+      if (all.some((feature) => feature.id.toLowerCase() === id.toLowerCase())) continue;
+      plan.features.push(toFeature(all, task, id, now, file));
+      ids.push(id);
+    }
+    plan.files.push({
+      ...{ file, source: source.name, notes: fresh.length, features: ids },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done },
+      ...(problem === undefined ? {} : { problem }),
+    });
+  }
+  return plan;
+}
+
+/** Other tools' ids may hold what no file name can. */
+function toId(id: string): string {
+  if (isId(id)) return id;
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 6);
+  return `${
+    id
+      .replaceAll(/[^A-Za-z0-9]+/g, '-')
+      .replace(/^-/, '')
+      .slice(0, 50) || 'T'
+  }-${hash}`;
+}
+
+/** What it waits for is left out where that would be a circle. */
+function toFeature(all: Feature[], task: Task, id: string, now: string, source: string): Feature {
+  const { name, isStarted, priority } = task;
+  const change = { name, priority, status: isStarted ? ('in_progress' as const) : undefined };
+  const blocked_by = task.blockedBy.map(toId);
+  const made = (change: Parameters<typeof planFeature>[2]): Feature => ({
+    ...planFeature(all, id, change, now),
+    source,
+  });
+  try {
+    return made(blocked_by.length > 0 ? { ...change, blocked_by } : change);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || blocked_by.length === 0) throw error;
+    return made(change);
+  }
+}

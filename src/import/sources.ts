@@ -1,0 +1,229 @@
+import { parseDocument, visit } from 'yaml';
+import { JsonProblem, parseJson } from '../core/json.js';
+
+/** What one file of another tool holds. Pure: bytes in, plan out. */
+export interface Taken {
+  notes: string[];
+  tasks: Task[];
+  /** Tasks that are done there: nothing is left to do, and there is no evidence here. */
+  done: number;
+}
+
+export interface Task {
+  id: string;
+  name: string;
+  description: string;
+  isStarted: boolean;
+  blockedBy: string[];
+  /** 1 (most urgent) to 4. */
+  priority?: number;
+}
+
+/** A tool whose files are taken over. `files`: paths in the project, where * stands for one name. */
+export interface Source {
+  name: string;
+  files: readonly string[];
+  read: (text: string) => Taken;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Longer sections are cut between paragraphs. */
+const MAX_NOTE = 2000;
+
+/** In the order of the preview. Formats as of 2026: Cline's memory bank, beads 0.2x, Task Master 0.2x, Backlog.md 1.x. */
+export const SOURCES: readonly Source[] = [
+  { name: 'claude', files: ['CLAUDE.md', '.claude/CLAUDE.md', 'CLAUDE.local.md'], read: readMarkdown },
+  { name: 'agents', files: ['AGENTS.md'], read: readMarkdown },
+  { name: 'progress', files: ['claude-progress.txt', 'claude-progress.md'], read: readMarkdown },
+  { name: 'features', files: ['feature_list.json'], read: readFeatureList },
+  { name: 'memory-bank', files: ['memory-bank/*.md', '.memory-bank/*.md'], read: readMarkdown },
+  { name: 'beads', files: ['.beads/issues.jsonl', '.beads/beads.jsonl'], read: readBeads },
+  { name: 'task-master', files: ['.taskmaster/tasks/tasks.json', 'tasks/tasks.json'], read: readTaskMaster },
+  { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
+];
+
+const nothing = (): Taken => ({ notes: [], tasks: [], done: 0 });
+
+/** A note for each section, its headings before it. forge's own block, comments and imports of files are left out. */
+export function readMarkdown(text: string): Taken {
+  const notes: string[] = [];
+  const path: string[] = [];
+  let body: string[] = [];
+  let fence = '';
+  const close = (): void => {
+    const content = body.join('\n').trim();
+    body = [];
+    if (content === '') return;
+    const heading = path.filter(Boolean).join(' › ');
+    for (const part of parts(content)) notes.push(heading === '' ? part : `${heading}\n\n${part}`);
+  };
+  for (const line of stripComments(text.replaceAll('\r\n', '\n')).split('\n')) {
+    const [, ticks] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+    if (ticks && (fence === '' || ticks.startsWith(fence))) fence = fence === '' ? ticks : '';
+    const [, level, title] = fence === '' ? (/^(#{1,6})\s+(.+?)\s*#*$/.exec(line) ?? []) : [];
+    if (level === undefined || title === undefined) {
+      body.push(line);
+      continue;
+    }
+    close();
+    path.length = level.length - 1;
+    path[level.length - 1] = title;
+  }
+  close();
+  return { ...nothing(), notes };
+}
+
+const stripComments = (text: string): string =>
+  text
+    .replaceAll(/<!-- forge:begin[\s\S]*?<!-- forge:end[^\n]*/g, '')
+    .replaceAll(/<!--[\s\S]*?-->/g, '')
+    .replaceAll(/^@\S+$/gm, '');
+
+/** Paragraphs put together up to the longest note. */
+function parts(text: string): string[] {
+  const found: string[] = [];
+  for (const paragraph of text.split(/\n{2,}/)) {
+    const last = found.at(-1);
+    if (last !== undefined && last.length + paragraph.length + 2 <= MAX_NOTE)
+      found[found.length - 1] = `${last}\n\n${paragraph}`;
+    else found.push(...(paragraph.match(new RegExp(`[\\s\\S]{1,${MAX_NOTE}}`, 'gu')) ?? []));
+  }
+  return found.map((part) => part.trim()).filter(Boolean);
+}
+
+/** `[{category, description, steps[], passes}]`, of Anthropic's harness. What passes there has yet to be verified here. */
+function readFeatureList(text: string): Taken {
+  const value = json(text);
+  return collect(
+    rowsOf(Array.isArray(value) ? value : (value as Fields)['features']).map((row, index) => ({
+      id: word(row['id']) || `FL-${index + 1}`,
+      name: word(row['name']) || word(row['description']),
+      description: rowsOfText(row['steps']),
+      status: row['passes'] === true ? 'started' : 'open',
+      blockedBy: [],
+    })),
+  );
+}
+
+function readBeads(text: string): Taken {
+  const rows = text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => json(line) as Fields);
+  return collect(
+    rows.map((row) => ({
+      id: word(row['id']),
+      name: word(row['title']),
+      description: word(row['description']),
+      status: { closed: 'done', tombstone: 'done', in_progress: 'started' }[word(row['status'])] ?? 'open',
+      blockedBy: rowsOf(row['dependencies'])
+        .filter(({ type }) => type === 'blocks')
+        .map((edge) => word(edge['depends_on_id'])),
+      // Beads counts from 0 to 4.
+      priority: typeof row['priority'] === 'number' ? row['priority'] + 1 : undefined,
+    })),
+  );
+}
+
+/** `{tasks: […]}`, or one such list for each tag. Subtasks are tasks that wait as they say. */
+function readTaskMaster(text: string): Taken {
+  const value = json(text) as Fields;
+  const lists = Array.isArray(value['tasks']) ? [value] : Object.values(value);
+  const flat = lists.flatMap((list) =>
+    rowsOf((list as Fields)?.['tasks']).flatMap((task) => [
+      taskMaster(task, ''),
+      ...rowsOf(task['subtasks']).map((sub) => taskMaster(sub, `${word(task['id'])}.`)),
+    ]),
+  );
+  return collect(flat);
+}
+
+function taskMaster(row: Fields, parent: string): Row {
+  const ids = Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [];
+  return {
+    id: `TM-${parent}${word(row['id'])}`,
+    name: word(row['title']),
+    description: [word(row['description']), word(row['details'])].filter(Boolean).join('\n'),
+    status:
+      { done: 'done', completed: 'done', cancelled: 'done', 'in-progress': 'started' }[word(row['status'])] ??
+      'open',
+    blockedBy: ids.map((id) => `TM-${id.includes('.') ? '' : parent}${id}`),
+    priority: { critical: 1, high: 2, medium: 3, low: 4 }[word(row['priority'])],
+  };
+}
+
+/** One task in a file: YAML between two lines of ---, then Markdown. */
+function readBacklog(text: string): Taken {
+  const [, yaml, body = ''] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
+  if (yaml === undefined)
+    throw new Unreadable('it does not begin with a frontmatter between two lines of ---');
+  const document = parseDocument(yaml, { prettyErrors: false });
+  const [problem] = document.errors;
+  if (problem) throw new Unreadable(problem.message);
+  let isAliased = false;
+  visit(document, {
+    Alias: () => {
+      isAliased = true;
+    },
+  });
+  // With them, a small file could become a large value.
+  if (isAliased) throw new Unreadable('aliases are not allowed in the frontmatter');
+  const row = (document.toJS() ?? {}) as Fields;
+  const status = word(row['status']).toLowerCase();
+  return collect([
+    {
+      id: word(row['id']),
+      name: word(row['title']),
+      description: stripComments(body).trim(),
+      status: status === 'done' ? 'done' : status === 'in progress' ? 'started' : 'open',
+      blockedBy: Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [],
+      priority: { high: 2, medium: 3, low: 4 }[word(row['priority']).toLowerCase()],
+    },
+  ]);
+}
+
+interface Row {
+  id: string;
+  name: string;
+  description: string;
+  status: string;
+  blockedBy: string[];
+  priority?: number | undefined;
+}
+
+/** What a task says beyond its name becomes a note that names it. What waits for done tasks waits no more. */
+function collect(rows: readonly Row[]): Taken {
+  const done = new Set(rows.filter(({ status }) => status === 'done').map(({ id }) => id));
+  const open = rows.filter(({ id, name }) => id !== '' && name !== '' && !done.has(id));
+  const tasks = open.map(({ id, name, description, status, blockedBy, priority }) => ({
+    ...{ id, name: name.split(/\s+/).join(' ').slice(0, 500), description, isStarted: status === 'started' },
+    blockedBy: [...new Set(blockedBy)].filter((other) => other !== '' && other !== id && !done.has(other)),
+    ...(priority === undefined ? {} : { priority: Math.min(4, Math.max(1, Math.round(priority))) }),
+  }));
+  const notes = tasks
+    .filter(({ description }) => description.trim() !== '')
+    .flatMap(({ id, name, description }) => parts(description).map((part) => `${id}: ${name}\n\n${part}`));
+  return { notes, tasks, done: done.size };
+}
+
+/** A file that is not what its name promises. */
+export class Unreadable extends Error {}
+
+function json(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonProblem) throw new Unreadable(error.message);
+    throw error;
+  }
+}
+
+const word = (value: unknown): string =>
+  typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
+const rowsOf = (value: unknown): Fields[] =>
+  Array.isArray(value)
+    ? value.filter((row): row is Fields => typeof row === 'object' && row !== null && !Array.isArray(row))
+    : [];
+const rowsOfText = (value: unknown): string =>
+  Array.isArray(value) ? value.map((step) => `- ${word(step)}`).join('\n') : '';

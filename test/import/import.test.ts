@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { Feature, Imported } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+const features = async (project: Project): Promise<Feature[]> =>
+  (await forgeJson<{ features: Feature[] }>(project, ['feature', 'list'])).features;
+const notes = async (project: Project): Promise<{ text: string; source?: string }[]> =>
+  (await forgeJson<{ notes: { text: string; source?: string }[] }>(project, ['note', 'list'])).notes;
+const take = (project: Project, ...args: string[]): Promise<Imported> =>
+  forgeJson<Imported>(project, ['import', ...args]);
+
+const TASKS = JSON.stringify({
+  master: {
+    tasks: [
+      { id: 1, title: 'Schema', status: 'done', dependencies: [], priority: 'high' },
+      {
+        ...{ id: 2, title: 'Login', description: 'With a form', status: 'in-progress' },
+        ...{ dependencies: [1], priority: 'high' },
+        subtasks: [
+          { id: 1, title: 'Form', status: 'pending', dependencies: [] },
+          { id: 2, title: 'Check', status: 'pending', dependencies: [1, '2.1'] },
+        ],
+      },
+      { id: 3, title: 'Log out', status: 'pending', dependencies: [2] },
+    ],
+  },
+});
+const BEADS = [
+  { id: 'bd-1', title: 'Crash on start', status: 'open', priority: 0, issue_type: 'bug' },
+  {
+    ...{ id: 'bd-2', title: 'Release', status: 'in_progress', priority: 2, description: 'With notes' },
+    dependencies: [
+      { issue_id: 'bd-2', depends_on_id: 'bd-1', type: 'blocks' },
+      { issue_id: 'bd-2', depends_on_id: 'bd-9', type: 'related' },
+    ],
+  },
+  { id: 'bd-3', title: 'Old', status: 'closed', priority: 1 },
+];
+
+/** A project in which every tool has left something. */
+async function full(): Promise<Project> {
+  const project = await makeForge();
+  project.write(
+    'CLAUDE.md',
+    '\ufeff# Shop\n\nA shop.\n\n## Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```\n\n@docs/more.md\n<!-- forge:begin -->\nforge says\n<!-- forge:end -->\n',
+  );
+  project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n');
+  project.write('claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.\n');
+  project.write(
+    'feature_list.json',
+    JSON.stringify([
+      { category: 'functional', description: 'New chat', steps: ['Open', 'Click'], passes: false },
+      { category: 'style', description: 'Dark mode', steps: [], passes: true },
+    ]),
+  );
+  project.write('memory-bank/systemPatterns.md', '# Patterns\n\nRepositories behind services.\n');
+  project.write('.beads/issues.jsonl', `${BEADS.map((row) => JSON.stringify(row)).join('\n')}\n`);
+  project.write('.taskmaster/tasks/tasks.json', TASKS);
+  project.write(
+    'backlog/tasks/task-7 - Dark-mode.md',
+    '---\nid: task-7\ntitle: Dark side\nstatus: In Progress\npriority: low\ndependencies: [task-6]\n---\n\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\nThemes.\n<!-- SECTION:DESCRIPTION:END -->\n',
+  );
+  return project;
+}
+
+describe('forge import', () => {
+  it('AGT-05 shows the plan and stores nothing until --yes', async () => {
+    const project = await full();
+    const before = snapshot(project.dir);
+    const { stdout, exitCode } = await runForge(project, ['import']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/CLAUDE\.md +2 notes/);
+    expect(stdout).toMatch(/issues\.jsonl +1 note, 2 features, 1 done, left out/);
+    expect(stdout).toContain('Nothing is stored yet: forge import --yes');
+    await take(project, '--dry-run', '--yes');
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('AGT-05 takes over notes and tasks of eight tools, with their file on each record', async () => {
+    const project = await full();
+    const { applied, files } = await take(project, '--yes');
+    expect(applied).toBe(true);
+    expect(files.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    const found = await features(project);
+    expect(
+      found
+        .map(({ id, name, status, priority, blocked_by, source }) => [
+          ...[id, name, status, priority ?? 0, [blocked_by ?? []].flat().join(' '), source],
+        ])
+        .sort(),
+    ).toEqual([
+      ['FL-1', 'New chat', 'not_implemented', 0, '', 'feature_list.json'],
+      ['FL-2', 'Dark mode', 'in_progress', 0, '', 'feature_list.json'],
+      ['TM-2', 'Login', 'in_progress', 2, '', '.taskmaster/tasks/tasks.json'],
+      ['TM-2.1', 'Form', 'not_implemented', 0, '', '.taskmaster/tasks/tasks.json'],
+      ['TM-2.2', 'Check', 'not_implemented', 0, 'TM-2.1', '.taskmaster/tasks/tasks.json'],
+      ['TM-3', 'Log out', 'not_implemented', 0, 'TM-2', '.taskmaster/tasks/tasks.json'],
+      ['bd-1', 'Crash on start', 'not_implemented', 1, '', '.beads/issues.jsonl'],
+      ['bd-2', 'Release', 'in_progress', 3, 'bd-1', '.beads/issues.jsonl'],
+      ['task-7', 'Dark side', 'in_progress', 4, 'task-6', 'backlog/tasks/task-7 - Dark-mode.md'],
+    ]);
+    expect((await notes(project)).map(({ text, source }) => [source, text])).toEqual([
+      ['CLAUDE.md', 'Shop\n\nA shop.'],
+      ['CLAUDE.md', 'Shop › Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```'],
+      ['AGENTS.md', 'Style\n\nTabs, never spaces.'],
+      ['claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.'],
+      ['feature_list.json', 'FL-1: New chat\n\n- Open\n- Click'],
+      ['memory-bank/systemPatterns.md', 'Patterns\n\nRepositories behind services.'],
+      ['.beads/issues.jsonl', 'bd-2: Release\n\nWith notes'],
+      ['.taskmaster/tasks/tasks.json', 'TM-2: Login\n\nWith a form'],
+      ['backlog/tasks/task-7 - Dark-mode.md', 'task-7: Dark side\n\n## Description\n\nThemes.'],
+    ]);
+    const { hits } = await forgeJson<{ hits: { snippet?: string }[] }>(project, ['recall', 'tabs or spaces']);
+    expect(hits.length).toBeGreaterThan(0);
+  });
+
+  it('AGT-05 a second time adds nothing, and a changed file only what is new', async () => {
+    const project = await full();
+    await take(project, '--yes');
+    const before = snapshot(project.dir);
+    const again = await take(project, '--yes');
+    expect(again.applied).toBe(false);
+    expect(again.files.every((file) => file.notes === 0 && file.features.length === 0)).toBe(true);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n\n# Names\n\nShort.\n');
+    const { files } = await take(project, '--from', 'agents', '--yes');
+    expect(files).toEqual([
+      { file: 'AGENTS.md', source: 'agents', notes: 1, features: [], known: 1, done: 0 },
+    ]);
+  });
+
+  it('AGT-05 LTM-13 keeps no secret, no hidden text and no bad id; one broken file stops no other', async () => {
+    const project = await makeForge();
+    const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
+    project.write('CLAUDE.md', `# Keys\n\nThe token is ${key}.\u{e0041}\u202e\n`);
+    project.write('.beads/issues.jsonl', '{"id":"../../x","title":"Climb","status":"open"}\n');
+    project.write('.taskmaster/tasks/tasks.json', '{"tasks": [');
+    project.write('backlog/tasks/task-1.md', 'no frontmatter\n');
+    project.write('backlog/tasks/task-2.md', '---\nid: &a task-2\ntitle: *a\n---\n');
+    project.write('AGENTS.md', Buffer.from([0x23, 0x20, 0xff]));
+    const { files } = await take(project, '--yes');
+    expect(files.map(({ file, problem }) => [file, problem !== undefined])).toEqual([
+      ['CLAUDE.md', false],
+      ['AGENTS.md', true],
+      ['.beads/issues.jsonl', false],
+      ['.taskmaster/tasks/tasks.json', true],
+      ['backlog/tasks/task-1.md', true],
+      ['backlog/tasks/task-2.md', true],
+    ]);
+    const [note] = await notes(project);
+    expect(note?.text).not.toContain(key);
+    expect(note?.text).not.toMatch(/[\u{e0000}-\u{e007f}\u202a-\u202e]/u);
+    expect((await features(project)).map(({ id }) => id)).toEqual([expect.stringMatching(/^x-[0-9a-f]{6}$/)]);
+    expect((await forgeError(project, ['import', '--from', 'jira'])).code).toBe('import.source');
+  });
+
+  it('AGT-05 with nothing there it says what it looks for', async () => {
+    const { stdout } = await runForge(await makeForge(), ['import']);
+    expect(stdout).toContain('Nothing to import');
+  });
+});

@@ -4,10 +4,11 @@ import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { Answers, FormField, Issue, IssueList, StartedIssue, Synced } from '../index.js';
 import { checkAnswer, parseAnswers, prefixOf, toAnswers } from './form.js';
 
-const row = ({ linear_id, state, title }: Issue, style: Style): string[] => [
+const row = ({ linear_id, state, title }: Issue, isIdle: boolean, style: Style): string[] => [
   style.strong(linear_id),
   state === 'started' ? style.warn(state) : style.dim(state),
   oneLine(title, 100),
+  isIdle ? style.warn('no commit yet') : '',
 ];
 
 function renderIssue(issue: Issue, style: Style): string {
@@ -128,10 +129,10 @@ export const group: Group = {
       summary: 'List the active issues',
       example: 'forge linear list',
       run: (call) => call.forge().linear.list(),
-      render: ({ issues }, style) =>
+      render: ({ issues, without_commits: idle }, style) =>
         issues.length === 0
           ? 'No active issues. Make one with: forge linear new --template feature'
-          : columns(issues.map((issue) => row(issue, style))),
+          : columns(issues.map((issue) => row(issue, idle.includes(issue.linear_id), style))),
     }),
     command<Issue>({
       name: 'show',

@@ -62,10 +62,18 @@ export interface IssueList {
   issues: Issue[];
   /** Issues that are done, newest first. */
   done: string[];
+  /** Active ones that were started, and that no commit names (LIN-04). `status` has the commits that name no issue. */
+  without_commits: string[];
 }
 
 export async function listIssues(context: Context): Promise<IssueList> {
-  return { issues: activeIssues(context), done: doneIds(context).reverse() };
+  const issues = activeIssues(context);
+  const idle = issues.filter(({ state, git_refs }) => state === 'started' && git_refs.commits.length === 0);
+  return {
+    issues,
+    done: doneIds(context).reverse(),
+    without_commits: idle.map(({ linear_id }) => linear_id),
+  };
 }
 
 export const showIssue = async (context: Context, { id }: { id: string }): Promise<Issue> =>

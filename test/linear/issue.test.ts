@@ -12,6 +12,31 @@ const BUG = [
   ...['--field', 'reproduction_steps=Press save', '--field', 'git_bisect_range=abc1234..def5678'],
 ];
 
+const BROKEN_FORMS: [what: string, yaml: string, message: string][] = [
+  [
+    'an unknown type',
+    'template: x\nfields:\n  - name: title\n    type: video\n',
+    'fields.0.type: allowed: text, markdown',
+  ],
+  [
+    'a slow pattern with look-behind',
+    'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(?<=a)b"\n',
+    'its pattern cannot be used',
+  ],
+  ['no title', 'template: x\nfields:\n  - name: other\n    type: text\n', 'it has no field title'],
+  [
+    'a field twice',
+    'template: x\nfields:\n  - {name: title, type: text}\n  - {name: title, type: text}\n',
+    'field title is there twice',
+  ],
+  ['broken YAML', 'template: x\nfields: [\n', 'x.yaml:'],
+  [
+    'aliases',
+    'template: &a x\nfields:\n  - {name: title, type: text, pattern: *a}\n',
+    'aliases are not allowed',
+  ],
+];
+
 describe('forge linear, offline', () => {
   it('LIN-01 LIN-02 makes a unit in the shape of RFC-9060 from a form', async () => {
     const project = await makeForge();
@@ -141,30 +166,7 @@ describe('forge linear, offline', () => {
     expect(await forgeError(project, [...args, 'affected_crates=other'])).toMatchObject({ exitCode: 2 });
   });
 
-  it.each([
-    [
-      'an unknown type',
-      'template: x\nfields:\n  - name: title\n    type: video\n',
-      'fields.0.type: allowed: text, markdown',
-    ],
-    [
-      'a slow pattern with look-behind',
-      'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(?<=a)b"\n',
-      'its pattern cannot be used',
-    ],
-    ['no title', 'template: x\nfields:\n  - name: other\n    type: text\n', 'it has no field title'],
-    [
-      'a field twice',
-      'template: x\nfields:\n  - {name: title, type: text}\n  - {name: title, type: text}\n',
-      'field title is there twice',
-    ],
-    ['broken YAML', 'template: x\nfields: [\n', 'x.yaml:'],
-    [
-      'aliases',
-      'template: &a x\nfields:\n  - {name: title, type: text, pattern: *a}\n',
-      'aliases are not allowed',
-    ],
-  ])('LIN-02 B-90 a form with %s is refused', async (_, yaml, expected) => {
+  it.each(BROKEN_FORMS)('LIN-02 B-90 a form with %s is refused', async (_, yaml, expected) => {
     const project = await makeForge();
     project.write('.forge/linear/templates/x.yaml', yaml);
     const error = await forgeError(project, ['linear', 'new', '--template', 'x', '--field', 'title=y']);

@@ -13,6 +13,17 @@ const run = async (project: Project, server: LinearServer, ...args: string[]) =>
   return { ...outcome, value: outcome.stdout === '' ? null : (JSON.parse(outcome.stdout) as Synced) };
 };
 
+const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
+  ['B-71 429', 'limit', /limits the rate/],
+  ['502', 'error', /answered 502/],
+  ['HTML', 'html', /without JSON/],
+  ['half an answer', 'half', /without JSON/],
+  ['a redirect', 'redirect', /cannot be reached/],
+  ['an endless answer', 'huge', /more than \d+ bytes/],
+  ['B-70 silence', 'hang', /does not answer/],
+  ['LIN-03 an expired key', 'expired', /refused the key/],
+];
+
 describe('forge linear, with Linear', () => {
   it('LIN-03 pull takes over all pages of assigned issues, and Linear’s text wins while notes stay', async () => {
     const server = await startLinear(
@@ -110,6 +121,9 @@ describe('forge linear, with Linear', () => {
     await run(project, server, 'pull');
     await forgeJson(project, ['session', 'start', '--task', 'Login']);
     await forgeJson(project, ['linear', 'start', 'APP-1']);
+    const idle = async (): Promise<string[]> =>
+      (await forgeJson<IssueList>(project, ['linear', 'list'])).without_commits;
+    expect(await idle()).toEqual(['APP-1']);
     project.write('src/login.js', 'export const login = 1;\n');
     project.git('add', 'src/login.js');
     await forgeJson(project, ['commit', '-m', 'feat: add the login', '--why', 'Nobody could log in']);
@@ -126,6 +140,7 @@ describe('forge linear, with Linear', () => {
     expect(server.comments[0]?.body).toMatch(/^Session .+\n\n(- .+\n)*- The login works\n\nNext: Log out$/);
     const { branch, commits } = (await issues(project))[0]?.git_refs ?? {};
     expect([branch, commits]).toEqual([expect.stringMatching(/app-1/), [commit]]);
+    expect(await idle()).toEqual([]);
   });
 
   it('B-75 an answer that is lost after the server did it makes nothing twice', async () => {
@@ -140,16 +155,7 @@ describe('forge linear, with Linear', () => {
     expect((await issues(project))[0]?.linear_id).toBe('APP-1');
   });
 
-  it.each<[string, Fault, RegExp]>([
-    ['B-71 429', 'limit', /limits the rate/],
-    ['B-72 502', 'error', /answered 502/],
-    ['B-72 HTML', 'html', /without JSON/],
-    ['B-72 half an answer', 'half', /without JSON/],
-    ['B-72 a redirect', 'redirect', /cannot be reached/],
-    ['B-72 an endless answer', 'huge', /more than \d+ bytes/],
-    ['B-70 silence', 'hang', /does not answer/],
-    ['LIN-03 an expired key', 'expired', /refused the key/],
-  ])('%s: exit 6, one clear line, the issue is kept', async (_, fault, expected) => {
+  it.each(FAULTS)('B-72 %s: exit 6, one clear line, the issue is kept', async (_, fault, expected) => {
     const server = await startLinear();
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', 'Wire the login']);

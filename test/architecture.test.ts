@@ -89,7 +89,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'jsonc-parser': ['core/json.ts', 'agent'],
   'murmurhash3js-revisited': ['artifact/artifact.ts'],
   picomatch: ['skill/rules.ts'],
-  yaml: ['import/sources.ts', 'linear/form.ts', 'skill/skill-md.ts'],
+  yaml: ['core/yaml.ts'],
   libsql: ['recall/search-index.ts'],
   re2js: ['core/pattern.ts'],
   stemmer: ['recall/terms.ts'],

@@ -1,5 +1,5 @@
-import { parseDocument, visit } from 'yaml';
 import { JsonProblem, parseJson } from '../core/json.js';
+import { readYaml, YamlProblem } from '../core/yaml.js';
 
 /** What one file of another tool holds. Pure: bytes in, plan out. */
 export interface Taken {
@@ -158,18 +158,7 @@ function readBacklog(text: string): Taken {
   const [, yaml, body = ''] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
   if (yaml === undefined)
     throw new Unreadable('it does not begin with a frontmatter between two lines of ---');
-  const document = parseDocument(yaml, { prettyErrors: false });
-  const [problem] = document.errors;
-  if (problem) throw new Unreadable(problem.message);
-  let isAliased = false;
-  visit(document, {
-    Alias: () => {
-      isAliased = true;
-    },
-  });
-  // With them, a small file could become a large value.
-  if (isAliased) throw new Unreadable('aliases are not allowed in the frontmatter');
-  const row = (document.toJS() ?? {}) as Fields;
+  const row = fields(yaml);
   const status = word(row['status']).toLowerCase();
   return collect([
     {
@@ -216,6 +205,14 @@ function json(text: string): unknown {
   } catch (error) {
     if (error instanceof JsonProblem) throw new Unreadable(error.message);
     throw error;
+  }
+}
+
+function fields(yaml: string): Fields {
+  try {
+    return (readYaml(yaml) ?? {}) as Fields;
+  } catch (error) {
+    throw error instanceof YamlProblem ? new Unreadable(error.message) : error;
   }
 }
 

@@ -1,8 +1,8 @@
-import { isAlias, parseDocument, visit } from 'yaml';
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { compilePattern } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
+import { readYaml, YamlProblem } from '../core/yaml.js';
 
 const TYPES = ['text', 'markdown', 'reference', 'multi_select', 'checklist', 'select'] as const;
 
@@ -39,16 +39,8 @@ export function parseForm(text: string, file: string, packages: readonly string[
   const broken = (message: string, line?: number): Error =>
     usage('linear.form', `${file}${line === undefined ? '' : `:${line}`}: ${message}.`, { file });
   if (text.length > MAX_FORM) throw broken(`it has more than ${MAX_FORM} characters`);
-  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
-  const [problem] = document.errors;
-  if (problem) throw broken(oneLine(problem.message.split('\n')[0] ?? '', 200), problem.linePos?.[0].line);
-  visit(document, {
-    Node: (_, node) => {
-      if (isAlias(node) || ('anchor' in node && node.anchor))
-        throw broken('anchors and aliases are not allowed');
-    },
-  });
-  const result = Form.safeParse(document.toJS());
+  const value = yaml(text, broken);
+  const result = Form.safeParse(value);
   if (!result.success) {
     const { path = [], message = '' } = result.error.issues[0] ?? {};
     const allowed = path.at(-1) === 'type' ? `allowed: ${TYPES.join(', ')}` : message;
@@ -142,16 +134,22 @@ export function checkAnswers({ fields }: Form, answers: Answers): string[] {
   ];
 }
 
+function yaml(text: string, broken: (message: string, line?: number) => Error): unknown {
+  try {
+    return readYaml(text);
+  } catch (error) {
+    throw error instanceof YamlProblem ? broken(error.message, error.line) : error;
+  }
+}
+
 /** Answers as YAML or JSON: texts and lists of texts. */
 export function parseAnswers(text: string): Answers {
-  const document = parseDocument(text.slice(0, MAX_FORM), { prettyErrors: true, uniqueKeys: true });
-  const [problem] = document.errors;
-  const value: unknown = problem ? null : document.toJS({ maxAliasCount: 0 });
-  if (problem || typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage(
-      'linear.answers',
-      `The answers are no list of fields${problem ? `: ${oneLine(problem.message, 120)}` : ''}.`,
-    );
+  const broken = (message: string): Error =>
+    usage('linear.answers', `The answers are no list of fields: ${message}.`);
+  if (text.length > MAX_FORM) throw broken(`they have more than ${MAX_FORM} characters`);
+  const value = yaml(text, broken);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw broken('write NAME: ANSWER, one for each line');
   return Object.fromEntries(
     Object.entries(value).map(([name, answer]) => [
       name,

@@ -1,7 +1,6 @@
-import { isAlias, isScalar, parseDocument, stringify, visit } from 'yaml';
 import { usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
 import { formatTomlValue } from '../core/toml.js';
+import { formatYaml, readYaml, YamlProblem } from '../core/yaml.js';
 import { type Manifest, requiredBy } from './rules.js';
 
 /** The open SKILL.md format: YAML frontmatter, then instructions. */
@@ -29,18 +28,12 @@ export function parseSkillMd(text: string, file: string): SkillMd {
     throw broken('it does not begin with a frontmatter between two lines of ---');
   if (Buffer.byteLength(yaml) > MAX_FRONTMATTER)
     throw broken(`the frontmatter has more than ${MAX_FRONTMATTER} bytes`);
-  const document = parseDocument(yaml, { prettyErrors: false, uniqueKeys: true });
-  const [problem] = document.errors;
-  if (problem) throw broken(oneLine(problem.message, 200));
-  visit(document, {
-    Node: (_, node) => {
-      if (isAlias(node) || ('anchor' in node && node.anchor))
-        throw broken('anchors and aliases are not allowed');
-      if ('tag' in node && node.tag && !(isScalar(node) && node.source === undefined))
-        throw broken(`the tag ${oneLine(String(node.tag), 40)} is not allowed`);
-    },
-  });
-  const value: unknown = document.toJS();
+  let value: unknown;
+  try {
+    value = readYaml(yaml);
+  } catch (error) {
+    throw error instanceof YamlProblem ? broken(error.message) : error;
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw broken('the frontmatter is not a list of fields');
   const frontmatter = value as Record<string, unknown>;
@@ -118,7 +111,7 @@ export function toSkillMd(manifest: Manifest, instructions: string): string {
   };
   const filled = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
   const frontmatter = { name, description, ...kept, metadata: { ...metadata, ...filled } };
-  return `---\n${stringify(frontmatter, { lineWidth: 0 })}---\n${instructions}`;
+  return `---\n${formatYaml(frontmatter)}---\n${instructions}`;
 }
 
 function keptFrontmatter({ skill_md }: Manifest): {

@@ -157,7 +157,13 @@ async function tellLinear(
   if (focus.linear_issue === null) return [];
   const { reportSession } = await import('../linear/sync.js');
   const done = lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
-  return reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
+  try {
+    return await reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(`Linear: ${error.message}`);
+    return [];
+  }
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

@@ -109,22 +109,3 @@ describe('LAY-09 forge doctor --fix', () => {
     }
   });
 });
-
-describe('LAY-09 git hooks', () => {
-  it('report in one line when a commit or a checkout brings conflict markers', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    await forgeJson(project, ['hooks', 'install']);
-    const said = (...args: string[]): string[] =>
-      run(project.dir, 'git', args)
-        .stderr.split('\n')
-        .filter((line) => line.startsWith('forge:'));
-    git(project, 'merge', 'other');
-    const line = `forge: ${FILE} has a merge conflict; to merge both sides: forge doctor --fix`;
-    // Somebody commits the markers.
-    expect(said('commit', '-qanm', 'Both')).toEqual([line]);
-    expect(said('checkout', '-q', 'HEAD~1')).toEqual([]);
-    expect(said('checkout', '-q', '-')).toEqual([line]);
-    await fix(project);
-    expect(said('commit', '-qanm', 'Merged')).toEqual([]);
-  });
-});

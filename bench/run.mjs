@@ -12,6 +12,7 @@ import { GUARD } from './guard-figures.mjs';
 import { GUARD_GOALS } from './guard-goals.mjs';
 import { GUARD_TEXTS } from './guard-texts.mjs';
 import { HOOKS } from './hooks.mjs';
+import { ISSUE_FIGURES } from './issues.mjs';
 import { LEDGER } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
 import { Interrupted } from './measure.mjs';
@@ -22,6 +23,7 @@ import { checkPage, describeRun, markdownTable, textTable, writePage } from './t
 const GROUPS = {
   commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
+  'skills and issues': ISSUE_FIGURES,
   ledgers: LEDGER,
   guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],
   'MCP server': MCP,

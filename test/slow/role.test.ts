@@ -30,6 +30,7 @@ const DENIED: string[][] = [
   ['feature', 'edit', 'FORGE-001', '--test', 'true'],
   ['feature', 'remove', 'FORGE-001'],
   ['feature', 'import', '-'],
+  ['import', '--yes'],
   ['feature', 'confirm', 'FORGE-001'],
   ['guard', 'allow', 'abcdef', '--reason', 'x'],
   ['note', 'add', 'x'],

@@ -89,7 +89,7 @@ describe('an interrupted cycle', () => {
       await ended;
       project.write('quick', '');
       const next = runBinary(project.dir, ['cycle', '--', ...command]);
-      expect(next.stderr).toMatch(/A cycle that was cut off is recorded now, as FAILURE: 1\./);
+      expect(next.stderr).toMatch(/Cycle 1 was interrupted\. It is recorded now, as FAILURE\./);
       await until(() => !pidsOf(project).some(isAlive));
       const [first, second, ...more] = await storedCycles(project);
       expect([more, second?.execution.cycle]).toEqual([[], 2]);

@@ -58,7 +58,7 @@ describe('forge hooks beside others', () => {
     project.git('config', 'core.hooksPath', shared);
     const elsewhere = forge(project, 'hooks', 'install', '--yes');
     expect(elsewhere.exitCode).toBe(3);
-    expect(elsewhere.stderr).toContain('which belongs to more than this repository');
+    expect(elsewhere.stderr).toContain('belongs to more than this repository');
     expect(Object.keys(snapshot(shared))).toEqual([]);
   });
 

@@ -70,6 +70,11 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   'artifact show': { exits: { '1': 'its content is not as it was added' } },
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
+  import: {
+    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. Their files stay as they are. Each note and feature names its file. A second import adds only what is new.',
+    see: ['feature', 'note', 'recall'],
+    examples: ['forge import --from beads --yes'],
+  },
   linear: {
     text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',
     see: ['skill', 'next', 'focus'],

@@ -89,7 +89,10 @@ function useCommits(person, project, forge) {
   run(person, 'git', ['add', '-A'], project);
   const refused = person.start('git', ['commit', '-m', 'It works'], project);
   const { status, stderr } = refused;
-  check(status === 1 && stderr.includes('does not follow the commit protocol'), `The hook let it pass: ${stderr}`);
+  check(
+    status === 1 && stderr.includes('does not follow the commit protocol'),
+    `The hook let it pass: ${stderr}`,
+  );
   checkSilent(refused);
   forge('commit', '--why', 'it is to work on every Node');
   const subject = run(person, 'git', ['log', '-1', '--format=%s'], project);

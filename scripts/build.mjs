@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|linear\/command|import\/(command|import)|skill\/command|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -51,7 +51,7 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['execa', 're2js', 'simple-git', 'yaml'];
+const APART = ['execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
 
 const librariesApart = {
   name: 'libraries-apart',
@@ -79,7 +79,7 @@ const commandLine = (dist, name, plugins) =>
 
 const libraryApart = (dist, name) =>
   bundle({
-    stdin: { contents: `export * from '${name}';`, resolveDir: root },
+    stdin: { contents: `module.exports = require('${name}');`, resolveDir: root },
     outfile: join(dist, 'cli', `${name}.cjs`),
     format: 'cjs',
   });

@@ -56,8 +56,9 @@ export type { Integrity, MemoryStats, SignatureReport } from './ledger/verify-me
 export * from './library/forge.js';
 export * from './library/outside.js';
 export type { ToolName } from './library/tool-input.js';
+export type { StartedIssue } from './linear/edit-issue.js';
 export type { Answers, FormField } from './linear/form.js';
-export type { IssueList, StartedIssue } from './linear/issue.js';
+export type { IssueList } from './linear/issue.js';
 export type { Issue } from './linear/rules.js';
 export type { Synced } from './linear/sync.js';
 export type { Note } from './note/note.js';

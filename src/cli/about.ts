@@ -71,7 +71,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'artifact show': { exits: { '1': 'its content is not as it was added' } },
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
-    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. Their files stay as they are. Each note and feature names its file. A second import adds only what is new.',
+    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds only what is new.',
     see: ['feature', 'note', 'recall'],
     examples: ['forge import --from beads --yes'],
   },

@@ -1,6 +1,7 @@
 import { readOwners } from '../core/environment.js';
 import { ForgeError, outside, REBUILD_HINT } from '../core/error.js';
 import { configFile, sessionFile, shown } from '../core/paths.js';
+import { escapeControls } from '../core/text.js';
 import { gitIn } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import type { Config } from '../project/config.js';
@@ -259,4 +260,13 @@ export function cleanText(text: string): { text: string; left: string[] } {
   const mask = (line: string): string => line.replace(BRACKETED, '<email>').replace(ADDRESS, '<email>');
   put('addresses in trailers', clean.replace(TRAILER, mask));
   return { text: clean, left };
+}
+
+/** Text from another tool, safe to store: without hidden characters, secrets and personal data. */
+export async function cleanForeign(text: string): Promise<string> {
+  const clean = escapeControls(cleanText(text).text);
+  const replacement = (hit: Hit): string | null =>
+    isGrave(hit.class) ? `<${hit.rule}>` : placeholderOf(hit.class);
+  const hits = (await loadGuard({})).scanText(clean).filter((hit) => replacement(hit) !== null);
+  return maskHits(clean, hits, (hit) => replacement(hit) ?? '');
 }

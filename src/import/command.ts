@@ -5,7 +5,7 @@ import type { Imported, ImportedFile } from '../index.js';
 
 const NAMES = 'claude agents progress features memory-bank beads task-master backlog'.split(' ');
 
-/** Shows the plan first. Without a terminal nothing is stored unless --yes says so. */
+/** Shows the plan and asks. Without a terminal it stores nothing unless --yes is given. */
 async function run(call: Call): Promise<Imported> {
   const from = (call.options['from'] ?? []) as string[];
   const forge = call.forge();
@@ -28,29 +28,31 @@ function describe({ notes, features, known, done, problem }: ImportedFile, style
   const parts = [
     ...(notes > 0 ? [plural(notes, 'note')] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
-    ...(known > 0 ? [style.dim(`${known} known already`)] : []),
-    ...(done > 0 ? [style.dim(`${done} done, left out`)] : []),
+    ...(known > 0 ? [style.dim(`${known} already imported`)] : []),
+    ...(done > 0 ? [style.dim(`${done} done, skipped`)] : []),
   ];
-  return parts.length > 0 ? parts.join(', ') : style.dim('nothing in it');
+  return parts.length > 0 ? parts.join(', ') : style.dim('empty');
 }
 
 function render(result: Imported, style: Style): string {
   if (result.files.length === 0)
     return 'Nothing to import: no CLAUDE.md, AGENTS.md, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
   const table = columns(result.files.map((file) => [style.strong(file.file), describe(file, style)]));
-  if (result.applied) return `${table}\n${style.good('✓')} imported. Take features up with: forge next`;
+  if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command('forge next')}`;
   return count(result) === 0
     ? `${table}\nNothing new.`
-    : `${table}\nNothing is stored yet: ${style.command('forge import --yes')}`;
+    : `${table}\nNothing was stored. To import: ${style.command('forge import --yes')}`;
 }
 
 export const group: Group = {
   commands: [
     command<Imported>({
       name: 'import',
-      summary: 'Take over notes and tasks of other tools. Shows the plan first',
+      summary: 'Import notes and tasks of other tools. Shows the plan first',
       example: 'forge import --yes',
-      options: [{ flags: '--from <source>', help: 'only this one', values: { words: NAMES }, many: true }],
+      options: [
+        { flags: '--from <source>', help: 'only from this tool', values: { words: NAMES }, many: true },
+      ],
       writes: true,
       confirms: true,
       run,

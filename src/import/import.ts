@@ -4,32 +4,33 @@ import * as z from 'zod/mini';
 import { ForgeError, usage } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
 import { checkInput, decodeUtf8, isId } from '../core/schema.js';
-import { escapeControls, oneLine } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
-import { cleanText, maskText, redactText } from '../guard/guard.js';
+import { cleanForeign } from '../guard/guard.js';
 import { readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { SOURCES, type Source, type Task, Unreadable } from './sources.js';
 
 export const ImportInput = z.strictObject({
-  /** Names of sources; all that are there without it. */
+  /** Names of sources (default: all). */
   from: z.optional(z.array(z.string())),
-  /** False: only the plan. */
+  /** False: return the plan and store nothing. */
   apply: z.optional(z.boolean()),
 });
 
 export interface ImportedFile {
   file: string;
   source: string;
-  /** New ones. */
+  /** Number of new notes. */
   notes: number;
+  /** Ids of new features. */
   features: string[];
-  /** Notes and features that an earlier import or a person has stored. */
+  /** Number of notes and features that exist already. */
   known: number;
-  /** Tasks that are done there, and are left out. */
+  /** Number of completed tasks, which are skipped. */
   done: number;
-  /** Why nothing was taken from the file. */
+  /** Why the file was skipped. */
   problem?: string;
 }
 
@@ -47,7 +48,7 @@ interface Plan {
   features: Feature[];
 }
 
-/** AGT-05: takes over what other tools keep in the project. Each record names its file; a second time adds nothing. */
+/** AGT-05: imports notes and tasks of other tools. Each record names its file. Repeating it adds nothing. */
 export async function importMemory(
   context: Context,
   raw: z.infer<typeof ImportInput> = {},
@@ -57,18 +58,23 @@ export async function importMemory(
   requireMemory(context);
   const sources = chosen(from);
   const files = await Promise.all(filesOf(context, sources).map((file) => readSource(context, file)));
-  const plan = planImport(context, files);
-  if (!apply || (plan.notes.length === 0 && plan.features.length === 0))
-    return { applied: false, files: plan.files };
-  context.disk.withLock(() => {
-    if (plan.features.length > 0) updateFeatures(context, (present) => [...present, ...plan.features]);
-    const at = timestamp(context);
-    storeRecords(
-      context,
-      plan.notes.map((note) => ({ tier: 'note', kind: 'note', ...note, at, ...madeBy(context) })),
-    );
-  });
-  return { applied: !context.disk.dryRun, files: plan.files };
+  if (!apply) return { applied: false, files: planImport(context, files).files };
+  return context.disk.withLock(() => store(context, planImport(context, files)));
+}
+
+function store(context: Context, { files, notes, features }: Plan): Imported {
+  if (features.length > 0) updateFeatures(context, (present) => [...present, ...features]);
+  const at = timestamp(context);
+  const records = notes.map((note) => ({
+    tier: 'note' as const,
+    kind: 'note',
+    ...note,
+    at,
+    ...madeBy(context),
+  }));
+  if (records.length > 0) storeRecords(context, records);
+  const isNew = notes.length + features.length > 0;
+  return { applied: isNew && !context.disk.dryRun, files };
 }
 
 function chosen(names: readonly string[] | undefined): readonly Source[] {
@@ -106,7 +112,7 @@ function filesOf({ layout }: Context, sources: readonly Source[]): SourceFile[] 
   return found;
 }
 
-/** A * stands for the beginning of a name. */
+/** The files that a pattern matches. It may have one *, in the file's name. */
 function expand(root: string, pattern: string): string[] {
   const folder = dirname(pattern);
   const [begin = '', end] = basename(pattern).split('*');
@@ -121,7 +127,7 @@ function listNames(folder: string): string[] {
   try {
     return listFolder(folder);
   } catch {
-    // A file where a tool has its folder.
+    // The path is a file.
     return [];
   }
 }
@@ -132,10 +138,13 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
     const { notes, tasks, done } = source.read(decodeUtf8(withoutMark(bytes), file));
-    const safeTasks = tasks.map(async (task) => ({ ...task, name: oneLine(await clean(task.name), 500) }));
+    const safeTasks = tasks.map(async (task) => ({
+      ...task,
+      name: oneLine(await cleanForeign(task.name), 500),
+    }));
     return {
       ...{ source, file, done },
-      notes: await Promise.all(notes.map(clean)),
+      notes: await Promise.all(notes.map(cleanForeign)),
       tasks: await Promise.all(safeTasks),
     };
   } catch (error) {
@@ -147,14 +156,12 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
 const withoutMark = (bytes: Buffer): Buffer =>
   bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? bytes.subarray(3) : bytes;
 
-/** Text of others: hidden characters, secrets and personal data are taken out. */
-const clean = async (text: string): Promise<string> =>
-  redactText(await maskText(escapeControls(cleanText(text).text)));
-
 function planImport(context: Context, files: readonly Read[]): Plan {
   const now = timestamp(context);
   const texts = new Set(readRecords(context, 'note').map(({ record }) => String(record.text)));
   const present = readFeatures(context);
+  const open = new Set(files.flatMap(({ tasks }) => tasks.map(({ id }) => toId(id))));
+  for (const { id } of present) open.add(id);
   const plan: Plan = { files: [], notes: [], features: [] };
   for (const { source, file, notes, tasks, done, problem } of files) {
     const fresh = notes.filter((text) => texts.size < texts.add(text).size);
@@ -164,7 +171,8 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       const id = toId(task.id);
       const all = [...present, ...plan.features];
       if (all.some((feature) => feature.id.toLowerCase() === id.toLowerCase())) continue;
-      plan.features.push(toFeature(all, task, id, now, file));
+      const blockedBy = task.blockedBy.map(toId).filter((other) => open.has(other));
+      plan.features.push({ ...toFeature(all, { ...task, id, blockedBy }, now), source: file });
       ids.push(id);
     }
     plan.files.push({
@@ -176,7 +184,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   return plan;
 }
 
-/** Other tools' ids may hold what no file name can. */
+/** An id that is no valid feature id gets a hash, because ids become file names. */
 function toId(id: string): string {
   if (isId(id)) return id;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, 6);
@@ -188,19 +196,14 @@ function toId(id: string): string {
   }-${hash}`;
 }
 
-/** What it waits for is left out where that would be a circle. */
-function toFeature(all: Feature[], task: Task, id: string, now: string, source: string): Feature {
-  const { name, isStarted, priority } = task;
+/** A dependency that would close a cycle is dropped. */
+function toFeature(all: Feature[], { id, name, isStarted, priority, blockedBy }: Task, now: string): Feature {
   const change = { name, priority, status: isStarted ? ('in_progress' as const) : undefined };
-  const blocked_by = task.blockedBy.map(toId);
-  const made = (change: Parameters<typeof planFeature>[2]): Feature => ({
-    ...planFeature(all, id, change, now),
-    source,
-  });
+  if (blockedBy.length === 0) return planFeature(all, id, change, now);
   try {
-    return made(blocked_by.length > 0 ? { ...change, blocked_by } : change);
+    return planFeature(all, id, { ...change, blocked_by: blockedBy }, now);
   } catch (error) {
-    if (!(error instanceof ForgeError) || blocked_by.length === 0) throw error;
-    return made(change);
+    if (!(error instanceof ForgeError)) throw error;
+    return planFeature(all, id, change, now);
   }
 }

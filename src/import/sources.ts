@@ -1,11 +1,11 @@
 import { JsonProblem, parseJson } from '../core/json.js';
 import { readYaml, YamlProblem } from '../core/yaml.js';
 
-/** What one file of another tool holds. Pure: bytes in, plan out. */
+/** The content of one file of another tool. */
 export interface Taken {
   notes: string[];
   tasks: Task[];
-  /** Tasks that are done there: nothing is left to do, and there is no evidence here. */
+  /** Number of completed tasks. They are skipped, because forge has no evidence for them. */
   done: number;
 }
 
@@ -19,16 +19,16 @@ export interface Task {
   priority?: number;
 }
 
-/** A tool whose files are taken over. `files`: paths in the project, where * stands for one name. */
+/** A tool to import from. `files`: paths in the project; a * in a file's name matches anything. */
 export interface Source {
   name: string;
   files: readonly string[];
   read: (text: string) => Taken;
 }
 
-type Fields = Record<string, unknown>;
+type Fields = Readonly<Record<string, unknown>>;
 
-/** Longer sections are cut between paragraphs. */
+/** Longer sections are split between paragraphs. */
 const MAX_NOTE = 2000;
 
 /** In the order of the preview. Formats as of 2026: Cline's memory bank, beads 0.2x, Task Master 0.2x, Backlog.md 1.x. */
@@ -45,7 +45,7 @@ export const SOURCES: readonly Source[] = [
 
 const nothing = (): Taken => ({ notes: [], tasks: [], done: 0 });
 
-/** A note for each section, its headings before it. forge's own block, comments and imports of files are left out. */
+/** One note per section, with its headings. Skips forge's own block, comments and `@path` imports. */
 export function readMarkdown(text: string): Taken {
   const notes: string[] = [];
   const path: string[] = [];
@@ -80,7 +80,7 @@ const stripComments = (text: string): string =>
     .replaceAll(/<!--[\s\S]*?-->/g, '')
     .replaceAll(/^@\S+$/gm, '');
 
-/** Paragraphs put together up to the longest note. */
+/** Joins paragraphs up to the maximum length of a note. */
 function parts(text: string): string[] {
   const found: string[] = [];
   for (const paragraph of text.split(/\n{2,}/)) {
@@ -92,31 +92,37 @@ function parts(text: string): string[] {
   return found.map((part) => part.trim()).filter(Boolean);
 }
 
-/** `[{category, description, steps[], passes}]`, of Anthropic's harness. What passes there has yet to be verified here. */
+/** `[{category, description, steps[], passes}]` of Anthropic's harness. A passing feature still has to be verified here. */
 function readFeatureList(text: string): Taken {
   const value = json(text);
   return collect(
-    rowsOf(Array.isArray(value) ? value : (value as Fields)['features']).map((row, index) => ({
+    rowsOf(Array.isArray(value) ? value : fieldsOf(value)['features']).map((row, index) => ({
       id: word(row['id']) || `FL-${index + 1}`,
       name: word(row['name']) || word(row['description']),
-      description: rowsOfText(row['steps']),
+      description: bulletsOf(row['steps']),
       status: row['passes'] === true ? 'started' : 'open',
       blockedBy: [],
     })),
   );
 }
 
+const BEADS_STATUS = new Map([
+  ['closed', 'done'],
+  ['tombstone', 'done'],
+  ['in_progress', 'started'],
+]);
+
 function readBeads(text: string): Taken {
   const rows = text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => json(line) as Fields);
+    .map((line) => fieldsOf(json(line)));
   return collect(
     rows.map((row) => ({
       id: word(row['id']),
       name: word(row['title']),
       description: word(row['description']),
-      status: { closed: 'done', tombstone: 'done', in_progress: 'started' }[word(row['status'])] ?? 'open',
+      status: BEADS_STATUS.get(word(row['status'])) ?? 'open',
       blockedBy: rowsOf(row['dependencies'])
         .filter(({ type }) => type === 'blocks')
         .map((edge) => word(edge['depends_on_id'])),
@@ -126,39 +132,47 @@ function readBeads(text: string): Taken {
   );
 }
 
-/** `{tasks: […]}`, or one such list for each tag. Subtasks are tasks that wait as they say. */
+/** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */
 function readTaskMaster(text: string): Taken {
-  const value = json(text) as Fields;
-  const lists = Array.isArray(value['tasks']) ? [value] : Object.values(value);
-  const flat = lists.flatMap((list) =>
-    rowsOf((list as Fields)?.['tasks']).flatMap((task) => [
-      taskMaster(task, ''),
-      ...rowsOf(task['subtasks']).map((sub) => taskMaster(sub, `${word(task['id'])}.`)),
-    ]),
-  );
+  const value = fieldsOf(json(text));
+  const isTagged = !Array.isArray(value['tasks']);
+  const flat = Object.entries(isTagged ? value : { master: value }).flatMap(([tag, list]) => {
+    // Each tag counts from 1.
+    const prefix = tag === 'master' ? 'TM-' : `TM-${tag}-`;
+    return rowsOf(fieldsOf(list)['tasks']).flatMap((task) => [
+      taskMaster(task, prefix, ''),
+      ...rowsOf(task['subtasks']).map((sub) => taskMaster(sub, prefix, `${word(task['id'])}.`)),
+    ]);
+  });
   return collect(flat);
 }
 
-function taskMaster(row: Fields, parent: string): Row {
+const TASK_MASTER_STATUS = new Map([
+  ['done', 'done'],
+  ['completed', 'done'],
+  ['cancelled', 'done'],
+  ['in-progress', 'started'],
+]);
+const PRIORITIES = new Map(['critical', 'high', 'medium', 'low'].map((name, i) => [name, i + 1]));
+
+function taskMaster(row: Fields, prefix: string, parent: string): Row {
   const ids = Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [];
   return {
-    id: `TM-${parent}${word(row['id'])}`,
+    id: `${prefix}${parent}${word(row['id'])}`,
     name: word(row['title']),
     description: [word(row['description']), word(row['details'])].filter(Boolean).join('\n'),
-    status:
-      { done: 'done', completed: 'done', cancelled: 'done', 'in-progress': 'started' }[word(row['status'])] ??
-      'open',
-    blockedBy: ids.map((id) => `TM-${id.includes('.') ? '' : parent}${id}`),
-    priority: { critical: 1, high: 2, medium: 3, low: 4 }[word(row['priority'])],
+    status: TASK_MASTER_STATUS.get(word(row['status'])) ?? 'open',
+    blockedBy: ids.map((id) => `${prefix}${id.includes('.') ? '' : parent}${id}`),
+    priority: PRIORITIES.get(word(row['priority'])),
   };
 }
 
-/** One task in a file: YAML between two lines of ---, then Markdown. */
+/** One task per file: YAML frontmatter, then Markdown. */
 function readBacklog(text: string): Taken {
   const [, yaml, body = ''] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
   if (yaml === undefined)
     throw new Unreadable('it does not begin with a frontmatter between two lines of ---');
-  const row = fields(yaml);
+  const row = readFields(yaml);
   const status = word(row['status']).toLowerCase();
   return collect([
     {
@@ -167,7 +181,7 @@ function readBacklog(text: string): Taken {
       description: stripComments(body).trim(),
       status: status === 'done' ? 'done' : status === 'in progress' ? 'started' : 'open',
       blockedBy: Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [],
-      priority: { high: 2, medium: 3, low: 4 }[word(row['priority']).toLowerCase()],
+      priority: PRIORITIES.get(word(row['priority']).toLowerCase()),
     },
   ]);
 }
@@ -181,22 +195,21 @@ interface Row {
   priority?: number | undefined;
 }
 
-/** What a task says beyond its name becomes a note that names it. What waits for done tasks waits no more. */
+/** A task's description becomes a note. */
 function collect(rows: readonly Row[]): Taken {
-  const done = new Set(rows.filter(({ status }) => status === 'done').map(({ id }) => id));
-  const open = rows.filter(({ id, name }) => id !== '' && name !== '' && !done.has(id));
+  const open = rows.filter(({ id, name, status }) => id !== '' && name !== '' && status !== 'done');
   const tasks = open.map(({ id, name, description, status, blockedBy, priority }) => ({
     ...{ id, name: name.split(/\s+/).join(' ').slice(0, 500), description, isStarted: status === 'started' },
-    blockedBy: [...new Set(blockedBy)].filter((other) => other !== '' && other !== id && !done.has(other)),
+    blockedBy: [...new Set(blockedBy)].filter((other) => other !== id),
     ...(priority === undefined ? {} : { priority: Math.min(4, Math.max(1, Math.round(priority))) }),
   }));
   const notes = tasks
     .filter(({ description }) => description.trim() !== '')
     .flatMap(({ id, name, description }) => parts(description).map((part) => `${id}: ${name}\n\n${part}`));
-  return { notes, tasks, done: done.size };
+  return { notes, tasks, done: rows.filter(({ status }) => status === 'done').length };
 }
 
-/** A file that is not what its name promises. */
+/** The file does not have the expected format. */
 export class Unreadable extends Error {}
 
 function json(text: string): unknown {
@@ -208,9 +221,9 @@ function json(text: string): unknown {
   }
 }
 
-function fields(yaml: string): Fields {
+function readFields(yaml: string): Fields {
   try {
-    return (readYaml(yaml) ?? {}) as Fields;
+    return fieldsOf(readYaml(yaml));
   } catch (error) {
     throw error instanceof YamlProblem ? new Unreadable(error.message) : error;
   }
@@ -218,9 +231,9 @@ function fields(yaml: string): Fields {
 
 const word = (value: unknown): string =>
   typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-const rowsOf = (value: unknown): Fields[] =>
-  Array.isArray(value)
-    ? value.filter((row): row is Fields => typeof row === 'object' && row !== null && !Array.isArray(row))
-    : [];
-const rowsOfText = (value: unknown): string =>
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const bulletsOf = (value: unknown): string =>
   Array.isArray(value) ? value.map((step) => `- ${word(step)}`).join('\n') : '';

@@ -168,16 +168,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     linear: {
       list: bind(() => import('../linear/issue.js'), 'listIssues', 'reads'),
       show: bind(() => import('../linear/issue.js'), 'showIssue', 'reads'),
-      templates: bind(() => import('../linear/issue.js'), 'listForms', 'looks'),
-      form: bind(() => import('../linear/issue.js'), 'readForm', 'looks'),
-      new: bind(() => import('../linear/issue.js'), 'newIssue'),
-      start: bind(() => import('../linear/issue.js'), 'startIssue'),
-      done: bind(() => import('../linear/issue.js'), 'finishIssue'),
+      templates: bind(() => import('../linear/edit-issue.js'), 'listForms', 'looks'),
+      form: bind(() => import('../linear/edit-issue.js'), 'readForm', 'looks'),
+      new: bind(() => import('../linear/edit-issue.js'), 'newIssue'),
+      start: bind(() => import('../linear/edit-issue.js'), 'startIssue'),
+      done: bind(() => import('../linear/edit-issue.js'), 'finishIssue'),
       pull: bind(() => import('../linear/sync.js'), 'pullIssues'),
       push: bind(() => import('../linear/sync.js'), 'pushIssues'),
       sync: bind(() => import('../linear/sync.js'), 'syncIssues'),
     },
-    /** AGT-05: takes over notes and tasks of other tools. */
+    /** AGT-05: imports notes and tasks of other tools. */
     import: bind(() => import('../import/import.js'), 'importMemory'),
     /** ART-01, ART-02 */
     artifact: {

@@ -1,9 +1,9 @@
 import { ForgeError } from '../core/error.js';
 import { focusFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { escapeControls, oneLine, plural } from '../core/text.js';
+import { oneLine, plural } from '../core/text.js';
 import { updateFeatures } from '../feature/store.js';
-import { cleanText, maskText, redactText } from '../guard/guard.js';
+import { cleanForeign } from '../guard/guard.js';
 import { changeActive } from '../learning/knowledge.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/focus-rules.js';
@@ -148,17 +148,15 @@ async function cleanRemote(remote: RemoteIssue): Promise<RemoteIssue> {
       'linear.answer',
       `Linear sent an issue with an odd id: ${oneLine(remote.identifier, 40)}.`,
     );
-  const safe = async (text: string): Promise<string> =>
-    redactText(await maskText(escapeControls(cleanText(text).text)));
   return {
     ...remote,
-    title: await safe(remote.title),
-    description: await safe(remote.description ?? ''),
+    title: await cleanForeign(remote.title),
+    description: await cleanForeign(remote.description ?? ''),
     ...(remote.labels
       ? {
           labels: {
             nodes: await Promise.all(
-              remote.labels.nodes.map(async ({ name }) => ({ name: await safe(name) })),
+              remote.labels.nodes.map(async ({ name }) => ({ name: await cleanForeign(name) })),
             ),
           },
         }
@@ -335,7 +333,7 @@ const MAX_LINES = 20;
 
 /**
  * SES-06, LIN-03: a comment on the issue in focus, once for each session. It is sent now where there is a key, else with the
- * next sync. Nothing of it can fail the end of a session.
+ * next sync.
  */
 export async function reportSession(
   context: Context,

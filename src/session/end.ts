@@ -129,7 +129,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
-  const linear = await tellLinear(context, running, focus, { lines, next });
+  const linear = await commentOnIssue(context, running, focus, { lines, next });
   const archive = archiveFile(context.layout, running.id);
   const tree = await tellGit(context, () => readTree(context));
   return {
@@ -148,7 +148,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
 }
 
 /** LIN-03: the issue in focus gets the session's log as a comment. */
-async function tellLinear(
+async function commentOnIssue(
   context: Context,
   running: RunningSession,
   focus: Focus,

@@ -58,13 +58,23 @@ function readText(folder: string, file: string): string | null {
   return bytes === null ? null : decodeUtf8(bytes, `${basename(folder)}/${file}`);
 }
 
-function loadSkill(context: Context, name: string, isApproved: boolean): Skill {
+/** A match among many skills needs neither the files nor the approval of most. */
+function loadSkill(context: Context, name: string, approved: (name: string) => boolean): Skill {
   const folder = folderOf(context, name);
   const file = shown(context.layout, join(folder, MANIFEST_FILE));
   const text = readText(folder, MANIFEST_FILE);
   if (text === null)
     throw usage('skill.manifest', `${file} is missing.`, { file, hint: `forge skill check ${name}` });
-  return { name, manifest: parseManifest(text, file), files: filesBelow(folder), isApproved };
+  return {
+    name,
+    manifest: parseManifest(text, file),
+    get files() {
+      return filesBelow(folder);
+    },
+    get isApproved() {
+      return approved(name);
+    },
+  };
 }
 
 const skillNames = ({ disk, layout }: Context): string[] =>
@@ -77,7 +87,7 @@ export function readSkills(context: Context): Skill[] {
   const approved = approvedSkills(context);
   return skillNames(context).flatMap((name) => {
     try {
-      return [loadSkill(context, name, approved(name))];
+      return [loadSkill(context, name, approved)];
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;
       context.warnings.push(`Skill ${oneLine(name, 80)} is left out: ${error.message}`);
@@ -102,7 +112,7 @@ export async function listSkills(context: Context): Promise<{ skills: ListedSkil
 
 function requireSkill(context: Context, name: string): Skill {
   const names = skillNames(context);
-  if (names.includes(name)) return loadSkill(context, name, approvedSkills(context)(name));
+  if (names.includes(name)) return loadSkill(context, name, approvedSkills(context));
   const [near] = namesLike(name, names);
   throw usage('skill.unknown', `There is no skill ${JSON.stringify(oneLine(name, 80))}.`, {
     hint: near ? `forge skill show ${near}` : 'forge skill list',
@@ -164,7 +174,7 @@ export async function checkSkills(
   const problems = names.flatMap((each) => {
     const folder = folderOf(context, each);
     try {
-      const skill = loadSkill(context, each, true);
+      const skill = loadSkill(context, each, () => true);
       loaded.push(skill);
       const file = instructionsOf(skill.manifest);
       const size = skill.files.reduce((sum, path) => sum + (lstatSync(join(folder, path)).size ?? 0), 0);
@@ -226,17 +236,14 @@ export const matchingMetadata = (context: Context, focus: Focus): string[] =>
   matchApproved(context, focus).map(({ skill }) => describe(skill.manifest));
 
 const matchApproved = (context: Context, focus: Focus): SkillMatch[] =>
-  matchSkills(
-    readSkills(context).filter(({ isApproved }) => isApproved),
-    subjectOf(context, focus),
-  );
+  matchSkills(readSkills(context), subjectOf(context, focus)).filter(({ skill }) => skill.isApproved);
 
 /** The active skill's pattern for the first line of a commit; null without one. */
 export function commitPattern(context: Context): { name: string; pattern: string } | null {
   const { skill: name } = readFocus(context);
   if (!name || !skillNames(context).includes(name)) return null;
   try {
-    const { manifest, isApproved } = loadSkill(context, name, approvedSkills(context)(name));
+    const { manifest, isApproved } = loadSkill(context, name, approvedSkills(context));
     const pattern = manifest.git?.commit_pattern;
     return pattern === undefined || !isApproved ? null : { name, pattern };
   } catch (error) {

@@ -72,8 +72,8 @@ describe('forge import', () => {
     const { stdout, exitCode } = await runForge(project, ['import']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/CLAUDE\.md +2 notes/);
-    expect(stdout).toMatch(/issues\.jsonl +1 note, 2 features, 1 done, left out/);
-    expect(stdout).toContain('Nothing is stored yet: forge import --yes');
+    expect(stdout).toMatch(/issues\.jsonl +1 note, 2 features, 1 done, skipped/);
+    expect(stdout).toContain('Nothing was stored. To import: forge import --yes');
     await take(project, '--dry-run', '--yes');
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('forge import', () => {
       ['TM-3', 'Log out', 'not_implemented', 0, 'TM-2', '.taskmaster/tasks/tasks.json'],
       ['bd-1', 'Crash on start', 'not_implemented', 1, '', '.beads/issues.jsonl'],
       ['bd-2', 'Release', 'in_progress', 3, 'bd-1', '.beads/issues.jsonl'],
-      ['task-7', 'Dark side', 'in_progress', 4, 'task-6', 'backlog/tasks/task-7 - Dark-mode.md'],
+      ['task-7', 'Dark side', 'in_progress', 4, '', 'backlog/tasks/task-7 - Dark-mode.md'],
     ]);
     expect((await notes(project)).map(({ text, source }) => [source, text])).toEqual([
       ['CLAUDE.md', 'Shop\n\nA shop.'],
@@ -153,7 +153,57 @@ describe('forge import', () => {
     expect(note?.text).not.toContain(key);
     expect(note?.text).not.toMatch(/[\u{e0000}-\u{e007f}\u202a-\u202e]/u);
     expect((await features(project)).map(({ id }) => id)).toEqual([expect.stringMatching(/^x-[0-9a-f]{6}$/)]);
-    expect((await forgeError(project, ['import', '--from', 'jira'])).code).toBe('import.source');
+    const { code, message } = await forgeError(project, ['import', '--from', 'jira']);
+    expect([code, message]).toEqual([
+      'import.source',
+      expect.stringContaining('memory-bank, beads, task-master'),
+    ]);
+  });
+
+  it.each([
+    ['feature_list.json', 'null'],
+    ['feature_list.json', '[null, 1, {"description": ["x"]}]'],
+    ['.beads/issues.jsonl', 'null\n{"id":"b","title":"","status":"constructor"}\n'],
+    ['.taskmaster/tasks/tasks.json', '{"tasks":[{"id":{},"title":"x"}],"a":null}'],
+    ['backlog/tasks/task-1.md', '---\n- x\n---\n'],
+  ])('AGT-05 takes nothing from odd values in %s', async (path, text) => {
+    const project = await makeForge();
+    project.write(path, text);
+    const { files } = await take(project, '--yes');
+    expect(files.map(({ file, notes }) => [file, notes])).toEqual([[path, 0]]);
+  });
+
+  it('AGT-05 keeps dependencies across files, drops those on completed tasks and those that close a cycle', async () => {
+    const project = await makeForge();
+    const task = (id: number, status: string, on: string): void =>
+      project.write(
+        `backlog/tasks/task-${id}.md`,
+        `---\nid: task-${id}\ntitle: Task ${id}\nstatus: ${status}\ndependencies: [${on}]\n---\n`,
+      );
+    task(1, 'Done', '');
+    task(2, 'To Do', 'task-1, task-4');
+    task(3, 'To Do', 'task-2, task-99');
+    task(4, 'To Do', 'task-2');
+    await take(project, '--yes');
+    expect(
+      (await features(project)).map(({ id, blocked_by }) => [id, [blocked_by ?? []].flat()]).sort(),
+    ).toEqual([
+      ['task-2', ['task-4']],
+      ['task-3', ['task-2']],
+      ['task-4', []],
+    ]);
+  });
+
+  it('AGT-05 keeps tasks of two tags apart', async () => {
+    const project = await makeForge();
+    const list = (title: string) => ({ tasks: [{ id: 1, title, status: 'pending' }] });
+    const tasks = { master: list('Login'), 'v2-ui': list('Dark mode') };
+    project.write('.taskmaster/tasks/tasks.json', JSON.stringify(tasks));
+    await take(project, '--yes');
+    expect((await features(project)).map(({ id, name }) => [id, name]).sort()).toEqual([
+      ['TM-1', 'Login'],
+      ['TM-v2-ui-1', 'Dark mode'],
+    ]);
   });
 
   it('AGT-05 with nothing there it says what it looks for', async () => {

@@ -59,10 +59,16 @@ describe('the built command line', () => {
 
   it('keeps the daily bundle small', () => {
     const size = (name: string): number => statSync(join(root, 'dist/cli', `${name}.cjs`)).size;
-    expect(size('daily')).toBeLessThan(1_000_000);
+    expect(size('daily')).toBeLessThan(950_000);
     expect(size('daily')).toBeLessThan(size('full'));
     const text = readFileSync(join(root, 'dist/cli/daily.cjs'), 'utf8');
     expect(text).not.toContain('StdioServerTransport');
+  });
+
+  it('SKL-02 matches file patterns with the library that is a file of its own', () => {
+    const { dir } = makeForgeRepository();
+    const { stdout } = start(BIN, ['-C', dir, 'skill', 'match', 'x', '--file', 'src/a.test.ts']);
+    expect(stdout).toContain('qa-review');
   });
 
   it('runs sessions, progress, status and hooks without simple-git, and ends a session with it', () => {

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { trivariate } from '../artifact/artifact.js';
+import { usage } from '../core/error.js';
+import { formsFolder } from '../core/paths.js';
+import { checkInput, decodeUtf8 } from '../core/schema.js';
+import { checkText, oneLine } from '../core/text.js';
+import { changeActive, readIssues } from '../learning/knowledge.js';
+import { type Context, timestamp } from '../project/project.js';
+import { setFocus } from '../session/focus.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+import { checkAnswers, type Form, parseForm } from './form.js';
+import { doneIds, moveToHistory, replaceIssue, requireActive } from './issue.js';
+import { enqueue } from './queue.js';
+import { branchName, fromAnswers, type Issue, nextLocalId, uuidFrom } from './rules.js';
+import { workspacePackages } from './workspace.js';
+
+/** The names of the forms in `.forge/linear/templates/`. */
+export async function listForms({ disk, layout }: Context): Promise<{ templates: string[] }> {
+  return {
+    templates: disk.list(formsFolder(layout)).flatMap((name) => /^([\w-]+)\.ya?ml$/.exec(name)?.[1] ?? []),
+  };
+}
+
+/** A form with the packages of this workspace filled in; exit 2 when there is none of that name. */
+export async function readForm(context: Context, { name }: { name: string }): Promise<Form> {
+  const { templates } = await listForms(context);
+  if (!templates.includes(name))
+    throw usage('linear.no_form', `There is no form ${oneLine(name, 60)}.`, {
+      hint: `forge linear new --template ${templates[0] ?? 'feature'}`,
+    });
+  const file = `.forge/linear/templates/${name}.yaml`;
+  const bytes =
+    context.disk.read(join(formsFolder(context.layout), `${name}.yaml`)) ??
+    context.disk.read(join(formsFolder(context.layout), `${name}.yml`)) ??
+    Buffer.alloc(0);
+  return parseForm(decodeUtf8(bytes, file), file, workspacePackages(context.layout.root));
+}
+
+export const NewIssueInput = z.strictObject({
+  template: z.optional(z.string()),
+  answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+});
+
+/** LIN-02: an issue from a form. Exit 2 names every broken rule. */
+export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInput>): Promise<Issue> {
+  const { template, answers } = checkInput(NewIssueInput, raw);
+  const problems =
+    template === undefined ? [] : checkAnswers(await readForm(context, { name: template }), answers);
+  if (problems.length > 0)
+    throw usage('linear.answers', `The form is not complete: ${problems.join('; ')}.`, {
+      hint: `forge linear new --template ${template}   # asks at a terminal`,
+    });
+  for (const [name, value] of Object.entries(answers))
+    for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
+  const now = timestamp(context);
+  return context.disk.withLock(() => {
+    const used = [...readIssues(context).issues.map(({ linear_id }) => linear_id), ...doneIds(context)];
+    const issue = fromAnswers(nextLocalId(used), template ?? 'feature', answers, now);
+    changeActive(context, (units) => [...units, issue]);
+    return issue;
+  });
+}
+
+export interface StartedIssue {
+  issue: Issue;
+  branch: string;
+  skill: string | null;
+}
+
+/** Sets focus, branch name and harness mode; the skill that fits becomes active (SKL-06). */
+export async function startIssue(context: Context, { id }: { id: string }): Promise<StartedIssue> {
+  const issue = requireActive(context, id);
+  const focus = setFocus(context, { task: `${issue.linear_id}: ${issue.title}`, issue: issue.linear_id });
+  const branch = issue.git_refs.branch ?? branchName(issue);
+  const running = readRunning(context);
+  const origin = {
+    session: running ? sessionName(running.id) : null,
+    issue: issue.linear_id,
+    skill: focus.skill ?? null,
+  };
+  const content = [issue.title, issue.description, ...issue.acceptance_criteria].join('\n');
+  const triv = trivariate(
+    Buffer.from(content),
+    { path: `linear/${issue.linear_id}`, type: issue.type },
+    origin,
+  );
+  const started: Issue = {
+    ...issue,
+    state: 'started',
+    memory_trace: { ...issue.memory_trace, context_snapshot: triv },
+    agent_state: {
+      ...issue.agent_state,
+      assigned_persona: issue.agent_state.assigned_persona ?? 'Forge',
+      harness_mode: 'Build',
+    },
+    git_refs: { ...issue.git_refs, branch },
+    updated_at: timestamp(context),
+  };
+  context.disk.withLock(() => replaceIssue(context, issue.linear_id, () => started));
+  if (issue.uuid)
+    enqueue(context, { kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'started' });
+  return { issue: started, branch, skill: focus.skill ?? null };
+}
+
+export const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });
+
+/** LIN-04: a done issue moves to `linear/history/` with its summary. */
+export async function finishIssue(context: Context, raw: z.infer<typeof DoneInput>): Promise<Issue> {
+  const { id, summary } = checkInput(DoneInput, raw);
+  if (summary !== undefined) checkText(summary, { what: 'The summary' });
+  const issue = requireActive(context, id);
+  const done: Issue = {
+    ...issue,
+    state: 'done',
+    updated_at: timestamp(context),
+    ...(summary === undefined ? {} : { summary }),
+  };
+  moveToHistory(context, done);
+  if (issue.uuid) {
+    if (summary !== undefined) {
+      const uuid = uuidFrom(`done ${issue.uuid}`);
+      enqueue(context, {
+        kind: 'comment',
+        issue: issue.linear_id,
+        uuid: issue.uuid,
+        id: uuid,
+        body: summary,
+      });
+    }
+    enqueue(context, { kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'completed' });
+  }
+  return done;
+}

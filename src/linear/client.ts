@@ -3,6 +3,7 @@ import { splitCommand } from '../core/argv.js';
 import { ForgeError, outside, usage } from '../core/error.js';
 import { runProcess } from '../core/process.js';
 import { oneLine } from '../core/text.js';
+import type { Document } from './documents.js';
 
 const ENDPOINT = 'https://api.linear.app/graphql';
 /** Milliseconds without an answer, and for a whole answer. */
@@ -64,23 +65,36 @@ export class Unavailable extends ForgeError {
   }
 }
 
-export type Request = <T>(document: string, variables: Record<string, unknown>) => Promise<T>;
+export type Request = <T>(document: Document<T>, variables: Record<string, unknown>) => Promise<T>;
 
 /** Sends a GraphQL document. Throws Unavailable for what may work later, and exit 6 for everything else. */
 export function connect(env: Env, key: string): Request {
   const url = endpointOf(env);
   const say = (text: string): string => oneLine(text.replaceAll(key, '<key>'), 200);
-  return async (document, variables) => {
-    const body = JSON.stringify({ query: document, variables });
+  return async ({ text, answer }, variables) => {
+    const body = JSON.stringify({ query: text, variables });
     for (let attempt = 1; ; attempt++)
       try {
-        return dataOf(await post(url, key, body, say), say) as never;
+        return checkAnswer(answer, dataOf(await post(url, key, body, say), say));
       } catch (error) {
         const mayWork = error instanceof Unavailable && error.waitMs === 0 && error.isQuick;
         if (!mayWork || attempt === ATTEMPTS) throw error;
         await setTimeout(100 * attempt + Math.random() * 100);
       }
   };
+}
+
+function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
+  const { success, data: found, error } = shape.safeParse(data);
+  if (success) return found;
+  const field = error.issues[0]?.path.join('.') || 'data';
+  throw outside(
+    'linear.answer',
+    `Linear sent an answer that forge does not know: ${field} is missing or odd.`,
+    {
+      hint: 'Check LINEAR_API_URL, and try again later: forge linear sync',
+    },
+  );
 }
 
 /** The data of an answer. Throws for every other. */

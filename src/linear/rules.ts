@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { oneLine } from '../core/text.js';
 import type { Unit } from '../feature/tasks.js';
 import type { Answers } from './form.js';
@@ -115,21 +116,24 @@ export function uuidFrom(text: string): string {
   ].join('-');
 }
 
+const OPTIONAL_TEXT = z.nullish(z.string());
+
 /** An issue as Linear's API returns it. */
-export interface RemoteIssue {
-  id: string;
-  identifier: string;
-  title: string;
-  description?: string | null | undefined;
-  priority?: number | null | undefined;
-  branchName?: string | null | undefined;
-  url?: string | null | undefined;
-  updatedAt?: string | null | undefined;
-  createdAt?: string | null | undefined;
-  state?: { name: string; type: string } | null | undefined;
-  labels?: { nodes: { name: string }[] } | null | undefined;
-  parent?: { identifier: string } | null | undefined;
-}
+export const REMOTE_ISSUE = z.object({
+  id: z.string(),
+  identifier: z.string(),
+  title: z.string(),
+  description: OPTIONAL_TEXT,
+  priority: z.nullish(z.number()),
+  branchName: OPTIONAL_TEXT,
+  url: OPTIONAL_TEXT,
+  updatedAt: OPTIONAL_TEXT,
+  createdAt: OPTIONAL_TEXT,
+  state: z.nullish(z.object({ name: z.string(), type: z.string() })),
+  labels: z.nullish(z.object({ nodes: z.array(z.object({ name: z.string() })) })),
+  parent: z.nullish(z.object({ identifier: z.string() })),
+});
+export type RemoteIssue = z.infer<typeof REMOTE_ISSUE>;
 
 /** A text that differs here and there. Linear's is kept. */
 export interface Conflict {

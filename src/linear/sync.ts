@@ -8,6 +8,7 @@ import { changeActive } from '../learning/knowledge.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/focus-rules.js';
 import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
+import { ADD_COMMENT, ASSIGNED, COMMENT, CREATE, ISSUE, TEAMS, UPDATE } from './documents.js';
 import { activeIssues, moveToHistory, replaceIssue } from './issue.js';
 import { changeQueue, enqueue, type Pending, readQueue } from './queue.js';
 import {
@@ -19,23 +20,6 @@ import {
   type RemoteIssue,
   uuidFrom,
 } from './rules.js';
-
-const FIELDS = `id identifier title description priority branchName url createdAt updatedAt
-  state { name type } labels { nodes { name } } parent { identifier }`;
-
-export const DOCUMENTS = {
-  assigned: `query Assigned($after: String) { viewer { assignedIssues(first: 50, after: $after,
-    filter: { state: { type: { nin: ["completed", "canceled", "duplicate"] } } }) {
-    nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } } }`,
-  issue: `query Issue($id: String!) { issue(id: $id) { ${FIELDS}
-    team { id states { nodes { id type position } } } } }`,
-  comment: 'query Comment($id: String!) { comment(id: $id) { id } }',
-  teams: 'query Teams { teams(first: 50) { nodes { id key } } }',
-  create: `mutation Create($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${FIELDS} } } }`,
-  addComment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
-  update:
-    'mutation Update($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
-} as const;
 
 export interface Failure {
   issue: string;
@@ -86,7 +70,7 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
   const gone = await Promise.all(
     activeIssues(context)
       .filter(({ uuid }) => uuid !== undefined && !ids.has(uuid))
-      .map(({ uuid }) => request<Found>(DOCUMENTS.issue, { id: uuid }).catch(ignoreMissing)),
+      .map(({ uuid }) => request(ISSUE, { id: uuid }).catch(ignoreMissing)),
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
   const safe = await Promise.all([...remote, ...others].map(cleanRemote));
@@ -121,19 +105,13 @@ function ignoreMissing(error: unknown): null {
 }
 
 async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
-  type Page = {
-    viewer: {
-      assignedIssues: { nodes: RemoteIssue[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
-    };
-  };
   const found: RemoteIssue[] = [];
-  let after: string | null = null;
+  const variables: { after: string | null } = { after: null };
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer: Page = await request<Page>(DOCUMENTS.assigned, { after });
-    const { nodes, pageInfo } = answer.viewer.assignedIssues;
+    const { nodes, pageInfo } = (await request(ASSIGNED, variables)).viewer.assignedIssues;
     found.push(...nodes);
-    if (!pageInfo.hasNextPage || pageInfo.endCursor === null) break;
-    after = pageInfo.endCursor;
+    variables.after = pageInfo.endCursor ?? null;
+    if (!pageInfo.hasNextPage || variables.after === null) break;
   }
   return found;
 }
@@ -227,13 +205,13 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   const id = uuidFrom(`issue ${context.layout.root} ${issue.linear_id} ${issue.created_at}`);
   const criteria = issue.acceptance_criteria.map((text) => `- [ ] ${text}`).join('\n');
   const remote = await once<RemoteIssue>(
-    async () => (await request<Found>(DOCUMENTS.issue, { id }).catch(ignoreMissing))?.issue ?? null,
+    async () => (await request(ISSUE, { id }).catch(ignoreMissing))?.issue ?? null,
     async () => {
       const input = {
         ...{ id, teamId: await teamOf(context, request), title: issue.title, priority: issue.priority ?? 0 },
         description: [issue.description, criteria].filter(Boolean).join('\n\n'),
       };
-      return (await request<{ issueCreate: Found }>(DOCUMENTS.create, { input })).issueCreate.issue;
+      return (await request(CREATE, { input })).issueCreate.issue;
     },
   );
   if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
@@ -243,10 +221,6 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   const { description, acceptance_criteria, state } = issue;
   renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state });
   return `${made.identifier} issue (was ${issue.linear_id})`;
-}
-
-interface Found {
-  issue: RemoteIssue | null;
 }
 
 /** A local id becomes Linear's, wherever it is named. */
@@ -270,8 +244,7 @@ function renameIssue(context: Context, before: string, issue: Issue): void {
 }
 
 async function teamOf(context: Context, request: Request): Promise<string> {
-  const { nodes } = (await request<{ teams: { nodes: { id: string; key: string }[] } }>(DOCUMENTS.teams, {}))
-    .teams;
+  const { nodes } = (await request(TEAMS, {})).teams;
   const wanted = readConfig(context).linear.team;
   const found =
     wanted === '' ? (nodes.length === 1 ? nodes[0] : undefined) : nodes.find(({ key }) => key === wanted);
@@ -298,26 +271,19 @@ async function send(context: Context, request: Request, entry: Pending): Promise
 }
 
 async function sendComment(request: Request, { uuid, id, body = '' }: Pending): Promise<void> {
-  await once(
-    async () =>
-      (await request<{ comment: object | null }>(DOCUMENTS.comment, { id }).catch(ignoreMissing))?.comment ??
-      null,
-    () => request<object>(DOCUMENTS.addComment, { input: { id, issueId: uuid, body } }),
+  await once<object>(
+    async () => (await request(COMMENT, { id }).catch(ignoreMissing))?.comment ?? null,
+    () => request(ADD_COMMENT, { input: { id, issueId: uuid, body } }),
   );
 }
 
 /** By the type of the state: teams name their states as they like. Nothing is sent when the issue has such a state. */
 async function sendState(request: Request, { uuid, type }: Pending): Promise<void> {
-  type States = {
-    issue:
-      | (RemoteIssue & { team: { states: { nodes: { id: string; type: string; position: number }[] } } })
-      | null;
-  };
-  const { issue } = await request<States>(DOCUMENTS.issue, { id: uuid });
+  const { issue } = await request(ISSUE, { id: uuid });
   if (!issue || issue.state?.type === type || isDone(issue.state?.type)) return;
   const states = issue.team.states.nodes.filter((state) => state.type === type);
   const first = states.sort((a, b) => a.position - b.position)[0];
-  if (first) await request(DOCUMENTS.update, { id: uuid, input: { stateId: first.id } });
+  if (first) await request(UPDATE, { id: uuid, input: { stateId: first.id } });
 }
 
 /** What a session leaves for its issue in Linear. */

@@ -18,6 +18,7 @@ const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
   ['502', 'error', /answered 502/],
   ['HTML', 'html', /without JSON/],
   ['half an answer', 'half', /without JSON/],
+  ['an answer without a field', 'odd', /teams\.nodes\.0\.id is missing/],
   ['a redirect', 'redirect', /cannot be reached/],
   ['an endless answer', 'huge', /more than \d+ bytes/],
   ['B-70 silence', 'hang', /does not answer/],

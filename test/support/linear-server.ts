@@ -56,6 +56,7 @@ export type Fault =
   | 'error'
   | 'html'
   | 'half'
+  | 'odd'
   | 'hang'
   | 'lost'
   | 'huge'
@@ -108,6 +109,8 @@ export async function startLinear(given: Partial<RemoteIssue>[] = []): Promise<L
     if (fault === 'html')
       return response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>');
     if (fault === 'half') return response.writeHead(200, json).end('{"data":{"viewer":');
+    if (fault === 'odd')
+      return response.writeHead(200, json).end('{"data":{"issue":null,"teams":{"nodes":[{}]}}}');
     if (fault === 'redirect') return response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end();
     if (fault === 'huge') {
       response.writeHead(200, json);

@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -51,13 +51,17 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
+const APART = ['@inquirer/prompts', 'execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
+/** Of a library of which only a part is used. */
+const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
+
+const fileOf = (library) => `${library.replace(/\W/g, '-').replace(/^-/, '')}.cjs`;
 
 const librariesApart = {
   name: 'libraries-apart',
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
-    onResolve({ filter }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
+    onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
   },
 };
 
@@ -79,8 +83,13 @@ const commandLine = (dist, name, plugins) =>
 
 const libraryApart = (dist, name) =>
   bundle({
-    stdin: { contents: `module.exports = require('${name}');`, resolveDir: root },
-    outfile: join(dist, 'cli', `${name}.cjs`),
+    stdin: {
+      contents: PART[name]
+        ? `export { ${PART[name]} } from '${name}';`
+        : `module.exports = require('${name}');`,
+      resolveDir: root,
+    },
+    outfile: join(dist, 'cli', fileOf(name)),
     format: 'cjs',
   });
 

@@ -8,7 +8,7 @@ const { join } = require('node:path');
 /** Commands of the daily bundle; everything else is in the full one. */
 const DAILY = new Set(
   'where status session briefing progress focus kfr next feature checkpoint commit'
-    .concat(' knowledge architecture note learn memory guard config trust hook complete')
+    .concat(' knowledge architecture note learn memory skill guard config trust hook complete')
     .concat(' start log done end ls completion recall')
     .split(' '),
 );

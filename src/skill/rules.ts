@@ -204,7 +204,9 @@ export function matchSkills(
       const wanted = termsOf(keyword);
       return wanted.length > 0 && wanted.every((term) => terms.has(term));
     });
-    const patterns = file_patterns.filter(isSafeGlob).flatMap((pattern) => {
+    // Compiling a pattern takes time, and often there is no file.
+    const candidates = files.length > 0 ? file_patterns.filter(isSafeGlob) : [];
+    const patterns = candidates.flatMap((pattern) => {
       const isMatch = picomatch(pattern, { dot: true, basename: !pattern.includes('/') });
       const found = files.find((file) => isMatch(file));
       return found === undefined ? [] : [`${found} is ${pattern}`];

@@ -87,5 +87,6 @@ export function changeActive({ disk, layout }: Context, change: (issues: Unit[])
   const { value, bytes } = disk.readDocument(ACTIVE_ISSUES, path, none);
   const issues = change(value.issues);
   if (issues.length === value.issues.length && issues.every((unit, i) => unit === value.issues[i])) return;
-  disk.replace(path, encodeDocument({ ...value, issues }), bytes);
+  const after = encodeDocument({ ...value, issues });
+  if (!bytes?.equals(after)) disk.replace(path, after, bytes);
 }

@@ -18,6 +18,7 @@ import {
   LOCAL,
   mergeRemote,
   type RemoteIssue,
+  toIssue,
   uuidFrom,
 } from './rules.js';
 
@@ -79,9 +80,7 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
   const done: Issue[] = [];
   context.disk.withLock(() =>
     changeActive(context, (units) => {
-      const local = new Map(
-        activeIssues(context).flatMap((issue) => (issue.uuid ? [[issue.uuid, issue]] : [])),
-      );
+      const local = new Map(units.map(toIssue).flatMap((issue) => (issue.uuid ? [[issue.uuid, issue]] : [])));
       const merged = safe.map((each) => {
         const result = mergeRemote(local.get(each.id) ?? null, each, now);
         conflicts.push(...result.conflicts);

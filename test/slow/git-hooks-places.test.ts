@@ -77,7 +77,7 @@ describe('forge hooks, wherever hooks lie', () => {
     project.git('config', 'core.hooksPath', '.husky/_');
     expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
     const { stdout } = runBinary(project.dir, ['doctor']);
-    expect(stdout).toContain('git looks elsewhere');
+    expect(stdout).toContain("git's hooks are not installed");
     expect(hooks(project, 'install', '--yes').exitCode).toBe(0);
     const [, typed = ''] = /type\s+(git add \.forge && forge commit .*)/.exec(stdout) ?? [];
     const words = typed.replace('forge commit', `"${process.execPath}" "${BIN}" commit`);

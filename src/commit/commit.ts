@@ -10,6 +10,7 @@ import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
+import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -98,6 +99,7 @@ export async function makeCommit(
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
+  await refuseStagedSecret(context, input);
   requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
@@ -106,6 +108,23 @@ export async function makeCommit(
   await keepGitState(context);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
+}
+
+/** LTM-13: hooks may be missing. */
+async function refuseStagedSecret({ layout, world }: Context, { all }: CommitInput): Promise<void> {
+  const { findings } = await scanTree(layout.root, world, { staged: all ? 'tracked' : true });
+  const [first] = findings;
+  if (!first) return;
+  const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';
+  throw new ForgeError(
+    'secret',
+    `guard.${first.class}`,
+    `${first.file}:${first.line}: ${first.what}${more}; nothing was committed.`,
+    {
+      hint: `forge guard scan --staged\nforge guard allow ${first.fingerprint} --reason "TEXT"   # only for a false alarm`,
+      data: { findings },
+    },
+  );
 }
 
 function checkCommitInput(raw: CommitInput): CommitInput {

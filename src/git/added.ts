@@ -19,9 +19,9 @@ const PATCH = [
 ];
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', '--pretty=raw', '--encoding=UTF-8'];
 
-/** What is staged and not in HEAD. */
-export const readStaged = (git: GitStream, onAdded: (added: Added) => void): Promise<void> =>
-  read(git, ['diff', '--cached', ...PATCH], onAdded);
+/** What is staged and not in HEAD. `tracked`: what `git commit -a` would stage as well. */
+export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
+  read(git, ['diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /**
  * What the commits of a range (`A..B`, or ids, those left out with `^` in front) add, their messages too. Exit 6 with git's

@@ -171,9 +171,13 @@ export type GitStream = (
 ) => Promise<{ code: number; stderr: string }>;
 
 /** As `gitIn`. An error that `onChunk` throws ends git, and then the call. */
-export function streamGit(cwd: string, env: NodeJS.ProcessEnv): GitStream {
+export function streamGit(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  extra: Record<string, string> = {},
+): GitStream {
   return async (args, onChunk, options = {}) => {
-    const child = startGit(args, { timeout: 600_000, ...options, cwd }, env);
+    const child = startGit(args, { timeout: 600_000, env: extra, ...options, cwd }, env);
     const thrown: unknown[] = [];
     child.stdout?.on('data', (chunk: Buffer) => {
       if (thrown.length > 0) return;

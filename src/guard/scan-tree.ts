@@ -17,8 +17,8 @@ import { isGrave } from './rule.js';
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
   path?: string;
-  /** Only staged changes. */
-  staged?: boolean;
+  /** Only staged changes. `tracked`: those of all tracked files, as `git commit -a` takes them. */
+  staged?: boolean | 'tracked';
   /** What the commits of `A..B` add; or commit ids, excluded ones with `^` in front. */
   range?: string | readonly string[];
   /** Every class in every file. Default: only secrets, cards, accounts and ids, without lock files, binaries and vendored folders. */
@@ -55,14 +55,17 @@ export async function scanTree(
   watch: ScanWatch = {},
 ): Promise<Scan> {
   const { path, staged, range } = input;
-  if ([path !== undefined, staged === true, range !== undefined].filter(Boolean).length > 1)
+  if ([path !== undefined, Boolean(staged), range !== undefined].filter(Boolean).length > 1)
     throw usage('scan.way', 'PATH, --staged and --range cannot be used together.', {
       hint: 'forge guard scan --help',
     });
   const place = await openPlace(from, world, input);
   const scan: Scan = { findings: [], known: 0, scanned: 0, skipped: [] };
   const keep = keeperOf(scan, place.context, input);
-  if (staged) await scanChange(place, scan, keep, input, (take) => readStaged(place.stream(), take));
+  if (staged)
+    await scanChange(place, scan, keep, input, (take) =>
+      readStaged(place.stream(), take, staged === 'tracked'),
+    );
   else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
   else
     await scanChange(place, scan, keep, input, (take) =>
@@ -89,7 +92,11 @@ interface Place {
   stream(): ReturnType<typeof streamGit>;
 }
 
-async function openPlace(from: string, world: World, { readOnly = false }: ScanInput): Promise<Place> {
+async function openPlace(
+  from: string,
+  world: World,
+  { readOnly = false, staged }: ScanInput,
+): Promise<Place> {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
@@ -97,7 +104,9 @@ async function openPlace(from: string, world: World, { readOnly = false }: ScanI
   const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
   if (found) knowAllowed(context);
   const stream = (): ReturnType<typeof streamGit> => {
-    if (repository) return streamGit(root, world.env);
+    // With -a and with paths, git hands its hooks another index.
+    const { GIT_INDEX_FILE: index } = staged ? world.env : {};
+    if (repository) return streamGit(root, world.env, index === undefined ? {} : { GIT_INDEX_FILE: index });
     throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
   };
   const git = repository ? gitIn(root, world.env) : null;

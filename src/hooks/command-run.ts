@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Io } from '../cli/io.js';
 import { toForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
-import { hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
+import { hookedMessage, hookedPush, preparedMessage, type Scan, systemWorld } from '../index.js';
 import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from './shim.js';
 
 /** ms. Then the commit goes on unchecked. A push is bounded by its commits instead. */
@@ -46,9 +46,19 @@ const worldOf = (io: Io) => io.world ?? systemWorld(io.env, false);
 async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const checked = await hookedMessage(io.cwd(), worldOf(io), file);
   if (!checked) return FINE;
-  const { problems, enforce, unread } = checked;
+  const { problems, secrets, enforce, unread } = checked;
   const isSecret = problems.some(({ rule }) => rule === 'secret');
   const notes = unread === null ? [] : [`forge: only secrets were checked: ${oneLine(unread, 300)}`];
+  if (secrets.length > 0)
+    return {
+      lines: [
+        ...notes,
+        'forge: what is staged contains a secret; nothing was committed',
+        ...shorten(secrets, 'secret', lineOfSecret),
+        '    → remove it and stage the file again; if it is a false alarm: forge guard scan --staged',
+      ],
+      refusal: 'secret',
+    };
   if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines: notes, refusal: null };
   const isRefused = isSecret || enforce === 'block';
   const what = isSecret ? 'contains a secret' : 'does not follow the commit protocol';
@@ -73,6 +83,10 @@ function describeRetry({ env, cwd }: Io, file: string): string {
 
 const MAX_SHOWN = 10;
 
+const lineOfSecret = ({ file, line, what, commit }: Scan['findings'][number]): string[] => [
+  `  ${commit ? `${commit.slice(0, 10)} ` : ''}${oneLine(file, 200)}:${line}: ${what}`,
+];
+
 async function judgePush(io: Io): Promise<Verdict> {
   const refs = (await io.stdin.read()).toString('utf8');
   const found = await hookedPush(io.cwd(), worldOf(io), { refs });
@@ -90,9 +104,7 @@ async function judgePush(io: Io): Promise<Verdict> {
       `forge: ${plural(leftOut, 'older commit')} not checked; to look for secrets in all: forge guard scan --range HEAD`,
     );
   const problems = [
-    ...shorten(secrets, 'secret', ({ file, line, what, commit }) => [
-      `  ${commit?.slice(0, 10) ?? ''} ${oneLine(file, 200)}:${line}: ${what}`,
-    ]),
+    ...shorten(secrets, 'secret', lineOfSecret),
     ...shorten(commits, 'commit', ({ sha, subject, problems: broken }) => [
       `  ${sha?.slice(0, 10) ?? ''} ${oneLine(subject, 80)}`,
       ...broken.slice(0, 3).map(({ line, message }) => `    line ${line}: ${message}`),

@@ -30,6 +30,8 @@ import { HOOKS_RECORD, NO_HOOKS } from './install.js';
 
 export interface HookedMessage {
   problems: Problem[];
+  /** In what is staged (LTM-13). */
+  secrets: Scan['findings'];
   enforce: Enforcement['enforce'];
   /** Why only secrets were looked for. */
   unread: string | null;
@@ -65,12 +67,16 @@ export async function checkHookedMessage(
   if (cleanMessage(message.toString(), edited ? state.comment : undefined).length === 0) return null;
   const { checked, enforce, unread } = judge(context, message, state);
   const { problems } = withoutSecrets(message, checked, guard);
+  // A merge and its like bring other people's commits; the push looks at those.
+  const secrets = state.operation
+    ? []
+    : (await scanTree(from, world, { staged: true, readOnly: true })).findings;
   if (problems.length === 0 && (state.operation || state.strips)) {
     const text = bytes.toString('utf8');
     const safe = protectHeadings(text, state.comment);
     if (safe !== text) replace(safe);
   }
-  return { problems, enforce, unread };
+  return { problems, secrets, enforce, unread };
 }
 
 /** If the settings or the features cannot be read, the message is not judged. */
@@ -78,7 +84,7 @@ function judge(
   context: Context,
   message: Buffer,
   state: MessageState,
-): Omit<HookedMessage, 'problems'> & { checked: Pick<CheckedMessage, 'subject' | 'problems'> } {
+): Omit<HookedMessage, 'problems' | 'secrets'> & { checked: Pick<CheckedMessage, 'subject' | 'problems'> } {
   const { enforce, settings, unread } = readEnforcement(context);
   try {
     if (unread !== null) throw new Error(unread);

@@ -17,6 +17,25 @@ import { SAMPLES } from '../support/samples.js';
 const stored = (project: Project): string => `${project.git('log', '-1', '--format=%B')}\n`;
 
 describe('forge commit', () => {
+  it.each([
+    ['staged', []],
+    ['in a tracked file that -a takes', ['-a']],
+  ])('GIT-02 LTM-13 refuses a secret %s: exit 5, nothing is committed', async (_, flags) => {
+    const project = await working();
+    stage(project);
+    project.git('commit', '-qm', 'before');
+    const before = project.git('rev-parse', 'HEAD');
+    const [path = ''] = project.git('ls-files', 'src').split('\n');
+    project.write(path, `key = ${SAMPLES.secret()}\n`);
+    if (flags.length === 0) project.git('add', path);
+    const refused = await forgeError(project, ['commit', '-m', 'Add it', '--why', 'it is needed', ...flags]);
+    expect(refused).toMatchObject({
+      exitCode: 5,
+      message: expect.stringMatching(new RegExp(`^${path}:1: .*; nothing was committed\\.$`)),
+    });
+    expect(project.git('rev-parse', 'HEAD')).toBe(before);
+  });
+
   it('GIT-02 commits the index with a message from focus, log, features and learnings', async () => {
     const project = await working();
     const parent = project.git('rev-parse', '--short', 'HEAD');

@@ -35,6 +35,30 @@ describe('forge hooks in a plain repository', () => {
     expect(hookFiles(project)).toEqual(before);
   });
 
+  it.each([
+    ['git commit', []],
+    ['git commit -a', ['-a']],
+    ['git commit PATH', ['--', 'a.txt']],
+  ])('GIT-03 LTM-13 %s of a secret is refused, and the value is not shown', (_, args) => {
+    const project = makeCommitted();
+    project.write('a.txt', 'a\n');
+    project.git('add', 'a.txt');
+    commit(project);
+    forge(project, 'hooks', 'install');
+    const secret = SAMPLES.secret();
+    project.write('a.txt', `key = ${secret}\n`);
+    if (args.length === 0) project.git('add', 'a.txt');
+    const refused = run(project.dir, 'git', ['commit', '-m', MESSAGE, ...args]);
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /what is staged contains a secret; nothing was committed\n {2}a\.txt:1: /,
+      ),
+    });
+    expect(refused.stderr).not.toContain(secret);
+    expect(project.git('status', '--porcelain', 'a.txt')).toMatch(/a\.txt$/);
+  });
+
   it('GIT-03 keeps and runs lines that a person added to a hook that forge made', () => {
     const project = makeCommitted();
     const hook = '.git/hooks/commit-msg';

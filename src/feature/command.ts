@@ -196,9 +196,12 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
   const list = renderList({ features }, style, {});
   const id = features[0]?.id ?? '';
   if (!first_run) return list;
-  const { result, reason = '', command } = first_run;
+  const { result, reason = '', line, command } = first_run;
   const shown = oneLine(command, 100);
-  if (result === 'failed') return `${list}\n  its test fails for now, as it should (${shown})`;
+  if (result === 'failed') {
+    const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
+    return `${list}\n  its test fails for now, as it should (${shown})${cause}`;
+  }
   if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)})`;
   return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
 }

@@ -226,6 +226,10 @@ const NOTHING_RAN: readonly (readonly [nothing: RegExp, something: RegExp | null
   [/^No tests executed!/m, null],
 ];
 
+/** How programs that run others report that the other is missing: python -m, npm, cargo, node --test. */
+const MISSING =
+  /^(?:\S*python[\d.]*: No module named \S+|npm (?:error|ERR!) Missing script: .+|Unknown command: "[^"]+"|error: no such command: .+|Could not find '.+')$/m;
+
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
 
@@ -234,6 +238,8 @@ export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRu
   if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
   if (NOTHING_RAN.some(([nothing, something]) => nothing.test(output.tail) && !something?.test(output.tail)))
     return 'no test ran';
+  const missing = exit_code === 0 ? null : MISSING.exec(output.tail);
+  if (missing) return oneLine(missing[0], 120);
   if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE) return null;
   const lines = output.tail.trimEnd().split('\n');
   const cause = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
@@ -245,7 +251,18 @@ export interface FirstRun {
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
+  /** Of a failure's output, the line that says most. */
+  line?: string;
   command: string;
+}
+
+const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
+
+/** The first line that speaks of an error, else the last one. */
+function tellingLine({ tail }: ProcessRun['output']): { line?: string } {
+  const lines = tail.split('\n').filter((line) => line.trim() !== '');
+  const line = lines.find((each) => TELLING.test(each)) ?? lines.at(-1);
+  return line === undefined ? {} : { line: oneLine(line, 120).trim() };
 }
 
 /** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
@@ -262,7 +279,9 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
-  return ok ? { result: 'passed', command } : { result: 'failed', reason: whyTestFailed(last), command };
+  return ok
+    ? { result: 'passed', command }
+    : { result: 'failed', reason: whyTestFailed(last), ...tellingLine(last.output), command };
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>

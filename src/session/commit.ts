@@ -70,7 +70,9 @@ function whyNot(error: unknown): CommitOutcome {
 function describeWork(context: Context, { running, focus, learned }: EndedWork): CommitMessage {
   const features = readFeatures(context);
   const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
-  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
+  const verified = features.filter(
+    ({ status, verified_at }) => status === 'passing' && verified_at && verified_at >= running.started_at,
+  );
   const done = progressTexts(context, running.id);
   return {
     id: focus.linear_issue ?? feature?.id ?? 'FORGE',

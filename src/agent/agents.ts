@@ -361,7 +361,9 @@ export function agentsHere(root: string, path = ''): AgentName[] {
   const folders = path.split(delimiter).filter(isAbsolute);
   const hasProgram = (name: AgentName): boolean =>
     (PROGRAMS[name] ?? [name]).some((program) => folders.some((folder) => existsSync(join(folder, program))));
-  return AGENT_NAMES.filter((name) => existsSync(join(root, `.${name}`)) || hasProgram(name));
+  const isUsed = (name: AgentName): boolean =>
+    existsSync(join(root, `.${name}`)) || (name === 'claude' && existsSync(join(root, 'CLAUDE.md')));
+  return AGENT_NAMES.filter((name) => isUsed(name) || hasProgram(name));
 }
 
 export const isAgent = (word: string): word is AgentName => Object.hasOwn(AGENTS, word);

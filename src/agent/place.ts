@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { homeFolder, stateHome } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
-import { readPlain, removePath, replaceFiles } from '../core/files.js';
+import { makeFolder, PRIVATE, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
@@ -87,11 +87,12 @@ export function readManifest({ manifest, warn }: Place, isStatus = false): Manif
   }
 }
 
-export function writeManifest({ manifest: path }: Place, manifest: Manifest): void {
+export function writeManifest({ manifest: path, isUser }: Place, manifest: Manifest): void {
   if (manifest.agents.length === 0 && Object.keys(manifest.files).length === 0) {
     removePath(path);
     return;
   }
+  if (isUser) makeFolder(dirname(path), PRIVATE);
   replaceFiles([{ path, bytes: encodeDocument(manifest), mode: 0o600 }]);
 }
 

@@ -62,7 +62,7 @@ export function chooseIssue(context: Context, said: string | undefined): string 
       ? 'there is no focus, and no session is running'
       : `${oneLine(name, 80)} is not a valid name`;
   throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {
-    hint: 'forge checkpoint create ISSUE',
+    hint: 'forge checkpoint create NAME',
   });
 }
 

@@ -77,7 +77,7 @@ export function chooseChecks(context: Context, typed: readonly string[]): Checks
       : claims.flatMap(({ commands }) => commands);
   if (chosen.length === 0)
     throw usage('checkpoint.no_verify', 'No command verifies this state, so it cannot be a checkpoint.', {
-      hint: 'forge checkpoint create --verify "COMMAND"\nforge config set checkpoint.verify "COMMAND"   # for each one from now on',
+      hint: 'forge checkpoint create NAME --verify "COMMAND"\nforge config set checkpoint.verify "COMMAND"   # for each one from now on',
     });
   const commands = [...new Set(chosen)];
   if (!areTyped) requireTrust(context, commands);

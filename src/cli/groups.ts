@@ -120,8 +120,8 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
 /** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
-  ['Look', ['status', 'kfr', 'memory']],
-  ['Keep, and go back', ['checkpoint', 'undo', 'commit']],
+  ['Look', ['status', 'recall', 'kfr', 'memory']],
+  ['Keep, and go back', ['checkpoint', 'recover', 'undo', 'commit']],
   ['Set up', ['agent', 'doctor']],
 ];
 

@@ -199,6 +199,7 @@ export function describeStatus({ status, override, unproven }: Feature): string 
 export function makeId(features: readonly Feature[], name: string): string {
   const words = name
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)

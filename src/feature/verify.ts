@@ -269,7 +269,7 @@ function tellingLine({ tail }: ProcessRun['output']): { line?: string } {
 export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
   const commands = testCommands(feature, readConfig(context).features.test_command);
   requireTrust(context, commands.map(formatArgv));
-  const interrupted = `Interrupted; ${feature.id} was added, but its tests did not finish.`;
+  const interrupted = `Interrupted; ${feature.id} is stored, but its tests did not finish.`;
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);

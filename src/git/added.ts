@@ -17,11 +17,13 @@ const PATCH = [
   ...['-p', '-U0', '--inter-hunk-context=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'],
   ...['--no-color', '--no-relative', '--src-prefix=a/', '--dst-prefix=b/', '-O/dev/null'],
 ];
+/** Otherwise git diff may rewrite the index. */
+const STILL = ['-c', 'diff.autoRefreshIndex=false'];
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', '--pretty=raw', '--encoding=UTF-8'];
 
 /** What is staged and not in HEAD. `tracked`: what `git commit -a` would stage as well. */
 export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
-  read(git, ['diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
+  read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /**
  * What the commits of a range (`A..B`, or ids, those left out with `^` in front) add, their messages too. Exit 6 with git's

@@ -94,6 +94,7 @@ export const nextLocalId = (used: readonly string[]): string =>
 export function branchName({ linear_id, title, type }: Pick<Issue, 'linear_id' | 'title' | 'type'>): string {
   const slug = title
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/^\[[a-z]+\]\s*/, '')
     .replace(/[^a-z0-9]+/g, '-')

@@ -4,6 +4,7 @@ import { isRelied, wasWritten } from '../core/disk.js';
 import { ForgeError } from '../core/error.js';
 import {
   architectureFile,
+  configFile,
   featuresFolder,
   learnedFolder,
   localPaths,
@@ -33,10 +34,14 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
       throw error;
     }
   };
-  return changed
+  const foreign = changed
     .map((path) => join(repository.root, path))
     .filter((path) => isRelied(layout, path) && isForeign(path))
     .map((path) => shown(layout, path));
+  // Before its first commit, .forge/ came from nobody else: the folder may have been made before the repository.
+  const isCommitted = async (): Promise<boolean> =>
+    (await trackedFiles(git, [shownFrom(repository.root, configFile(layout))])).length > 0;
+  return foreign.length > 0 && (await isCommitted()) ? foreign : [];
 }
 
 const SHOWN = 3;

@@ -9,17 +9,15 @@ const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: St
   `  ${style.dim(why.join(', '))}`,
 ];
 
-/** The words that matched, by the beginnings that they share with the terms. */
+/** The words that matched. */
 function highlighted(text: string, why: readonly string[], style: Style): string {
-  const stems = why
-    .flatMap((reason) => reason.replace(/^beside: /, '').split(', '))
+  const found = why
+    .flatMap((reason) => reason.replace(/^next to: /, '').split(', '))
     .map((reason) => reason.split(' ')[0] ?? '');
-  const wanted = stems.filter((stem) => stem.length > 2);
+  const wanted = found.filter((word) => word.length > 2);
   return text.replace(/[\p{L}\p{N}_]+/gu, (word) => {
     const low = word.toLowerCase();
-    return wanted.some((stem) => low.startsWith(stem.replace(/i$/, '')) || low === stem)
-      ? style.strong(word)
-      : word;
+    return wanted.some((one) => low.startsWith(one)) ? style.strong(word) : word;
   });
 }
 

@@ -1,5 +1,5 @@
 import { synonymsOf } from './synonyms.js';
-import { flat, type Query, readQuery, termsOf } from './terms.js';
+import { flat, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
 
 /** A text that recall can find. */
 export interface Document {
@@ -112,7 +112,7 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
       const key = `${document.source} ${document.id}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own) });
+      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own, query) });
       if (hits.length > options.limit) break;
     }
   }
@@ -303,22 +303,27 @@ function explain(
   document: Document,
   wanted: Wanted,
   own: ReadonlyMap<number, number>,
+  query: Query,
 ): string[] {
-  if (own.has(doc)) return matches(document, wanted);
+  if (own.has(doc)) return matches(document, wanted, query);
   const near = neighborsOf(doc).map(([other, weight]) => ({ other, value: weight * (own.get(other) ?? 0) }));
   const best = near.sort((a, b) => b.value - a.value)[0]?.other ?? doc;
   const neighbor = corpus.documents([best]).get(best);
-  return neighbor ? [`beside: ${matches(neighbor, wanted).join(', ')}`] : [];
+  return neighbor ? [`next to: ${matches(neighbor, wanted, query).join(', ')}`] : [];
 }
 
-function matches(document: Document, wanted: Wanted): string[] {
-  const has = new Set(termsOf(textOf(document)));
+/** In the words of the document, not their stems. */
+function matches(document: Document, wanted: Wanted, { words: said }: Query): string[] {
+  const text = textOf(document);
+  const [has, words] = [new Set(termsOf(text)), wordsByTerm(text)];
   return [...wanted].flatMap(([asked, terms]) =>
     [...terms]
       .filter(([term]) => has.has(term))
-      .map(([term, weight]) =>
-        term === asked ? term : `${term} (${weight === SYNONYM ? 'like' : 'goes with'} ${asked})`,
-      ),
+      .map(([term, weight]) => {
+        const word = words.get(term)?.toLowerCase() ?? term;
+        if (term === asked) return word;
+        return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${said.get(asked)?.toLowerCase() ?? asked})`;
+      }),
   );
 }
 

@@ -146,8 +146,10 @@ export const forgetIndex = ({ layout }: Context): void => removeQuietly(recallFi
 
 /** Damage, or a disk that takes no writes. */
 export const isDatabaseError = (error: unknown): boolean => {
-  const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown };
-  return /^SQLITE_|^E[A-Z]+$/.test(String(code)) || kind === 'outside';
+  const { code, kind, message } = (error ?? {}) as { code?: unknown; kind?: unknown; message?: unknown };
+  // libsql has no code for a file that it cannot open.
+  const isUnopened = /^ConnectionFailed\(/.test(String(message));
+  return isUnopened || /^SQLITE_|^E[A-Z]+$/.test(String(code)) || kind === 'outside';
 };
 
 export class SearchIndex implements Corpus {

@@ -57,8 +57,18 @@ function termOf(part: string): string | null {
   return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
 }
 
+/** By term, the first word of a text that has it, as it is written there. */
+export function wordsByTerm(text: string): Map<string, string> {
+  const words = new Map<string, string>();
+  for (const word of text.match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [])
+    for (const term of termsOf(word)) if (!words.has(term)) words.set(term, word);
+  return words;
+}
+
 export interface Query {
   terms: string[];
+  /** How the query writes its terms. */
+  words: ReadonlyMap<string, string>;
   /** Quoted: the text must contain them as they are, apart from case and white space. */
   phrases: string[];
   /** A kind of document, such as `note` or `commit`. */
@@ -76,7 +86,10 @@ const FILTER = /(?:^|\s)(tier|session|file|since):("[^"]*"|\S+)/gi;
 
 /** Parses filters and quoted phrases. Everything else is plain text: `AND`, `NEAR`, `*` and brackets have no meaning. */
 export function readQuery(text: string): Query {
-  const query: Query = { terms: [], phrases: [], tier: null, session: null, file: null, since: null };
+  const query: Query = {
+    ...{ terms: [], words: new Map(), phrases: [] },
+    ...{ tier: null, session: null, file: null, since: null },
+  };
   const rest = text.slice(0, MAX_QUERY).replace(FILTER, (_, name: string, value: string) => {
     query[name.toLowerCase() as 'tier'] = value.replace(/"/g, '');
     return ' ';
@@ -85,6 +98,7 @@ export function readQuery(text: string): Query {
     .map(([, phrase]) => flat(phrase as string))
     .filter(Boolean);
   query.terms = [...new Set(termsOf(rest))];
+  query.words = wordsByTerm(rest);
   return query;
 }
 

@@ -23,7 +23,7 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
 }
 
 const WORDS = {
-  continue: 'nothing that the checkpoint proved is broken beyond a fix',
+  continue: 'what the checkpoint proved holds, but for what you can fix here',
   rollback: 'roll back to the checkpoint',
   alert: 'a human has to look first; nothing is done',
 } as const;
@@ -76,9 +76,10 @@ function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
 function renderDone({ decision, backup_ref, commit, next }: Recovered, style: Style): string {
   const todo = next.map((line) => `  ${oneLine(line, 400).replace(' # ', '   # ')}`);
   if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
-  if (decision === 'continue') return ['Go on. To do:', ...todo].join('\n');
+  if (decision === 'continue')
+    return ['Go on. To do:', ...todo, style.dim('Rather go back: forge recover --rollback')].join('\n');
   if (backup_ref === undefined) return 'Nothing was done.';
-  const what = commit ? `commit ${commit.slice(0, 12)}` : 'no commit was needed';
+  const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD is the checkpoint, so only files changed';
   const kept = backup_ref === null ? 'nothing differed' : `all that changed is in ${backup_ref}`;
   return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...todo].join('\n');
 }
@@ -88,7 +89,7 @@ export function renderUndone(
   style: Style,
 ): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
-  const what = `${plural(files, 'file')} to the state before ${action} (${undone})${made}`;
+  const what = `the state before ${action}: ${plural(files, 'file')}${made} (${undone})`;
   if (planned) return `would bring back ${what}`;
   return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
 }

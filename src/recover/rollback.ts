@@ -204,7 +204,7 @@ export interface Undone {
   redo: string;
   /** The commit that takes the rollback's back; null without one, or when HEAD had that tree already. */
   commit: string | null;
-  /** Files that came back byte for byte. */
+  /** How many files were written or removed. */
   files: number;
   /** Only with --dry-run. */
   planned?: true;
@@ -230,7 +230,7 @@ export async function undoRollback(context: Context, found: Found): Promise<Undo
       undone: backup.ref,
       action: String(note.why),
       redo: 'forge undo',
-      files: note.files.length,
+      files: new Set([...move.write.keys(), ...move.remove, ...more]).size,
     };
     await requirePossible(place, bench, move, { kept: note.files, commit: backup.ref });
     if (context.disk.dryRun) return { ...done, commit: null, ref: null, planned: true as const };

@@ -41,7 +41,7 @@ export const group: Group = {
 };
 
 /** The workflow for an agent that has only a shell. A test types each line. */
-const PRIME = `forge keeps the memory of this project in .forge/. Never edit .forge/memory yourself.
+const PRIME = `forge keeps the memory of this project in .forge/ (forge init makes it). Never edit .forge/memory yourself.
 
     forge start                    the task, what the last session left, what is known
     forge start F-1                the same, for that feature

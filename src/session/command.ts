@@ -173,13 +173,9 @@ function renderEnd(
     rows.push(
       `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
     );
-  if (candidates.length > 0) rows.push('Candidates, to confirm at the end of a session that saw the same:');
-  rows.push(
-    ...candidates.map(
-      (candidate) =>
-        `  ${describeCandidate(candidate)}   ${style.command(`forge end --confirm ${candidate.id}`)}`,
-    ),
-  );
+  if (candidates.length > 0)
+    rows.push('What may be a lesson. When a later session sees the same again, end it with --confirm ID:');
+  rows.push(...candidates.map((candidate) => `  ${describeCandidate(candidate)}`));
   return rows.join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { refused } from '../core/error.js';
-import { escapeControls } from '../core/text.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { TrustItem, TrustReport } from '../index.js';
 import { diffLines } from './rules.js';
 
@@ -41,8 +41,18 @@ function render({ items, digest, trusted }: TrustReport, style: Style): string {
   const state = trusted
     ? style.good('All of it is approved.')
     : style.warn('Not all of it is approved: forge trust');
-  return `${items.map((item) => renderItem(item, style)).join('\n')}\n\n${state}\nFORGE_TRUST=${digest}`;
+  const open = items.filter((item) => item.state !== 'trusted');
+  const text = items.map((item) => renderItem(item, style)).join('\n');
+  // At the end, where a long script has not pushed it off the screen.
+  const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
+  return [text, ...summary, '', state, `FORGE_TRUST=${digest}`].join('\n');
 }
+
+const summarize = ({ name, content }: TrustItem): string => {
+  const lines = content.trimEnd().split('\n');
+  const what = lines.length > 1 ? plural(lines.length, 'line') : (lines[0] ?? '');
+  return `  ${escapeControls(name)}: ${escapeControls(oneLine(what, 100))}`;
+};
 
 /** The whole content, because a person approves it. Escapes are shown, not sent to the terminal. */
 function renderItem({ name, kind, state, before, content }: TrustItem, style: Style): string {

@@ -47,6 +47,7 @@ describe('README.md and docs/tour.md', () => {
       'forge start',
       'forge log',
       'forge done',
+      'git add',
       'forge end',
     ]);
     expect(type(commands, place).at(-1)).toContain('Session end: Login works');

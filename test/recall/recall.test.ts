@@ -245,7 +245,7 @@ describe('forge recall', () => {
     expect(ids(false)).not.toContain('d5');
     expect(ids(true)).toContain('d5');
     const hit = find(documents, 'kestrel').find(({ document: { id } }) => id === 'd5');
-    expect(hit?.why).toEqual(['falcon (goes with kestrel)']);
+    expect(hit?.why).toEqual(['falconer (goes with kestrel)']);
   });
 
   it.each([

@@ -69,7 +69,8 @@ describe('a governed loop', () => {
       knowledge_conflict_detected: true,
       memory_integrity_status: 'intact',
       by_classification: { SUCCESS: 24, GOVERNANCE_VIOLATION: 1 },
-      counts: { cycles: 25, breaches: 1 },
+      counts: { cycles: 25 },
+      breaches: [expect.objectContaining({ kind: 'breach' })],
     });
     expect(report.cycles[6]).toMatchObject({
       classification: 'GOVERNANCE_VIOLATION',

@@ -19,7 +19,9 @@ async function pushHead(project: Project) {
 
 function commitSecret(project: Project): void {
   project.write('key.txt', `${SAMPLES.secret()}\n`);
-  commit(project);
+  project.git('add', '-A');
+  // Past the hook that looks at what is staged.
+  project.git('commit', '-q', '--no-verify', '-m', 'Add a key');
 }
 
 const SECRET = /^ {2}\w{10} key\.txt:1: /m;

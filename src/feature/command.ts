@@ -57,7 +57,7 @@ const waysToProve = (id: string, style: Style): string =>
   columns(
     [
       [`forge feature edit ${id} --test "COMMAND"`, 'use a test that fails without the work'],
-      [`forge done ${id}`, 'break the work, see the test fail, restore it, see it pass'],
+      [`forge done ${id}`, 'twice: with the work broken, then restored'],
       [`forge feature confirm ${id}`, 'accept the test (for a person)'],
     ].map(([line = '', why]) => [style.command(line), style.dim(`# ${why}`)]),
     '    ',
@@ -193,10 +193,13 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
 }
 
+const noTest = (id: string, style: Style): string =>
+  `  no test yet: ${style.command(`forge feature edit ${id} --test "COMMAND"`)}  ${style.dim('# one that fails until it is built')}`;
+
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
   const list = renderList({ features }, style, {});
   const id = features[0]?.id ?? '';
-  if (!first_run) return list;
+  if (!first_run) return features[0]?.tests?.length ? list : `${list}\n${noTest(id, style)}`;
   const { result, reason = '', line, command } = first_run;
   const shown = oneLine(command, 100);
   if (result === 'failed') {
@@ -263,7 +266,7 @@ export const group: Group = {
       run: (call, id) => edit(call, id as string),
       render: renderAdded,
     }),
-    command<{ removed: Feature }>({
+    command<{ removed: Feature; undo: string | null }>({
       name: 'remove',
       args: ['<id>'],
       summary: 'Remove a feature that no other feature waits for',
@@ -279,7 +282,8 @@ export const group: Group = {
             .catch((error: Error) => call.say(error.message));
         return result;
       },
-      render: ({ removed }) => `removed ${removed.id}  ${oneLine(removed.name, 100)}`,
+      render: ({ removed, undo }, style) =>
+        `removed ${removed.id}  ${oneLine(removed.name, 100)}   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
     }),
     command<{ features: Feature[]; known: string[] }>({
       name: 'import',

@@ -104,10 +104,9 @@ export function nextSteps(
   { parts, features }: { parts: readonly Part[]; features: readonly string[] },
   found: Findings,
 ): string[] {
-  const test = found.test === null ? '' : ` --test ${JSON.stringify(found.test.command)}`;
   const add = found.features
     ? formatArgv(['forge', 'init', '--features', found.features.file])
-    : `forge feature add "First thing to build"${test}`;
+    : 'forge feature add "First thing to build"';
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),

@@ -259,7 +259,7 @@ export const group: Group = {
       run: (call, id) => call.forge().session.show({ id: id as string }),
       render: renderDetail,
     }),
-    command<{ session: { id: string } }>({
+    command<{ session: { id: string }; undo: string | null }>({
       name: 'discard',
       args: ['[id]'],
       summary:
@@ -267,7 +267,8 @@ export const group: Group = {
       example: 'forge session discard',
       writes: true,
       run: (call, id) => call.forge().session.discard(id === undefined ? {} : { id }),
-      render: ({ session }, style) => `${style.good('✓')} Session ${session.id} discarded; its archive stays`,
+      render: ({ session, undo }, style) =>
+        `${style.good('✓')} Session ${session.id} discarded; its archive stays   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
     }),
   ],
 };

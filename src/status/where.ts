@@ -108,7 +108,7 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
   const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
   const { task } = nextTask(context);
   return [
-    ...(features.length === 0 ? ['forge feature add "First thing to build" --test "COMMAND"'] : []),
+    ...(features.length === 0 ? ['forge feature add "First thing to build"'] : []),
     ...(running ? ['forge log "what you just did"'] : []),
     ...(!running && interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : []),
     ...(running ? [] : ['forge start']),

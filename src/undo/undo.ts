@@ -73,32 +73,32 @@ async function rehearse(context: Context, work: (dry: Context) => unknown): Prom
 export async function removeFeatureKept(
   context: Context,
   input: { id: string },
-): Promise<{ removed: Feature }> {
+): Promise<{ removed: Feature; undo: string | null }> {
   await rehearse(context, (dry) => removeFeature(dry, input));
   const features = readFeatures(context);
   const feature = requireFeature(features, input.id);
   const at = features.indexOf(feature);
-  await keepFiles(context, {
+  const kept = await keepFiles(context, {
     why: 'feature remove',
     subject: `Before feature remove ${feature.id}`,
     feature,
     at,
   });
-  return removeFeature(context, input);
+  return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
 /** As `session discard`, with the session's files on a backup ref first. */
 export async function discardSessionKept(
   context: Context,
   input: { id?: string } = {},
-): Promise<ReturnType<typeof discardSession>> {
+): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
   await rehearse(context, (dry) => discardSession(dry, input));
   const running = readRunning(context);
   const isRunning = running && [undefined, running.id, sessionName(running.id)].includes(input.id);
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
   const about = { why: 'session discard', subject: `Before session discard ${id}` };
-  await keepFiles(context, about, filesOf(context, id));
-  return discardSession(context, input);
+  const kept = await keepFiles(context, about, filesOf(context, id));
+  return { ...discardSession(context, input), undo: kept && 'forge undo' };
 }
 
 /** All that a discard may change. */

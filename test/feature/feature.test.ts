@@ -59,7 +59,7 @@ describe('forge feature', () => {
       storedFeature(project, 'FORGE-001'),
     );
     expect((await runForge(project, ['feature', 'remove', 'FORGE-002'])).stdout).toBe(
-      'removed FORGE-002  From stdin\n',
+      'removed FORGE-002  From stdin   # back with: forge undo\n',
     );
     expect(project.json<{ features: StoredFeature[] }>(FEATURES).features.map(({ id }) => id)).toEqual([
       'FORGE-001',

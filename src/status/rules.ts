@@ -131,6 +131,8 @@ interface FeatureFacts {
   next: string;
 }
 
+const NEVER_FAILED = ': the tests pass, and were never seen to fail';
+
 /** Of the started features more than 80 % pass: green; less than 50 %: red. Compared in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const { counts, claims, unproven = [], byHand = [], next } = facts;
@@ -139,8 +141,13 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const started = total - waiting;
   if (total === 0) return [neutral('there are no features yet')];
   if (started === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
-  if (counts.in_progress === started && claims.length + unproven.length === 0)
-    return [neutral(`${plural(started, 'feature')} in progress, none verified yet`)];
+  if (counts.in_progress === started && claims.length === 0) {
+    const verified = unproven.length > 0 ? 'proven' : 'verified';
+    return [
+      neutral(`${plural(started, 'feature')} in progress, none ${verified} yet`),
+      ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
+    ];
+  }
   const percent = Math.floor((passing * 100) / started);
   const of = waiting === 0 ? plural(total, 'feature') : `${started} started`;
   const rest = waiting === 0 ? '' : `, ${waiting} not started`;
@@ -151,7 +158,7 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   return [
     isGreen ? green(reason) : isYellow ? yellow(reason, next) : red(reason, next),
     ...doubt(claims, ': marked passing, but not by a run of the current tests', 'done'),
-    ...doubt(unproven, ': the tests pass, and were never seen to fail', 'feature confirm'),
+    ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
     ...doubt(byHand, '', 'done'),
   ];
 }

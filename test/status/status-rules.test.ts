@@ -115,6 +115,16 @@ describe('VIS-01 features', () => {
   });
 
   it.each([
+    [[], 'neutral', '2 features in progress, none verified yet'],
+    [['F-1'], 'yellow', 'F-1: the tests pass, and were never seen to fail'],
+  ])('VIS-01 FEA-05 is not red while all work is in progress (unproven: %j)', (unproven, color, reason) => {
+    const all = { ...counts(0, 0), in_progress: 2 };
+    const remarks = judgeFeatures({ counts: all, claims: [], unproven, next: 'forge next' });
+    expect(colorOf(remarks)).toBe(color);
+    expect(remarks.map((remark) => remark.reason).join()).toContain(reason);
+  });
+
+  it.each([
     [0, 0, 3, 'neutral', '3 features, none started'],
     [1, 0, 9, 'green', '1 of 1 started passes (100 %), 9 not started'],
     [4, 1, 5, 'yellow', '4 of 5 started pass (80 %), 5 not started'],

@@ -254,7 +254,8 @@ function asTyped(names: readonly string[]): string {
 function withQuotes(command: Command, argv: readonly string[]): string | null {
   const { args, registeredArguments } = command;
   const last = registeredArguments.at(-1);
-  if (!last || !['text', 'name', 'query', 'value'].includes(last.name())) return null;
+  if (!last) return withQuotedOptions(argv.slice(argv.indexOf(command.name()) + 1));
+  if (!['text', 'name', 'query', 'value'].includes(last.name())) return null;
   // `feature add Login works now`: a word in lower case is not an id.
   const isText = !last.required && /^\p{L}+\p{Ll}\p{L}*$/u.test(args[0] ?? '');
   const ids = isText ? 0 : registeredArguments.length - 1;
@@ -267,4 +268,20 @@ function withQuotes(command: Command, argv: readonly string[]): string | null {
   const text = args.slice(ids).join(' ');
   const quoted = /["$`\\\n]/.test(text) ? '"TEXT"' : `"${text}"`;
   return [...args.slice(0, ids), quoted, ...(options.length > 0 ? [formatArgv(options)] : [])].join(' ');
+}
+
+/** `end --learned a b` → `--learned "a b"`. Null where no option comes first. */
+function withQuotedOptions(words: readonly string[]): string | null {
+  if (!words[0]?.startsWith('--') || words.some((word) => /["$`\\\n]/.test(word))) return null;
+  const groups: string[][] = [];
+  for (const word of words) {
+    if (word.startsWith('-')) groups.push([word]);
+    else groups.at(-1)?.push(word);
+  }
+  return groups
+    .filter(([flag]) => flag !== '--json')
+    .map(([flag = '', ...values]) =>
+      values.length > 1 ? `${flag} "${values.join(' ')}"` : formatArgv([flag, ...values]),
+    )
+    .join(' ');
 }

@@ -75,6 +75,7 @@ describe('hints', () => {
     [['feature', 'add', 'F-3', '--test', 'make'], 'forge feature add F-3 "NAME" --test make'],
     [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
     [['log', 'did', 'it'], 'forge log "did it"'],
+    [['end', '--learned', 'a', 'b', '--next', 'c'], 'forge end --learned "a b" --next c'],
     [['start', 'write docs'], 'forge start --task "write docs"'],
     [['strat'], 'forge start\nforge --help'],
     [['stop'], 'forge end\nforge --help'],

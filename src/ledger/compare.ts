@@ -144,7 +144,7 @@ export function compare(observation: Observation): Comparison {
       ...describeRecords(
         'missing',
         isMany ? lost : [],
-        (count) => `${count} written here have disappeared; none was restored: forge memory repair`,
+        (count) => `${count} written here have disappeared; none was restored`,
       ),
       ...describeRecords('rewound', others, (count) => `${count} of other writers disappeared with a branch`),
       ...findNotes(observation, away),

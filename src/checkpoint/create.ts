@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { guardCommit } from '../commit/guard.js';
-import { linkCommits } from '../commit/issue-commits.js';
+import { isIssue, linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused } from '../core/error.js';
@@ -229,12 +229,13 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
   const { git } = place;
   await linkCommits(context);
   await guardCommit(context);
+  const id = validId(context, issue);
   for (let attempt = 1; attempt <= 3; attempt++) {
     const tiers = reportTiers(context, await requireVerified(context));
     const outcome = await commitHere(context, {
       folder: place.folder,
       text: {
-        id: validId(context, issue),
+        id,
         subject: 'Memory at a checkpoint',
         what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
         why: message ?? 'A verified state is marked, to come back to.',
@@ -242,6 +243,7 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
         ledger: ledgerHeads(context),
       },
       session: readRunning(context)?.id,
+      linear: linearOf(context, id),
     });
     if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
     if ('unsigned' in outcome)
@@ -266,14 +268,17 @@ interface OwnCommit {
   folder: string;
   text: Omit<Parameters<typeof formatCommitMessage>[0], 'learned' | 'backtrace'>;
   session: string | null | undefined;
-  linear?: string;
+  linear: string;
   parentNote?: string;
 }
+
+/** The `Linear:` of a commit's backtrace: its subject may also name a feature or a session. */
+const linearOf = (context: Context, id: string): string => (isIssue(context, id) ? id : 'none');
 
 /** A commit of one folder in forge's form. */
 async function commitHere(
   context: Context,
-  { folder, text, session, linear = 'none', parentNote }: OwnCommit,
+  { folder, text, session, linear, parentNote }: OwnCommit,
 ): Promise<CommitOutcome> {
   const { repository, git, world } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
@@ -317,7 +322,7 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
       updated: [shown(layout, path)],
     },
     session,
-    linear: closed.includes(id) ? id : 'none',
+    linear: closed.includes(id) ? id : linearOf(context, id),
     parentNote: `the verified state is ${commit.slice(0, 12)}`,
   });
 }

@@ -146,7 +146,8 @@ const DOUBTFUL: readonly (ContentRule & { pattern: RegExp })[] = [
   {
     name: 'rejected_alternative',
     says: 'reads like a rejected alternative; keep only what holds now',
-    pattern: /\b(?:instead of|rather than|we (?:considered|rejected|decided against)|alternatively)\b/i,
+    pattern:
+      /\b(?:instead of|rather than|we (?:considered|rejected|decided against)|rejected (?:alternatives?|options?)|alternatively)\b/i,
   },
   {
     name: 'example',

@@ -43,7 +43,7 @@ const MAX_PAGES = 40;
 /** LIN-03: gets the issues that are assigned to this person, and sends what waits. `dryRun` sends and writes nothing. */
 export async function syncIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
-  const pulled = await pull(context, request);
+  const pulled = await noteFailure(context, () => pull(context, request));
   const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
   return { ...pulled, ...pushed };
 }
@@ -51,7 +51,7 @@ export async function syncIssues(context: Context): Promise<Synced> {
 export async function pullIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
   return {
-    ...(await pull(context, request)),
+    ...(await noteFailure(context, () => pull(context, request))),
     pushed: [],
     queued: readQueue(context).pending.length,
     failed: [],
@@ -62,6 +62,23 @@ export async function pushIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
   const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
   return { pulled: [], conflicts: [], ...pushed };
+}
+
+/** `forge status` shows why Linear could not be read, until it can be (RFC-9060 §8.1). */
+async function noteFailure<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work();
+    const { error, pending } = readQueue(context);
+    if (error && pending.length + waiting(context).length === 0) setError(context, null);
+    return result;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'outside') setError(context, error.message);
+    throw error;
+  }
+}
+
+function setError(context: Context, error: string | null): void {
+  if (!context.disk.dryRun) changeQueue(context, (queue) => ({ ...queue, error }));
 }
 
 async function pull(context: Context, request: Request): Promise<Pick<Synced, 'pulled' | 'conflicts'>> {

@@ -181,7 +181,7 @@ export function isOrphan(
 }
 
 interface LinearFacts {
-  /** Why something waits to be sent to Linear. */
+  /** Why the last sync with Linear failed. */
   syncError: string | null;
   /** The number of active issues. */
   active: number;

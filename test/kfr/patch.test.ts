@@ -229,6 +229,7 @@ describe('a patch', () => {
   it.each([
     ['rationale', 'Use sid because the old one leaks'],
     ['rejected_alternative', 'Use sid instead of uid'],
+    ['rejected_alternative', 'Rejected alternative: Redis'],
     ['example', 'Names are short, e.g. sid'],
     ['history', 'The cookie was previously uid'],
     ['narrative', 'I tried sid'],

@@ -40,6 +40,17 @@ describe('the views of memory', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact' });
   });
 
+  it('LTM-10 the execution view drops older cycles as new ones come, and a follow-up start reports no edit', async () => {
+    const project = await makeForge();
+    await start(project);
+    await recordMany(project, 1001);
+    await record(project);
+    const tasks = linesIn(project).map((line) => (JSON.parse(line) as { task_id: string }).task_id);
+    expect([tasks.length, tasks[0], tasks.at(-1)]).toEqual([1000, 'T3', 'A']);
+    expect(await start(project)).toEqual([]);
+    expect(linesIn(project)).toHaveLength(1000);
+  });
+
   it('LTM-01 an edit of a view has no effect, is reported at session start, and is gone then', async () => {
     const project = await makeForge();
     const { execution } = await record(project);

@@ -156,6 +156,24 @@ describe('forge linear, with Linear', () => {
     expect((await issues(project))[0]?.linear_id).toBe('APP-1');
   });
 
+  it('VIS-01 LIN-03 status is red after a pull that failed, until one succeeds', async () => {
+    const server = await startLinear([{ title: 'Wire the login' }]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    const colorOf = async () =>
+      /"name":"linear","color":"(\w+)"/.exec((await runForge(project, ['status', '--json'])).stdout)?.[1];
+    const before = await colorOf();
+    server.fault = 'error';
+    for (const command of ['pull', 'sync']) {
+      expect((await run(project, server, command)).exitCode).toBe(6);
+      expect(await colorOf()).toBe('red');
+      server.fault = 'none';
+      expect((await run(project, server, command)).exitCode).toBe(0);
+      expect(await colorOf()).toBe(before);
+      server.fault = 'error';
+    }
+  });
+
   it.each(FAULTS)('B-72 %s: exit 6, one clear line, the issue is kept', async (_, fault, expected) => {
     const server = await startLinear();
     const project = await makeForge();

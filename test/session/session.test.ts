@@ -83,6 +83,18 @@ describe('forge start', () => {
     });
   });
 
+  it('SES-01 names the command that finishes the task, which differs for a feature and an issue', async () => {
+    const project = await withFeature();
+    const next = async (id: string): Promise<string> => {
+      const { stdout } = await runForge(project, ['session', 'start', id], { terminal: true });
+      await runForge(project, ['session', 'discard']);
+      return /^Next:\n[\s\S]*/m.exec(stdout)?.[0] ?? '';
+    };
+    expect(await next('FORGE-001')).toContain('  forge done FORGE-001\n');
+    await forgeJson(project, ['linear', 'new', 'Wire the logout']);
+    expect(await next('LOCAL-1')).toContain('  forge linear done LOCAL-1\n');
+  });
+
   it('SES-01 --task is the task; a focus that was set before stands', async () => {
     const goal = await withFeature();
     await forgeJson(goal, ['session', 'start', '--task', 'Tidy up']);

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import { containerOf, record } from '../support/memory.js';
+import { containerOf, record, recordMany } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { component, statusOf } from '../support/statuses.js';
 
@@ -35,6 +35,15 @@ describe('forge status and the ledgers', () => {
     expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
     expect(told.reasons[0]).toMatch(/^memory is halted: /);
     expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○··◐·\n');
+  });
+
+  it('VIS-01 LTM-04 many lost records are yellow, as memory verify leaves them to a person', async () => {
+    const project = await makeForge();
+    await recordMany(project, 21);
+    project.git('clean', '-qfdx', '.forge/memory');
+    const told = await component(project, 'long-term');
+    expect([told.color, told.fix]).toEqual(['yellow', ['forge memory verify']]);
+    expect(told.reasons[0]).toMatch(/^2\d records written here have disappeared; none was restored$/);
   });
 
   it('VIS-01 what was found intact is not read again, and what changed since is', async () => {

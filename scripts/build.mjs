@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|(ui|undo|finding)\/command|learning\/facts|ledger\/rows|session\/history|status\/(tree|command-watch)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -51,7 +51,7 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
+const APART = ['@hono/node-server', 'execa', 'hono', 'picomatch', 're2js', 'simple-git', 'yaml'];
 
 const librariesApart = {
   name: 'libraries-apart',

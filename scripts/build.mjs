@@ -96,12 +96,26 @@ const library = (dist) =>
     },
   });
 
+/** The page of `forge ui`: one script and one style. */
+const page = (dist) =>
+  bundle({
+    entryPoints: { page: 'src/ui/page/main.tsx' },
+    outdir: join(dist, 'ui'),
+    platform: 'browser',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    format: 'iife',
+    tsconfig: 'src/ui/page/tsconfig.json',
+    external: [],
+    mainFields: ['browser', 'module', 'main'],
+  });
+
 async function buildAll(dist) {
   const bundles = [
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
     library(dist),
+    page(dist),
   ];
   // A bundle that is still being written would bring a discarded draft back.
   await Promise.allSettled(bundles);

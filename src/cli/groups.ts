@@ -28,6 +28,7 @@ export const GROUPS: readonly GroupEntry[] = [
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
     status: ['Show memory health, and how to fix it', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
+    ui: ['Show memory as a page in a browser', () => import('../ui/command.js')],
     briefing: [
       'Show where the work stands, within a token budget',
       () => import('../session/command-briefing.js'),
@@ -77,6 +78,10 @@ export const GROUPS: readonly GroupEntry[] = [
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
+    export: [
+      'Write the memory page, or a handoff, as a file',
+      async () => ({ group: (await import('../ui/command.js')).exportGroup }),
+    ],
     import: ['Import notes and tasks of other tools', () => import('../import/command.js')],
     recall: ['Search memory', () => import('../recall/command.js')],
     finding: ['Manage what agents found out with their tools', () => import('../finding/command.js')],
@@ -120,7 +125,7 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
 /** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
-  ['Look', ['status', 'kfr', 'memory']],
+  ['Look', ['status', 'ui', 'kfr', 'memory']],
   ['Keep, and go back', ['checkpoint', 'undo', 'commit']],
   ['Set up', ['agent', 'doctor']],
 ];

@@ -7,7 +7,7 @@ import { pageFile } from '../core/templates.js';
 import type { Diagnosis, Forge, ForgeError, LogRow } from '../index.js';
 import { ROUTES, type Route, type Source, writeCsv } from './api.js';
 import { type Live, watchMemory } from './live.js';
-import { PAGE_POLICY, plainPage, servedPage } from './shell.js';
+import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
 
 export interface PageOptions {
   /** Opens `.forge/` without writing. */
@@ -277,7 +277,7 @@ function openPage(context: Context, keys: Keys): Response {
   const token = context.req.query('token');
   const cookie = token === undefined ? null : keys.exchange(token);
   if (cookie !== null) context.header('Set-Cookie', cookie);
-  if (cookie !== null || (token !== undefined && keys.opens(context))) return context.redirect('/', 303);
+  if (cookie !== null || (token !== undefined && keys.opens(context))) return context.html(enteringPage());
   if (token === undefined && keys.opens(context)) return context.html(servedPage());
   const why =
     'The address that forge ui prints opens the page once. It was opened before, or belongs to a server that has ended. Type "forge ui" for a new one.';

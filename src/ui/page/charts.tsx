@@ -5,8 +5,14 @@ import { bytes, Card, Empty, Shown } from './parts.js';
 
 type Series = Answers['charts']['features'];
 
-const css = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A canvas knows no variables. */
+function css(name: string): string {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
 
 const COLORS: Record<string, string> = {
   ...{ passing: '--green', SUCCESS: '--green', PARTIAL_SUCCESS: '--blue', FAILURE: '--red' },
@@ -63,6 +69,9 @@ function drawInto(
   bars: boolean,
   format: (v: number) => string,
 ) {
+  const [start = 0, end = 0] = [at[0], at.at(-1)];
+  const margin = Math.max(60, (end - start) / Math.max(1, at.length - 1) / 2);
+  const time = (value: number): string => stamp(value).slice(...(end - start > 172_800 ? [5, 10] : [11, 16]));
   const axis = { stroke: css('--dim'), grid: { stroke: css('--line'), width: 1 }, ticks: { show: false } };
   // One point makes no line.
   const points = at.length < 3;
@@ -71,9 +80,12 @@ function drawInto(
   const order = names.map((_, i) => (bars ? names.length - 1 - i : i));
   const options: uPlot.Options = {
     ...{ width: node.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { show: false } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, max) * 1.1] } },
+    scales: {
+      x: { range: () => [start - margin, end + margin] },
+      y: { range: (_, __, max) => [0, Math.max(1, max) * 1.1] },
+    },
     axes: [
-      axis,
+      { ...axis, space: 70, values: (_, ticks) => ticks.map(time) },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((v) => (Number.isInteger(v) ? format(v) : '')) },
     ],
     series: [

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { escapeControls } from '../../core/text.js';
 import type { Answers } from '../schemas.js';
 
 export type { Answers } from '../schemas.js';
@@ -8,10 +9,14 @@ export interface Problem {
   hint?: string | undefined;
 }
 
+/** Text that would hide or reorder what stands around it is shown as its numbers (B-06). */
+const parse = (text: string): unknown =>
+  JSON.parse(text, (_, value) => (typeof value === 'string' ? escapeControls(value) : value));
+
 /** The answers inside an exported page, by their addresses; null on a served page. */
 const embedded: Record<string, object> | null = (() => {
   const text = document.getElementById('data')?.textContent;
-  return text ? (JSON.parse(text) as Record<string, object>) : null;
+  return text ? (parse(text) as Record<string, object>) : null;
 })();
 export const isExported = embedded !== null;
 
@@ -21,8 +26,8 @@ export async function ask<K extends keyof Answers>(path: string): Promise<Answer
   const response = await fetch(path).catch(() => {
     throw { message: 'The server does not answer.', hint: 'forge ui' } satisfies Problem;
   });
-  const body = await response.json();
-  if (!response.ok) throw body.error as Problem;
+  const body = parse(await response.text());
+  if (!response.ok) throw (body as { error: Problem }).error;
   return body as Answers[K];
 }
 

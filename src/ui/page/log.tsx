@@ -105,11 +105,11 @@ function LogList({ query }: { query: string }) {
         ref={place}
         onScroll={(event) => setFirst(Math.floor(event.currentTarget.scrollTop / ROW))}
       >
-        <div role="rowgroup" class="inner" style={{ height: pages.total * ROW }}>
+        <div role="rowgroup" class="inner" style={{ height: `${pages.total * ROW}px` }}>
           {shown.map((n) => {
             const row = current.rows.get(n) ?? pages.rows.get(n);
             return (
-              <div role="row" aria-rowindex={n + 1} class="logrow" key={n} style={{ top: n * ROW }}>
+              <div role="row" aria-rowindex={n + 1} class="logrow" key={n} style={{ top: `${n * ROW}px` }}>
                 {row ? <Cells row={row} /> : <span role="cell">…</span>}
               </div>
             );

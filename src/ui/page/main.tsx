@@ -206,7 +206,8 @@ function Page() {
       </button>
       <header class="top">
         <p class="project">
-          <strong>{project ?? 'forge'}</strong> {data?.project.branch && <code>{data.project.branch}</code>}
+          <span class="brand">forge</span> <strong>{project}</strong>{' '}
+          {data?.project.branch && <code>{data.project.branch}</code>}
         </p>
         <Live />
         <ThemeChoice />

@@ -27,14 +27,17 @@ const PROMISES: Record<string, string> = {
 const Health = ({ health }: Pick<Overview, 'health'>) => (
   <ul class="health">
     {health.map(({ name, color, reasons, fix }) => (
-      <li key={name} class={color}>
+      <li key={name}>
         <h3>
-          <Badge tone={color}>{name}</Badge> <small>{PROMISES[name]}</small>
+          <Badge tone={color}>{name}</Badge>
+          <small>{PROMISES[name]}</small>
         </h3>
-        {reasons.map((reason) => (
-          <p key={reason}>{reason}</p>
-        ))}
-        {fix.length > 0 && <Commands lines={fix} />}
+        <div>
+          {reasons.map((reason) => (
+            <p key={reason}>{reason}</p>
+          ))}
+          {fix.length > 0 && <Commands lines={fix} />}
+        </div>
       </li>
     ))}
   </ul>

@@ -17,18 +17,22 @@ export const many = (count: number, word: string, words = `${word}s`): string =>
 /** The commands that forge names, as a person types them. */
 export function Command({ line }: { line: string }) {
   const [copied, setCopied] = useState(false);
+  const [typed = '', note] = line.split(/\s+# /);
   const copy = async () => {
-    await navigator.clipboard.writeText(line.replace(/\s+#.*$/, ''));
+    await navigator.clipboard.writeText(typed);
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
   return (
-    <span class="command">
-      <code>{line}</code>
-      <button type="button" onClick={copy} aria-label={`Copy ${line}`}>
-        {copied ? 'copied' : 'copy'}
-      </button>
-    </span>
+    <>
+      <span class="command">
+        <code>{typed}</code>
+        <button type="button" onClick={copy} aria-label={`Copy ${typed}`}>
+          {copied ? 'copied' : 'copy'}
+        </button>
+      </span>
+      {note && <small class="dim">{note}</small>}
+    </>
   );
 }
 

@@ -40,7 +40,7 @@ function Evidence({ feature }: { feature: Feature }) {
       </>
     );
   const waits = blockers(feature);
-  if (waits.length > 0) return <>waits for {waits.join(', ')}</>;
+  if (waits.length > 0) return <>after {waits.join(', ')}</>;
   return <>{tests.length === 0 ? 'no test yet' : many(tests.length, 'test')}</>;
 }
 

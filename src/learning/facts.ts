@@ -95,7 +95,9 @@ async function toLink(
   const { cycle, task_id, classification, at = null, execution, evidence } = record;
   const run = executions.get(String(execution))?.record;
   const commands = Array.isArray(evidence)
-    ? evidence.flatMap((one: { command?: unknown }) => (typeof one?.command === 'string' ? [one.command] : []))
+    ? evidence.flatMap((one: { command?: unknown }) =>
+        typeof one?.command === 'string' ? [one.command] : [],
+      )
     : [];
   return {
     cycle: typeof cycle === 'number' ? cycle : null,

@@ -120,7 +120,7 @@ export const ROUTES: readonly Route[] = [
   // Events over NATS have a page of their own once they are set up.
   route('/api/fleet', 'fleet', 'Whether events of other machines arrive here', async () => ({
     set_up: false,
-    command: 'forge help events',
+    command: 'forge fleet',
   })),
 ];
 

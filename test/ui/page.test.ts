@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     const server = await servePage(project);
     const { page } = await openPage(server.url);
     await goTo(page, '#/features');
-    await page.getByText('live: changes show by themselves').waitFor();
+    await page.getByTitle('Changes show by themselves').waitFor();
     await runForge(project, ['feature', 'add', 'NEW', 'Came while you looked']);
     await page.getByText('Came while you looked').waitFor();
     await expect
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await runForge(project, ['kfr', 'patch', '--add', 'Constraint:Never charge twice']);
     await page.getByRole('region', { name: 'Constraints' }).getByText('Never charge twice').waitFor();
     await server.close();
-    await page.getByText(/connecting|ended/).waitFor();
+    await page.getByText(/^(connecting …|ended)$/).waitFor();
   });
 
   it('VIS-02 goes everywhere by keyboard', async () => {

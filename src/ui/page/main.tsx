@@ -37,19 +37,21 @@ const VIEWS: readonly View[] = [
       ]),
 ];
 
-const LIVE = {
-  live: 'live: changes show by themselves',
-  still: 'not live: reload to see changes',
-  lost: 'connecting …',
-  closed: 'the server has ended',
-  exported: 'a copy, made once',
+const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: string]> = {
+  live: ['live', 'Changes show by themselves'],
+  still: ['not live', 'The folders cannot be watched: reload to see changes'],
+  lost: ['connecting …', 'The server does not answer'],
+  closed: ['ended', 'The server has ended'],
+  exported: ['a copy', 'Written by forge export html'],
 };
 
 function Live() {
   const { live, version } = useLive();
   return (
     <>
-      <span class={`live ${live}`}>{LIVE[live]}</span>
+      <span class={`live ${live}`} title={LIVE[live][1]}>
+        {LIVE[live][0]}
+      </span>
       <span class="hidden" role="status">
         {version > 0 && `Memory changed, ${version}`}
       </span>

@@ -57,8 +57,8 @@ function Now({ overview }: { overview: Overview }) {
             'session',
             session && (
               <>
-                <a href={linkTo('sessions', session.id)}>{session.id}</a>, <Time at={session.started_at} />,
-                held by {session.holder}
+                <a href={linkTo('sessions', session.id)}>{session.id}</a>, <Time at={session.started_at} /> (
+                {session.holder})
               </>
             ),
           ],

@@ -8,7 +8,9 @@ export const short = (id: string): string => id.slice(0, 12);
 
 export function bytes(size: number): string {
   if (size < 10_000) return `${size.toLocaleString('en')} B`;
-  return size < 10_000_000 ? `${Math.round(size / 1000)} KB` : `${(size / 1_000_000).toFixed(size < 100_000_000 ? 1 : 0)} MB`;
+  return size < 10_000_000
+    ? `${Math.round(size / 1000)} KB`
+    : `${(size / 1_000_000).toFixed(size < 100_000_000 ? 1 : 0)} MB`;
 }
 
 export const many = (count: number, word: string, words = `${word}s`): string =>

@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|(ui|undo|finding)\/command|learning\/facts|ledger\/rows|session\/history|status\/(tree|command-watch)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {

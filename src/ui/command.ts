@@ -70,14 +70,17 @@ export const group: Group = {
 };
 
 interface Exported {
-  format: string;
-  /** Without --to. */
+  format?: string;
+  /** Without --to; `export json` is the object itself. */
   text?: string;
   file?: string;
   bytes?: number;
+  [part: string]: unknown;
 }
 
 function sourceOf(call: Call): Source {
+  // For the closing words of a dry run.
+  call.forge();
   const forge = opener(call);
   let rows: ReturnType<Source['rows']> | undefined;
   return {
@@ -91,22 +94,29 @@ function sourceOf(call: Call): Source {
 }
 
 /** Replaces nothing without --yes. */
-function write(call: Call, format: string, text: string): Exported {
+function write(call: Call, format: string, made: string | Record<string, unknown>): Exported {
   const to = call.options.to as string | undefined;
-  if (to === undefined) return { format, text };
+  if (to === undefined) return typeof made === 'string' ? { format, text: made } : made;
   const path = resolve(call.cwd, to);
-  const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\n`);
-  if (call.flags.dryRun) return { format, file: to, bytes: bytes.length };
+  const bytes = Buffer.from(textOf(made).replace(/\n?$/, '\n'));
+  const written = { format, file: to, bytes: bytes.length };
+  if (call.flags.dryRun) return written;
   if (call.flags.yes) removePath(path);
   if (!createFile(path, bytes))
     throw refused('export.in_the_way', `${to} is there already.`, {
       file: to,
-      hint: `Add --yes to replace it.`,
+      hint: `forge export ${format} --to FILE --yes   # replaces it`,
     });
-  return { format, file: to, bytes: bytes.length };
+  return written;
 }
 
-const exporting = (name: string, summary: string, make: (source: Source, call: Call) => Promise<string>) =>
+const textOf = (made: unknown): string => (typeof made === 'string' ? made : JSON.stringify(made, null, 2));
+
+const exporting = (
+  name: string,
+  summary: string,
+  make: (source: Source, call: Call) => Promise<string | Record<string, unknown>>,
+) =>
   command<Exported>({
     name,
     summary,
@@ -114,7 +124,10 @@ const exporting = (name: string, summary: string, make: (source: Source, call: C
     options: [{ flags: '--to <file>', help: 'write this file; default: stdout', values: { paths: 'files' } }],
     writes: true,
     run: async (call) => write(call, name, await make(sourceOf(call), call)),
-    render: ({ text, file, bytes }, style) => text ?? `${style.good('✓')} ${file}  ${bytes} bytes`,
+    render: (value, style) =>
+      value.file === undefined
+        ? (value.text ?? textOf(value))
+        : `${style.good('✓')} ${value.file}  ${value.bytes} bytes`,
   });
 
 export const exportGroup: Group = {
@@ -126,7 +139,7 @@ export const exportGroup: Group = {
       (await import('./export.js')).exportMarkdown(source),
     ),
     exporting('json', 'What the page shows, for programs', async (source, { world }) =>
-      JSON.stringify(await (await import('./export.js')).exportJson(source, world.now()), null, 2),
+      (await import('./export.js')).exportJson(source, world.now()),
     ),
   ],
 };

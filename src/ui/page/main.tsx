@@ -1,11 +1,13 @@
 import { type ComponentChildren, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isExported, linkTo, listen, useAnswer, useLive, useRoute } from './data.js';
-import { FleetView, IssuesView, KnowledgeView, RecallView, SkillsView, TreeView } from './known.js';
-import { LedgerView } from './log.js';
+import { FeaturesView } from './features.js';
+import { KnowledgeView } from './knowledge.js';
+import { LedgerView } from './ledger.js';
+import { FleetView, IssuesView, RecallView, SkillsView, TreeView } from './others.js';
 import { OverviewView } from './overview.js';
 import { Command } from './parts.js';
-import { FeaturesView, KfrView, SessionsView } from './work.js';
+import { KfrView, SessionsView } from './sessions.js';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 

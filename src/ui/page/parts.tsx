@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Answer, Problem } from './data.js';
+import { type Answer, linkTo, type Problem } from './data.js';
 
 export type Tone = 'neutral' | 'green' | 'yellow' | 'red' | 'accent';
 
@@ -135,4 +135,11 @@ export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value:
         </div>
       ))}
   </dl>
+);
+
+/** A record by the start of its id, with a link to it. */
+export const ShortId = ({ id }: { id: string }) => (
+  <a href={linkTo('ledger', id)}>
+    <code>{short(id)}</code>
+  </a>
 );

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { outside, systemCode, toForgeError } from '../core/error.js';
@@ -57,7 +57,6 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
     maxHeaderSize: 16_384,
   };
   const server = serve({ fetch: app.fetch, port: options.port, hostname: HOST, serverOptions: limits });
-  server.on('connection', (socket: Socket) => socket.setNoDelay(true));
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((done, fail) => {
     server.once('listening', done);

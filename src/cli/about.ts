@@ -32,7 +32,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     exits: { '1': '--exit-code: a component is red, or yellow if that was given' },
   },
   ui: {
-    text: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send its token as a bearer (--json prints it). Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
+    text: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send the token of --json as a bearer. Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
     see: ['export', 'watch', 'status'],
   },
   watch: {

@@ -71,7 +71,7 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
     if ('closeAllConnections' in server) server.closeAllConnections();
     await closed;
   };
-  return { url: `http://${HOST}:${port}/?token=${keys.token}`, token: keys.token, port, close };
+  return { url: `http://${HOST}:${port}/?token=${keys.once}`, token: keys.token, port, close };
 }
 
 function listenError(error: Error, port: number): Error {
@@ -83,11 +83,14 @@ function listenError(error: Error, port: number): Error {
   });
 }
 
-/** The token of the address, and the cookie that it is exchanged for. */
+const makeKey = (): string => randomBytes(24).toString('base64url');
+
+/** Three keys: the one in the address, the cookie that it is exchanged for, and one for programs. */
 class Keys {
   port = 0;
-  readonly token = randomBytes(24).toString('base64url');
-  private readonly cookie = randomBytes(24).toString('base64url');
+  readonly once = makeKey();
+  readonly token = makeKey();
+  private readonly cookie = makeKey();
   private used = false;
 
   private get cookieName(): string {
@@ -96,7 +99,7 @@ class Keys {
 
   /** The header for a browser that opens the address first; null when it was opened before, or the token is another. */
   exchange(given: string): string | null {
-    if (this.used || !isSame(given, this.token)) return null;
+    if (this.used || !isSame(given, this.once)) return null;
     this.used = true;
     return `${this.cookieName}=${this.cookie}; HttpOnly; SameSite=Strict; Path=/`;
   }
@@ -112,7 +115,8 @@ class Keys {
 
   /** B-95: a name that resolves to this machine is not this server. */
   isOwnHost(host: string | undefined): boolean {
-    return host === `${HOST}:${this.port}` || host === `localhost:${this.port}`;
+    const port = this.port === 80 ? '' : `:${this.port}`;
+    return host === `${HOST}${port}` || host === `localhost${port}`;
   }
 }
 
@@ -215,7 +219,7 @@ function makeApp(memory: Memory, keys: Keys): Hono {
       context,
       403,
       'ui.token',
-      'Open the address that "forge ui" printed, or send its token as a bearer.',
+      'Open the address that "forge ui" printed, or send the token of "forge ui --json" as a bearer.',
     );
   });
   app.get('/api/events', (context) => {

@@ -63,6 +63,7 @@ function work() {
     'OpenQuestion:Is a title of dots empty?',
   );
   forge('log', 'Read how titles arrive from the editor');
+  forge('artifact', 'add', 'src/slug.js', '--type', 'code');
   forge('linear', 'new', 'Old slugs lead to a page that is not found');
 }
 
@@ -91,6 +92,7 @@ const PICTURES = [
   ['skills', 'skills', 'light', 1240, 480],
   ['files', 'tree', 'light', 1240, 700],
   ['recall', 'recall/slugs', 'light', 1240, 560],
+  ['fleet', 'fleet', 'light', 1240, 300],
 ];
 
 async function draw(url) {

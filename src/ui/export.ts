@@ -46,6 +46,7 @@ const PARTS = [
   'checkpoints',
   'skills',
   'issues',
+  'artifacts',
   'charts',
 ];
 

@@ -33,4 +33,13 @@ describe.skipIf(!hasChromium())('every view in Chromium', () => {
         }
     expect(complaints).toEqual([]);
   });
+
+  it('VIS-02 says that the server has ended, and keeps what it showed', async () => {
+    const server = await servePage(await makeLived());
+    const { page } = await openPage(server.url);
+    await goTo(page, '#/features');
+    await server.close();
+    await page.getByRole('alert').getByText('The server of this page has ended').waitFor();
+    await page.getByText('The cart keeps its content').waitFor();
+  });
 });

@@ -23,6 +23,7 @@ export const isExported = embedded !== null;
 /** Asks the API, or looks into an exported page. Throws a `Problem`. */
 export async function ask<K extends keyof Answers>(path: string): Promise<Answers[K]> {
   if (embedded) return fromExport(path) as Answers[K];
+  asked = Date.now();
   const response = await fetch(path).catch(() => {
     throw { message: 'The server does not answer.', hint: 'forge ui' } satisfies Problem;
   });
@@ -63,19 +64,35 @@ function setState(next: Partial<typeof state>): void {
 
 /** Opens the stream of changes. The browser opens it again when it breaks. */
 export function listen(): void {
+  // Ages are drawn again.
+  setInterval(() => setState({}), MINUTE);
   if (isExported) return;
   const source = new EventSource('/api/events');
   let known: number | null = null;
+  let failures = 0;
   source.addEventListener('change', ({ data }) => {
     const { version, live } = JSON.parse(data) as { version: number; live: boolean };
     const isNews = known !== null && known !== version;
     known = version;
+    failures = 0;
     setState({ live: live ? 'live' : 'still', version: state.version + (isNews ? 1 : 0) });
   });
-  source.addEventListener('error', () =>
-    setState({ live: source.readyState === EventSource.CLOSED ? 'closed' : 'lost' }),
-  );
+  source.addEventListener('error', () => {
+    failures++;
+    const isOver = source.readyState === EventSource.CLOSED || failures > PATIENCE;
+    setState({ live: isOver ? 'closed' : 'lost' });
+  });
+  document.addEventListener('visibilitychange', () => {
+    // Some answers have ages in them.
+    if (!document.hidden && Date.now() - asked > MINUTE) setState({ version: state.version + 1 });
+  });
 }
+
+const MINUTE = 60_000;
+/** The browser tries again every few seconds. */
+const PATIENCE = 2;
+/** When something was last asked. */
+let asked = 0;
 
 export function useLive(): typeof state {
   const [now, set] = useState(state);

@@ -66,9 +66,36 @@ export function TreeView() {
               <Branch node={tree as Node} depth={0} />
             </ul>
           </Card>
+          <Outputs />
         </>
       )}
     </Shown>
+  );
+}
+
+function Outputs() {
+  const answer = useAnswer('artifacts', '/api/artifacts');
+  return (
+    <Card title="Outputs of the work" wide>
+      <Shown answer={answer}>
+        {({ artifacts }) =>
+          artifacts.length === 0 ? (
+            <Empty command="forge artifact add FILE --type reports">No output is kept yet.</Empty>
+          ) : (
+            <ul class="plain">
+              {artifacts.map(({ id, path, type, bytes: size, at, sha256 }) => (
+                <li key={id}>
+                  {path} <small class="dim">{type}</small>
+                  <p class="row dim">
+                    {bytes(size)} <code>{short(sha256)}</code> <Time at={at} />
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Card>
   );
 }
 

@@ -16,6 +16,7 @@ import { ISSUE_FIGURES } from './issues.mjs';
 import { LEDGER } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
 import { Interrupted } from './measure.mjs';
+import { PAGE_FIGURES } from './page.mjs';
 import { PEERS, peersInUse } from './peers.mjs';
 import { makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
 import { checkPage, describeRun, markdownTable, textTable, writePage } from './table.mjs';
@@ -25,6 +26,7 @@ const GROUPS = {
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
   'skills and issues': ISSUE_FIGURES,
   ledgers: LEDGER,
+  page: PAGE_FIGURES,
   guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],
   'MCP server': MCP,
   'hooks of agents': HOOKS,

@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -51,7 +51,16 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['@inquirer/prompts', 'execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
+const APART = [
+  '@hono/node-server',
+  '@inquirer/prompts',
+  'execa',
+  'hono',
+  'picomatch',
+  're2js',
+  'simple-git',
+  'yaml',
+];
 /** Of a library of which only a part is used. */
 const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
 
@@ -105,12 +114,26 @@ const library = (dist) =>
     },
   });
 
+/** The page of `forge ui`: one script and one style. */
+const page = (dist) =>
+  bundle({
+    entryPoints: { page: 'src/ui/page/main.tsx' },
+    outdir: join(dist, 'ui'),
+    platform: 'browser',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    format: 'iife',
+    tsconfig: 'src/ui/page/tsconfig.json',
+    external: [],
+    mainFields: ['browser', 'module', 'main'],
+  });
+
 async function buildAll(dist) {
   const bundles = [
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
     library(dist),
+    page(dist),
   ];
   // A bundle that is still being written would bring a discarded draft back.
   await Promise.allSettled(bundles);

@@ -69,6 +69,7 @@ const ORDER = [
   'library',
   'index.ts',
   'mcp',
+  'ui',
   'cli',
   'main.ts',
 ];
@@ -81,6 +82,8 @@ const OWNERS: Record<string, readonly string[]> = {
   '@inquirer/prompts': ['cli/prompt.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   '@modelcontextprotocol/server/stdio': ['mcp'],
+  '@hono/node-server': ['ui/server.ts'],
+  hono: ['ui/server.ts'],
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
   execa: ['core/process.ts'],
@@ -109,7 +112,9 @@ interface Import {
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(src, join(entry.parentPath, entry.name)));
+    .map((entry) => relative(src, join(entry.parentPath, entry.name)))
+    // It runs in a browser, and has types of its own.
+    .filter((file) => !file.startsWith(join('ui', 'page')));
 
 /** Without the text of programs that forge only writes: a plugin. */
 const codeOf = (file: string): string =>

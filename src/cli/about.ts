@@ -31,6 +31,18 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['doctor', 'memory'],
     exits: { '1': '--exit-code: a component is red, or yellow if that was given' },
   },
+  ui: {
+    text: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send the token of --json as a bearer. Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
+    see: ['export', 'watch', 'status'],
+  },
+  watch: {
+    text: 'At a terminal one panel, drawn again after each change; in a pipe a line for each change, with --json an object. Nothing is written.',
+    see: ['status', 'ui'],
+  },
+  export: {
+    text: 'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The place of the project on this machine is left out.',
+    see: ['ui', 'briefing'],
+  },
   session: {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/, so the next session knows where the work stands.',
     see: ['gate', 'briefing', 'memory'],

@@ -28,6 +28,8 @@ export const GROUPS: readonly GroupEntry[] = [
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
     status: ['Show memory health, and how to fix it', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
+    ui: ['Show memory as a page in a browser', () => import('../ui/command.js')],
+    watch: ['Show where the work stands, live', () => import('../ui/command-watch.js')],
     briefing: [
       'Show where the work stands, within a token budget',
       () => import('../session/command-briefing.js'),
@@ -77,6 +79,10 @@ export const GROUPS: readonly GroupEntry[] = [
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
+    export: [
+      'Write the memory page, or a handoff, as a file',
+      async () => ({ group: (await import('../ui/command.js')).exportGroup }),
+    ],
     import: ['Import notes and tasks of other tools', () => import('../import/command.js')],
     recall: ['Search memory', () => import('../recall/command.js')],
     finding: ['Manage what agents found out with their tools', () => import('../finding/command.js')],
@@ -120,7 +126,7 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
 /** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
-  ['Look', ['status', 'recall', 'kfr', 'memory']],
+  ['Look', ['status', 'recall', 'ui', 'kfr', 'memory']],
   ['Keep, and go back', ['checkpoint', 'recover', 'undo', 'commit']],
   ['Set up', ['agent', 'doctor']],
 ];

@@ -17,6 +17,10 @@ function packageFolder(): string {
 
 export const templatesFolder = (): string => join(packageFolder(), 'templates');
 
+/** A built part of the page of `forge ui`. */
+export const pageFile = (name: string): string =>
+  readFileSync(join(packageFolder(), 'dist', 'ui', name), 'utf8');
+
 /** The Node and the forge that run now, for hooks to start. */
 export const runtime = (): { node: string; forge: string } => ({
   node: process.execPath,

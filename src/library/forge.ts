@@ -11,6 +11,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   return {
     /** The project's top folder. */
     root: context.layout.root,
+    /** Folders whose files are memory: `.forge/`, this worktree's state, and its git dir (null without git). */
+    places: {
+      memory: context.layout.dir,
+      state: context.layout.state,
+      git: context.repository?.gitDir ?? null,
+    },
     /** The files that were written, or with `dryRun` would be; relative to the root. */
     get written(): readonly string[] {
       return context.disk.written;
@@ -22,6 +28,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     where: bind(() => import('../status/where.js'), 'whereYouStand', 'looks'),
     /** VIS-01: the health of memory. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
+    /** VIS-02: the names and sizes in `.forge/`. */
+    tree: bind(() => import('../status/tree.js'), 'readTree', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     /** AGT-03 */
     recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),
@@ -109,6 +117,11 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
       show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),
       log: bind(() => import('../ledger/memory.js'), 'logMemory', 'reads'),
+      /** Every record in one line. */
+      rows: bind(() => import('../ledger/rows.js'), 'readRows', 'looks'),
+      /** LTM-06: what is known, and why. */
+      known: bind(() => import('../learning/facts.js'), 'listLearned', 'looks'),
+      chain: bind(() => import('../learning/facts.js'), 'showChain', 'looks'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
@@ -197,6 +210,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
       make: bind(() => import('../commit/commit.js'), 'makeCommit'),
       template: bind(() => import('../commit/commit.js'), 'commitTemplate', 'reads'),
+      history: bind(() => import('../session/history.js'), 'readHistory', 'looks'),
     },
     /** Git hooks (GIT-03). They are not memory, so they work while it is halted. */
     hooks: {

@@ -211,7 +211,7 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
 }
 
 function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
-  const at = (time: string): string => (style.width === null ? time : style.stamp(time));
+  const at = (time: string): string => (style.width === null ? time : style.time(time));
   const lines = progress.lines.map(
     ({ time, text }) =>
       `  [${clock(style, progress.date, time)}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,

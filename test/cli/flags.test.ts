@@ -96,6 +96,9 @@ const CALLS: string[][] = [
   ['memory', 'consolidate'],
   ['memory', 'report'],
   ['guard', 'scan'],
+  ['export', 'html'],
+  ['export', 'markdown'],
+  ['export', 'json'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
@@ -350,7 +353,9 @@ describe('flags that every command takes', () => {
     // Agents call it, in a form of their own: test/cli/agent-hook-claude.test.ts.
     // Their server is in test/linear/sync.test.ts.
     const online = ['linear pull', 'linear push', 'linear sync'];
-    expect([...new Set(called), ...online, 'hook'].sort()).toEqual(names.flat().sort());
+    // They run until Ctrl-C: test/ui.
+    const endless = ['ui', 'watch'];
+    expect([...new Set(called), ...online, ...endless, 'hook'].sort()).toEqual(names.flat().sort());
   });
 
   it('LAY-04 --no-input never asks, on a terminal too', async () => {

@@ -38,7 +38,7 @@ describe('forge --help', () => {
       expect(stdout.split('\n').length).toBeLessThanOrEqual(41);
       const listed = [...stdout.matchAll(/^ {2}(\w+) {2,}[A-Z]/gm)].map(([, name]) => name);
       expect(listed).toEqual(
-        'init start log feature done learn end status recall kfr memory checkpoint recover undo commit agent doctor'.split(
+        'init start log feature done learn end status recall ui kfr memory checkpoint recover undo commit agent doctor'.split(
           ' ',
         ),
       );

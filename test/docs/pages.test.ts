@@ -143,7 +143,7 @@ describe('what the pages name is there', () => {
     const hints = [...source.matchAll(/hint: .*/g)].map(([hint]) => hint);
     expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
     const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
-    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions']);
+    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/page-overview.png']);
     // What a page of the package leads to and the package lacks is said to be elsewhere, beside it or at the top.
     const isPacked = (path: string): boolean =>
       shipped(path) ||
@@ -156,7 +156,8 @@ describe('what the pages name is there', () => {
       return paragraphs.flatMap((text) =>
         [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
           .map(([, path = '']) => relative(ROOT, join(ROOT, dirname(page), path)))
-          .filter((path) => !isPacked(path) && !says(text))
+          // Pictures are for the web, where the pages stand beside them.
+          .filter((path) => !isPacked(path) && !says(text) && !path.endsWith('.png'))
           .map((path) => `${page}: ${path}`),
       );
     });

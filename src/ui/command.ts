@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { maskError } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
+import { formatArgv } from '../core/argv.js';
 import { startDetached } from '../core/detached.js';
 import { refused } from '../core/error.js';
 import { createFile, removePath } from '../core/files.js';
@@ -105,7 +106,7 @@ function write(call: Call, format: string, made: string | Record<string, unknown
   if (!createFile(path, bytes))
     throw refused('export.in_the_way', `${to} is there already.`, {
       file: to,
-      hint: `forge export ${format} --to FILE --yes   # replaces it`,
+      hint: formatArgv(['forge', 'export', format, '--to', to, '--yes']),
     });
   return written;
 }

@@ -52,27 +52,27 @@ const CheckpointInput = z.strictObject({
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
 export interface CreateWatch extends CheckpointWatch {
-  /** The checkpoint is made: whether its tag is to be pushed. */
+  /** After the checkpoint: whether to push its tag. */
   confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
 }
 
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;
   verified_by: string[];
-  /** The commit that has the manifest; null where it could not be made. */
+  /** The commit with the manifest. Null if it could not be made. */
   manifest_commit?: string | null;
-  /** What gives it to others; absent where there is no remote, or nothing says which. */
+  /** The command that shares it. Absent without a remote, or if the remote is ambiguous. */
   push?: string;
-  /** Whether it was pushed, where somebody was asked. */
+  /** Whether it was pushed, if somebody was asked. */
   pushed?: boolean;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
 
 /**
- * GIT-05: runs the commands on the tree as it is, commits `.forge/`, marks that commit with a tag that holds the manifest,
- * and commits the manifest. The tag is the checkpoint: before it nothing is left but a commit of `.forge/`, after it the
- * manifest is written, by the next checkpoint if need be.
+ * GIT-05: runs the commands on the working tree, commits `.forge/`, marks that commit with a tag that contains the manifest,
+ * and commits the manifest. The tag is the checkpoint: an interruption before it leaves only a commit of `.forge/`.
+ * After it, the next checkpoint writes a missing manifest.
  */
 export async function createCheckpoint(
   context: Context,
@@ -116,7 +116,7 @@ async function offerPush(
   return { ...offered, pushed: isWanted && (await pushTag(context, args, watch)) };
 }
 
-/** With the person's own git: its credentials and hooks. The checkpoint stands, whatever becomes of this. */
+/** Uses the person's own git, with its credentials and hooks. A failed push does not undo the checkpoint. */
 async function pushTag(
   { warnings, repository, world }: Context,
   args: readonly string[],
@@ -131,7 +131,7 @@ async function pushTag(
   return code === 0;
 }
 
-/** Exit 1 where a command fails, or leaves other files than those it was to judge. */
+/** Exit 1 if a command fails or changes files that it was to test. */
 async function proveTree(
   context: Context,
   { head }: Place,
@@ -159,7 +159,7 @@ async function keepMissing(context: Context, { git }: Place): Promise<void> {
     if (state === 'ok' && !hasFile && manifest && here.has(name)) await keepManifest(context, manifest);
 }
 
-/** A state that was tested, and how it is to be named. */
+/** A tested state and the name for it. */
 interface Making {
   place: Place;
   issue: string;
@@ -169,7 +169,7 @@ interface Making {
   proof: Proof;
 }
 
-/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
+/** The commit and its tag. Git decides if another process takes the name first. */
 async function mark(context: Context, making: Making): Promise<Manifest> {
   const { place, issue } = making;
   const { disk, layout, warnings } = context;
@@ -178,7 +178,7 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
   for (let attempt = 1; attempt <= 20; attempt++) {
     const name = await freeName(context, place, issue);
     const manifest = describe(context, making, name, state);
-    // LTM-13: before the tag holds it.
+    // LTM-13: before the tag contains it.
     disk.checkContent(checkpointFile(layout, name), encodeDocument(manifest));
     const message = tagMessage(manifest);
     const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
@@ -189,8 +189,8 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
 }
 
 /**
- * Free among tags and manifests: a tag may not have been fetched, a manifest may be another branch's. With a remote, two
- * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random word.
+ * Free among tags and manifests: a tag may not be fetched, and a manifest may be another branch's. With a remote, two
+ * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random suffix.
  */
 async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
   const taken = [...(await listTags(git)), ...readManifests(context)].map(({ name }) => name);
@@ -222,8 +222,8 @@ function describe(context: Context, { proof, message, place }: Making, name: str
 }
 
 /**
- * `.forge/` in a commit on HEAD. The ledger is told as it was at one moment; what others append while git reads it may be in
- * the commit too.
+ * Commits `.forge/` on HEAD. The ledger is read at one moment. The commit may also have records that others append
+ * while git reads it.
  */
 async function commitState(context: Context, { place, tree, issue, message }: Making): Promise<State> {
   const { git } = place;
@@ -302,7 +302,7 @@ async function commitHere(
   });
 }
 
-/** The manifest as a file, byte for byte as the tag has it, and a commit of it alone. Again, it changes nothing. */
+/** The manifest as a file, byte for byte as in the tag, and a separate commit of it. Repeating this changes nothing. */
 async function keepManifest(context: Context, manifest: Manifest): Promise<CommitOutcome> {
   const { disk, layout, repository } = context;
   const { commit, verified_by, linear_issues_closed: closed, session, message, tag } = manifest;

@@ -4,7 +4,7 @@ interface About {
   text?: string;
   /** Topics and commands to read next. */
   see?: readonly string[];
-  /** Exit codes with a meaning of their own. */
+  /** Exit codes with a special meaning. */
   exits?: Readonly<Record<string, string>>;
   examples?: readonly string[];
 }

@@ -143,7 +143,7 @@ function followGroup(
 
 /**
  * Kills a process group when forge is gone, even by SIGKILL: a shell waits until the pipe from forge closes. It has a
- * session of its own, because signals may be sent to forge's whole group. Returns how to end the watch.
+ * separate session, because signals may be sent to forge's whole group. Returns how to end the watch.
  */
 function watchGroup(pid: number): () => void {
   if (!HAS_GROUPS) return () => {};

@@ -155,7 +155,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   },
 };
 
-/** An override is a record of its own, so it comes with no other change. */
+/** An override is a separate record, so it comes with no other change. */
 async function edit(call: Call, id: string): Promise<AddedFeature> {
   const { reason } = call.options as { reason?: string };
   const change = changeOf(call);

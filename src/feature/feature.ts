@@ -108,7 +108,7 @@ export function presentCommands(
   }
 }
 
-/** FEA-01. Entering a test approves it: whoever typed it could have run it. FEA-05: it is run once. */
+/** FEA-01. Entering a test approves it, because the caller could have run it directly. FEA-05: it is run once. */
 export async function addFeature(
   context: Context,
   raw: FeatureInput,

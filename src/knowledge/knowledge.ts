@@ -24,7 +24,7 @@ const LearningInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('invariant'), text: Text }),
 ]);
 
-/** KNO-01. The same thing learned twice is stored once. */
+/** KNO-01. Learning the same thing again stores nothing. */
 /** A builder's becomes an observation of its cycle. */
 export function addLearning(
   context: Context,
@@ -42,10 +42,10 @@ export function addLearning(
   };
 }
 
-/** A pattern as a cycle observes it: without a context that says nothing. */
+/** A pattern for a cycle's observation, without a meaningless context. */
 const toPattern = (entry: NewLearning): string => describeLearning(entry).replace(/^any task(: | → )/, '');
 
-/** Stores what is not known yet, in one step. */
+/** Stores the new ones, in one step. */
 export function keepLearnings(
   context: Context,
   entries: readonly NewLearning[],

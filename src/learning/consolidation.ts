@@ -170,7 +170,7 @@ export function afterRecording(context: Context, before: number | null, added: n
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
 
-/** What may be learned, and what stands in the way. */
+/** The patterns that may be promoted, and what prevents it. */
 export interface Promoted extends Pick<Plan, 'contested' | 'reinstated'> {
   /** Ten or more cycles are not covered. */
   due: boolean;

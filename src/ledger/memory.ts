@@ -25,7 +25,7 @@ export interface Memory {
    * limits the files.
    */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
-  /** The heads at which a person began the tier anew. */
+  /** The heads at which a person reset the tier. */
   resets(tier: Tier): readonly string[];
   readonly graph: Graph;
 }

@@ -305,7 +305,7 @@ async function finishPromotion(context: Context, isReading: boolean): Promise<vo
 }
 
 export interface ForgeOptions {
-  /** The clock, the environment and who asks. Default: this process without a terminal. */
+  /** The clock, the environment and the caller. Default: this process without a terminal. */
   world?: World;
   /** Report what would happen, and write nothing. */
   dryRun?: boolean;

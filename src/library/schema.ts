@@ -11,7 +11,7 @@ import { configSchema } from '../project/settings.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 
-/** An entry in a file of its own has all fields; a missing value is null. */
+/** An entry in a separate file has all fields; a missing value is null. */
 function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {
   const isOptional = (type: unknown): boolean => type instanceof z.ZodMiniOptional;
   const fields = Object.entries(shape).map(([name, type]) => [

@@ -24,7 +24,7 @@ export function showFocus({ disk, layout }: Context): Focus {
   return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
 }
 
-/** The focus, and the triggers of the skill that forge chose for it. */
+/** The focus, and the triggers of the skill that forge selected for it. */
 export type SetFocus = Focus & { skill_why?: string[] };
 
 /**
@@ -61,7 +61,7 @@ function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: Fo
 }
 
 export function clearFocus(context: Context): Focus {
-  // Fields of a newer forge stay.
+  // Keep the fields of a newer forge.
   return replaceFocus(context, (focus) => ({
     after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
     writes: switchContext(context, 'The focus cannot be cleared'),
@@ -70,7 +70,7 @@ export function clearFocus(context: Context): Focus {
 
 type Change = (focus: Focus) => { after: Focus; writes: Write[] };
 
-/** `writes` are what changes with it, all of it or nothing. */
+/** `writes` are applied together with it, all or nothing. */
 function replaceFocus(context: Context, change: Change): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {

@@ -46,14 +46,14 @@ export interface StartedSession {
   };
   focus: Focus;
   briefing: Briefing;
-  /** State files that were read and found whole; ledgers verified, or put right. */
+  /** State files that were read and are intact; ledgers that were verified or repaired. */
   integrity: { status: 'intact'; checked: string[]; notes: string[] };
-  /** SES-11; absent where nothing was to be run again. */
+  /** SES-11. Absent if nothing was to be rerun. */
   reverified?: Reverified;
   warnings: string[];
 }
 
-/** SES-01: picks up what was left, opens (or returns, or joins) the session, and composes the briefing. */
+/** SES-01: recovers leftovers, opens (or returns, or joins) the session, and composes the briefing. */
 export async function startSession(
   context: Context,
   raw: SessionStartInput = {},
@@ -103,7 +103,7 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, memory.commits);
   await keepGitState(context, gitState);
-  // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
+  // The briefing also reports what was just archived (an interrupted session, an interrupted end).
   const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
   const known = { ...memory, ...news, focus, foreign };
@@ -126,7 +126,7 @@ export async function startSession(
   };
 }
 
-/** By the id of a feature, in any case, or of an active issue; exit 2 for one that nobody knows. */
+/** By the id of a feature, in any case, or of an active issue. Exit 2 for an unknown one. */
 function requireTask({ features, issues }: Memory, id: string): { id: string; title: string } {
   const feature = findTwin(features, id);
   if (feature) return { id: feature.id, title: feature.name };
@@ -140,13 +140,13 @@ function requireTask({ features, issues }: Memory, id: string): { id: string; ti
   });
 }
 
-/** Its name may be anything, so the guard looks at it. */
+/** Its name is free text, so the guard scans it. */
 async function shownBranch({ repository, git }: Context): Promise<string | null> {
   const branch = repository && git ? await readBranch(repository, git) : null;
   return branch === null ? null : maskText(branch);
 }
 
-/** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */
+/** SES-11: before the task is selected, so that a regressed feature can be it. Its code is loaded only if needed. */
 async function reverifyFirst(
   context: Context,
   input: SessionStartInput,

@@ -12,7 +12,7 @@ const paint = (color: Color, text: string, style: Style): string =>
 
 const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
 
-/** Below this width reasons get lines of their own instead of a column. */
+/** Below this width each reason has separate lines instead of a column. */
 const NARROW = 50;
 
 /** Marks appear only at a terminal. */

@@ -102,7 +102,7 @@ interface ShortTermFacts {
   entries: readonly number[] | null;
 }
 
-/** Entries have no seconds, so one is stale when more than sixty whole minutes lie between. */
+/** Entries have no seconds, so one is stale when more than sixty whole minutes have passed. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
   const fix = 'forge log "what you just did"';

@@ -210,7 +210,7 @@ const skillNames = ({ disk, layout }: Context): string[] =>
     .list(skillsFolder(layout))
     .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
 
-/** A skill tells agents what to do, so its files are approved like code. Those that forge ships need no approval. */
+/** A skill instructs agents, so its files are approved like code. Skills that forge ships need no approval. */
 function skillRunnables(context: Context, name: string): Runnable[] {
   const folder = join(skillsFolder(context.layout), name);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).slice(0, MAX_SKILL_FILES);
@@ -229,7 +229,7 @@ function isShipped(path: string, name: string): boolean {
   return shipped !== null && readPlain(path, MAX_STATE_BYTES)?.equals(shipped) === true;
 }
 
-/** Tells which skills a person approved here, or forge ships. */
+/** Returns which skills a person approved here, or forge ships. */
 export function approvedSkills(context: Context): (name: string) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return (name) => skillRunnables(context, name).every((each) => known.has(digestRunnable(each)));

@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|events\/(command|command-claim|read|fleet)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -62,6 +62,7 @@ const librariesApart = {
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
+    onResolve({ filter: /^\.\/nats\.js$/ }, () => ({ path: './nats.cjs', external: true }));
   },
 };
 
@@ -93,12 +94,23 @@ const libraryApart = (dist, name) =>
     format: 'cjs',
   });
 
+/** Three libraries that share the code of a connection. */
+const natsApart = (dist) =>
+  bundle({
+    entryPoints: ['src/events/nats.ts'],
+    outfile: join(dist, 'cli', 'nats.cjs'),
+    format: 'cjs',
+    // It reports broken messages of a server on stdout.
+    drop: ['console'],
+  });
+
 const library = (dist) =>
   bundle({
     entryPoints: { index: 'src/index.ts' },
     outdir: dist,
     format: 'esm',
     splitting: true,
+    drop: ['console'],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
@@ -110,6 +122,7 @@ async function buildAll(dist) {
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
+    natsApart(dist),
     library(dist),
   ];
   // A bundle that is still being written would bring a discarded draft back.

@@ -1,5 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { systemWorld, type World } from '../core/world.js';
+import { hasUnsent } from '../events/outbox.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
 
 /** Opens the `.forge/` at or above `dir`. Throws `not_a_forge` (exit 2) if there is none. */
@@ -211,6 +212,13 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       withoutAllowed: bind(() => import('../guard/guard.js'), 'withoutAllowed', 'reads'),
       allow: bind(() => import('../guard/allow.js'), 'allowText'),
     },
+    /** EVT-01…03 */
+    events: {
+      flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
+      list: bind(() => import('../events/read.js'), 'listEvents', 'looks'),
+      replay: bind(() => import('../events/read.js'), 'replayEvents', 'looks'),
+      tail: bind(() => import('../events/read.js'), 'tailEvents', 'looks'),
+    },
     config: {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
       set: bind(() => import('../config/config.js'), 'setSetting'),
@@ -265,7 +273,10 @@ function binder(context: Context) {
         if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);
         const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
         if (how !== 'looks' && how !== 'starts' && !NO_ACTIVITY.has(name)) noteActivity(context);
-        return await operation(context, ...args);
+        const value = await operation(context, ...args);
+        // EVT-01: what the operation reported is sent once it is done.
+        if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
+        return value;
       } catch (error) {
         const breaks = error instanceof ForgeError && error.kind === 'secret' && !isReading;
         if (breaks) (await import('../ledger/audit.js')).recordBreach(context, error);

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { CHECKPOINT } from '../checkpoint/rules.js';
 import { usage } from '../core/error.js';
+import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { EVENT_FORMATS } from '../events/event.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { KFR } from '../kfr/rules.js';
@@ -32,6 +34,7 @@ const FORMATS = [
   ARCHIVED_SESSION,
   ACTIVE_ISSUES,
   CHECKPOINT,
+  ...(EVENT_FORMATS as readonly Format<never>[]),
   // The input of `forge memory record FILE`.
   { name: 'cycle', schema: CycleInput },
 ];

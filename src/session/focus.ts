@@ -4,6 +4,7 @@ import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { switchContext } from '../kfr/kfr.js';
 import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
@@ -80,6 +81,20 @@ function replaceFocus(context: Context, change: Change): Focus {
       { path: focusFile(layout), bytes: encodeDocument(after), expected: before.bytes },
       ...writes,
     ]);
+    reportFocus(context, before.value, after);
     return after;
   });
+}
+
+/** Files and blockers change often, and are no news for others. */
+function reportFocus(context: Context, before: Focus, after: Focus): void {
+  const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
+    task,
+    issue,
+    phase,
+    skill,
+  });
+  const news = newsOf(after);
+  if (JSON.stringify(newsOf(before)) === JSON.stringify(news)) return;
+  queueEvent(context, 'focus', `${timestamp(context)} ${JSON.stringify(news)}`, news);
 }

@@ -3,6 +3,7 @@ import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, requireResolved } from '../kfr/rules.js';
@@ -202,6 +203,8 @@ function createSession(
     ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
+  const from = running.resumed_from === undefined ? {} : { resumed_from: running.resumed_from };
+  queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
   // In a dry run that may only be about to be one.
   if (resumed && disk.exists(archiveFile(layout, resumed.id))) {
     updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));

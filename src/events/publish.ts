@@ -1,5 +1,4 @@
 import { elapsed } from '../core/clock.js';
-import { ForgeError } from '../core/error.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';

@@ -72,8 +72,9 @@ async function readStream(
   onEvent: (event: ForgeEvent) => void,
 ): Promise<number> {
   const since = wanted.since === undefined ? null : new Date(wanted.since);
-  if (since && Number.isNaN(since.getTime()))
-    throw usage('events.since', 'since: an ISO time is needed.', { field: 'since' });
+  // The server counts nanoseconds in 64 bits.
+  if (since && !(since.getUTCFullYear() > 1970 && since.getUTCFullYear() < 2200))
+    throw usage('events.since', 'since: an ISO time between 1971 and 2199 is needed.', { field: 'since' });
   return withServer(context, async (server) => {
     const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
     if (!stream)

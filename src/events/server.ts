@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { homeFolder } from '../core/environment.js';
 import { ForgeError, outside, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
@@ -149,7 +150,9 @@ function readTargetOf(context: Context): Target {
     name: parts.map(({ host }) => `nats://${host}`).join(','),
     options: {
       ...(user && pass ? { user, pass } : token ? { token } : {}),
-      ...(wantsTls ? { tls: tlsOf(env, files) } : {}),
+      ...(wantsTls
+        ? { tls: { ...tlsOf(env, files), ...identityByIp(parts.map(({ host }) => host)) } as object }
+        : {}),
     },
     ...(given.nkey ? { nkey: readSecret(env, given.nkey, 'NATS_NKEY') } : {}),
     ...(given.creds ? { creds: readFile(env, given.creds, 'NATS_CREDS') } : {}),
@@ -163,6 +166,19 @@ function tlsOf(env: Env, files: Record<'ca' | 'cert' | 'key', string | undefined
       path ? [[name, Buffer.from(readFile(env, path, `NATS_${name.toUpperCase()}`)).toString('utf8')]] : [],
     ),
   );
+}
+
+/** The library checks the certificate of an IP address against the name "localhost". */
+function identityByIp(servers: readonly string[]) {
+  const hosts = servers.map((each) => each.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return {
+    checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
+      if (host !== 'localhost' || addresses.length === 0) return checkServerIdentity(host, certificate);
+      const checks = addresses.map((address) => checkServerIdentity(address, certificate));
+      return checks.some((problem) => problem === undefined) ? undefined : checks[0];
+    },
+  };
 }
 
 interface Address {

@@ -72,7 +72,7 @@ export async function startNats({
   };
   const start = async (): Promise<void> => {
     process = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
-    await expect.poll(() => answers(port)).toBe(true);
+    await expect.poll(() => answers(port), { timeout: 60_000 }).toBe(true);
   };
   await start();
   onTestFinished(kill);

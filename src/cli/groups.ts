@@ -63,6 +63,15 @@ export const GROUPS: readonly GroupEntry[] = [
       'Run governed cycles, one after the other',
       async () => ({ group: (await import('../cycle/command.js')).loopGroup }),
     ],
+    claim: ['Take a task, so that nobody else works on it', () => import('../events/command-claim.js')],
+    release: [
+      'Give a task up that you claimed',
+      async () => ({ group: (await import('../events/command-claim.js')).releaseGroup }),
+    ],
+    fleet: [
+      'Show who works on what, on all machines',
+      async () => ({ group: (await import('../events/command-claim.js')).fleetGroup }),
+    ],
     commit: ['Commit in the protocol, and check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {

@@ -130,8 +130,6 @@ export const openFile = inState('open.json');
 export const activityFile = inState('activity');
 /** Why writing is halted until a human acts. */
 export const haltFile = inState('halt.json');
-/** Tasks that this worktree claimed. */
-export const ownClaimsFile = inState('claims.json');
 /** Cycles that could not be recorded and are tried again. */
 export const pendingFolder = inState('pending');
 export const pendingFile = named(pendingFolder);
@@ -177,7 +175,7 @@ export const sessionIdsFile = inShared('session-ids.json');
 export const sessionIdsLock = inShared('session-ids.lock');
 /** Events that wait to be sent, claims of tasks on this machine, and what was heard from other machines. */
 export const outboxFolder = inShared('outbox');
-export const claimsFolder = inShared('claims');
+export const claimsFile = inShared('claims.json');
 export const claimsLock = inShared('claims.lock');
 export const heardFile = inShared('heard.json');
 /** The key of this repository's fingerprints. */

@@ -7,6 +7,8 @@ import {
   asOutside,
   BUDGET,
   closeServer,
+  isSilent,
+  noteSilence,
   openServer,
   requireOn,
   type Server,
@@ -45,8 +47,10 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     return event && event.host === context.world.self().host ? [{ name, event }] : [];
   });
   try {
+    if (isSilent(context)) throw new Error('timeout');
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
+    noteSilence(context);
     context.warnings.push(`${waiting(context)}: ${reasonOf(error)}. Send with: forge events flush`);
   }
   const left = new Set(listWaiting(context));

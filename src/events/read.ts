@@ -133,7 +133,7 @@ interface Range {
 export async function eachMessage(
   { name, client, first, last }: EventStream,
   range: Range,
-  take: (bytes: Uint8Array, seq: number) => void,
+  take: (bytes: Uint8Array, seq: number, at: number) => void,
 ): Promise<void> {
   if (last === 0 || last < first) return;
   const start = range.last === undefined ? first : Math.max(first, last - range.last + 1);
@@ -156,7 +156,7 @@ export async function eachMessage(
     for (;;) {
       const { value: message, done } = await within(SILENCE, iterator.next());
       if (done) break;
-      take(message.data, message.seq);
+      take(message.data, message.seq, Math.round(message.info.timestampNanos / 1e6));
       if (message.info.pending === 0 || message.seq >= last) break;
     }
   } finally {

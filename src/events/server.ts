@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { isIP, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { elapsed } from '../core/clock.js';
 import { homeFolder } from '../core/environment.js';
 import { ForgeError, outside, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
@@ -40,6 +41,13 @@ interface Target {
   creds?: Uint8Array;
   secrets: string[];
 }
+
+/** After a server did not answer, this process does not ask it again for a while. */
+const SILENT_MS = 5000;
+const silent = new Map<string, number>();
+export const isSilent = (context: Context): boolean => (silent.get(eventUrl(context) ?? '') ?? 0) > elapsed();
+export const noteSilence = (context: Context): void =>
+  void silent.set(eventUrl(context) ?? '', elapsed() + SILENT_MS);
 
 /** Exit 2 while events are off. */
 export function requireOn(context: Context): void {

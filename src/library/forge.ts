@@ -26,7 +26,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     /** AGT-03 */
     recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),
-    next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),
+    next: bind(() => import('../feature/feature.js'), 'nextFreeTask', 'reads'),
     session: {
       start: bind(() => import('../session/start.js'), 'startSession', 'starts'),
       end: bind(() => import('../session/end.js'), 'endSession'),
@@ -41,8 +41,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     focus: {
       show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
-      set: bind(() => import('../session/focus.js'), 'setFocus'),
-      clear: bind(() => import('../session/focus.js'), 'clearFocus'),
+      set: bind(() => import('../session/focus.js'), 'turnFocus'),
+      clear: bind(() => import('../session/focus.js'), 'leaveFocus'),
     },
     feature: {
       list: bind(() => import('../feature/feature.js'), 'listFeatures', 'reads'),
@@ -90,8 +90,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       remove: bind(() => import('../knowledge/knowledge.js'), 'removeLearning'),
     },
     memory: {
-      record: bind(() => import('../learning/record.js'), 'recordCycle'),
-      recordMany: bind(() => import('../learning/record.js'), 'recordCycles'),
+      record: bind(() => import('../learning/record.js'), 'recordClaimed'),
+      recordMany: bind(() => import('../learning/record.js'), 'recordManyClaimed'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
       verify: bind(() => import('../ledger/verify-memory.js'), 'verifyMemory', 'settles'),
@@ -212,6 +212,10 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       withoutAllowed: bind(() => import('../guard/guard.js'), 'withoutAllowed', 'reads'),
       allow: bind(() => import('../guard/allow.js'), 'allowText'),
     },
+    /** EVT-03: of several who want a task one gets it. */
+    claim: bind(() => import('../events/claim.js'), 'claimTask'),
+    release: bind(() => import('../events/claim.js'), 'releaseTask'),
+    fleet: bind(() => import('../events/fleet.js'), 'readFleet', 'looks'),
     /** EVT-01…03 */
     events: {
       flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),

@@ -7,7 +7,7 @@ import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { hasUnsent, queueEvent } from '../events/outbox.js';
+import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
@@ -134,6 +134,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const after = isVerified ? await tellGit(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const linear = await commentOnIssue(context, running, focus, { lines, next });
+  if (eventUrl(context) !== null) await (await import('../events/claim.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await tellGit(context, () => readTree(context));

@@ -3,6 +3,7 @@ import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
+import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
@@ -216,7 +217,7 @@ function createSession(
 /** A focus that someone set before the start stands; else the next task. */
 function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
   const standing = showFocus(context);
-  const { task, candidates } = selectNext(memory.features, memory.issues);
+  const { task, candidates } = selectNext(memory.features, memory.issues, describeHeld(context));
   if (goal !== undefined) {
     const known = candidates.find((candidate) => taskLine(candidate) === goal);
     return withSkill(context, planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now));

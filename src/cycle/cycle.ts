@@ -138,7 +138,7 @@ async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
   const choose = () => chooseTask(context, input.task, listFeatures(context).features);
   if (eventUrl(context) === null) return choose();
   const { holdTask, refreshHeld } = await import('../events/claim.js');
-  await refreshHeld(context);
+  await refreshHeld(context, LOOK_MS);
   for (let tries = 0; ; tries++) {
     const chosen = choose();
     try {
@@ -149,12 +149,13 @@ async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
       // Another holder was faster.
       if (!isTaken(error) || input.task !== undefined || chosen.id === NO_TASK || tries === MAX_TRIES)
         throw error;
-      await refreshHeld(context);
+      await refreshHeld(context, LOOK_MS);
     }
   }
 }
 
 const MAX_TRIES = 20;
+const LOOK_MS = 3000;
 
 /** A cycle without a task would do again what others are doing. */
 function refuseIdle(context: Context): void {

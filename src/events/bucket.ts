@@ -2,7 +2,7 @@ import type { Context } from '../project/project.js';
 import { Claim } from './held.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
-import { SILENCE, type Server, within } from './server.js';
+import { type Server, within } from './server.js';
 
 /** The KV bucket that holds the claims of a project. */
 export interface Bucket {
@@ -23,6 +23,9 @@ const NOT_FOUND = 10059;
 const WRONG_SEQUENCE = [10071, 10164];
 const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
 
+/** Milliseconds for one request: what a leader that went away got is lost, and has to be asked again. */
+const REQUEST = 1000;
+
 /** True when another client changed the entry first. */
 export const isOvertaken = (error: unknown): boolean => WRONG_SEQUENCE.includes(codeOf(error));
 
@@ -35,7 +38,7 @@ export async function openBucket(
   ms: number,
 ): Promise<Bucket> {
   const name = bucketName(context);
-  const limit = Math.min(ms, SILENCE);
+  const limit = Math.min(ms, REQUEST);
   const manager = await nats.jetstreamManager(connection, { checkAPI: false, timeout: limit });
   const kvm = new nats.Kvm(nats.jetstream(connection, { timeout: limit }));
   const find = () => within(limit, manager.streams.info(`KV_${name}`));
@@ -45,11 +48,13 @@ export async function openBucket(
     // Another client may make it at the same time.
     const made = connection.info?.cluster ? make(3).catch(() => make(1)) : make(1);
     await within(
-      limit,
+      ms,
       made.catch(() => undefined),
     );
     return find();
   });
+  // A request to a bucket that has no leader yet gets no answer.
+  if (info.cluster && !info.cluster.leader) throw new Error('timeout');
   const { max_age } = info.config;
   return {
     kv: await kvm.open(name, { bindOnly: true, timeout: limit } as object),

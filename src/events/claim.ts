@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused, usage } from '../core/error.js';
@@ -210,7 +211,7 @@ async function withBucket<T>(
     try {
       return await within(
         left(),
-        openBucket(context, server, left()).then((bucket) => work(bucket)),
+        persist(left, () => openBucket(context, server, left()).then(work)),
       );
     } catch (error) {
       if (error instanceof ForgeError) throw error;
@@ -228,6 +229,20 @@ async function withBucket<T>(
     if (!context.warnings.includes(warning)) context.warnings.push(warning);
     return null;
   }
+}
+
+/** Tries again while a cluster elects a leader. */
+async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      const isBusy = /timeout|no responders|temporarily unavailable|no leader/i.test(
+        (error as Error).message,
+      );
+      if (!isBusy || left() < 100) throw error;
+      await setTimeout(50);
+    }
 }
 
 /** Gives a task up, or leaves a mark that it is done. Exit 3 for one that this worktree does not hold. */
@@ -419,13 +434,16 @@ export interface HeldTask {
   end(done: boolean): Promise<void>;
 }
 
+/** Milliseconds for a cluster that lost its leader: two loops must not take the same task meanwhile. */
+const ELECTION = 15_000;
+
 /** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. */
 export async function holdTask(context: Context, id: string): Promise<HeldTask | null> {
   const task = findTask(context, id);
   if (task === null) return null;
   const seconds = readConfig(context).events.lease_seconds;
   const process = context.world.self();
-  await claimTask(context, { id: task, seconds }, { process, again: false });
+  await claimTask(context, { id: task, seconds }, { process, again: false, ms: ELECTION });
   const renew = (): void => void renewClaims(context, SILENCE).catch(() => undefined);
   const timer = setInterval(renew, (seconds * 1000) / 3).unref();
   return {

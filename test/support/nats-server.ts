@@ -128,3 +128,53 @@ export const listed = (project: Project, server: NatsServer, ...args: string[]):
 
 /** Files that wait in the outbox. */
 export const OUTBOX = '.git/forge/outbox';
+
+/** Three servers that share streams. `server` has all three addresses. */
+export async function startCluster(): Promise<NatsServer[]> {
+  const routes = await Promise.all([freePort(), freePort(), freePort()]);
+  const peers = routes.map((port) => `nats://127.0.0.1:${port}`).join(', ');
+  const servers = await Promise.all(
+    routes.map((port, i) =>
+      startNats({
+        rest: `server_name: n${i}\ncluster { name: forge, listen: "127.0.0.1:${port}", routes: [ ${peers} ] }`,
+      }),
+    ),
+  );
+  const urls = servers.map(({ url }) => url).join(',');
+  for (const server of servers) server.env.NATS_URL = urls;
+  await settled(servers);
+  return servers;
+}
+
+/** Until JetStream has a leader among those that run. */
+export async function settled(servers: readonly NatsServer[]): Promise<void> {
+  const { jetstreamManager } = await import('@nats-io/jetstream');
+  await expect
+    .poll(
+      async () => {
+        try {
+          const connection = await connectNats({
+            servers: servers[0]?.env.NATS_URL?.split(',') ?? [],
+            timeout: 1000,
+            reconnect: false,
+          });
+          try {
+            const manager = await jetstreamManager(connection, { timeout: 1000 });
+            await manager.streams.add({
+              name: 'PROBE',
+              subjects: ['probe'],
+              num_replicas: Math.min(3, servers.length),
+            });
+            await manager.streams.delete('PROBE');
+            return true;
+          } finally {
+            await connection.close();
+          }
+        } catch {
+          return false;
+        }
+      },
+      { timeout: 60_000, interval: 300 },
+    )
+    .toBe(true);
+}

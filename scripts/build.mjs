@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|events\/(command|command-claim|fleet)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|events\/(command|command-claim|fleet|read)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|skill\/(command|skill-md)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command|library\/(json-schema|tool-input))\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {

@@ -5,7 +5,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { EVENT_TYPES, type EventType, type ForgeEvent, parseEvent, subjectOf, subjectsOf } from './event.js';
 import { projectOf } from './outbox.js';
 import { asOutside, closeServer, openServer, requireOn, type Server, SILENCE, within } from './server.js';
-import { type EventStream, openStream } from './stream.js';
+import { eachMessage, openStream } from './stream.js';
 
 const Filter = {
   type: z.optional(z.enum(EVENT_TYPES)),
@@ -121,47 +121,6 @@ function reader(context: Context, { type, session, all }: EventFilter, onEvent: 
     onEvent(event);
   };
   return { take, foreign: () => foreign };
-}
-
-interface Range {
-  subjects: string[];
-  since: Date | null;
-  last?: number | undefined;
-}
-
-/** Reads the stream from a place to its present end. */
-export async function eachMessage(
-  { name, client, first, last }: EventStream,
-  range: Range,
-  take: (bytes: Uint8Array, seq: number, at: number) => void,
-): Promise<void> {
-  if (last === 0 || last < first) return;
-  const start = range.last === undefined ? first : Math.max(first, last - range.last + 1);
-  const { subjects } = range;
-  const consumer = await within(
-    SILENCE,
-    client.consumers.get(name, {
-      // A server before 2.10 takes one filter.
-      ...(subjects.length === 1 ? { filter_subjects: subjects[0] as string } : {}),
-      ...(range.since
-        ? { deliver_policy: 'by_start_time' as const, opt_start_time: range.since.toISOString() }
-        : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: start }),
-    }),
-  );
-  const { num_pending } = await within(SILENCE, consumer.info());
-  if (num_pending === 0) return;
-  const messages = await consumer.consume({ max_messages: 500 });
-  try {
-    const iterator = messages[Symbol.asyncIterator]();
-    for (;;) {
-      const { value: message, done } = await within(SILENCE, iterator.next());
-      if (done) break;
-      take(message.data, message.seq, Math.round(message.info.timestampNanos / 1e6));
-      if (message.info.pending === 0 || message.seq >= last) break;
-    }
-  } finally {
-    messages.stop();
-  }
 }
 
 export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { outside } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
 import { MAX_EVENT_BYTES, subjectsOf } from './event.js';
 import type { JetStreamClient, JetStreamManager } from './nats.js';
-import type { Server } from './server.js';
+import { SILENCE, type Server, within } from './server.js';
 
 /** The stream that keeps events. */
 export interface EventStream {
@@ -78,4 +78,47 @@ function covers(pattern: string, subject: string): boolean {
     if (token !== '*' && token !== words[i]) return false;
   }
   return wanted.length === words.length;
+}
+
+interface Range {
+  subjects: string[];
+  since: Date | null;
+  last?: number | undefined;
+  /** The first message that is looked at. */
+  from?: number;
+}
+
+/** Reads the stream from a place to its present end. */
+export async function eachMessage(
+  { name, client, first, last }: EventStream,
+  range: Range,
+  take: (bytes: Uint8Array, seq: number, at: number) => void,
+): Promise<void> {
+  if (last === 0 || last < first) return;
+  const start = range.last === undefined ? first : Math.max(first, range.from ?? 0, last - range.last + 1);
+  const { subjects } = range;
+  const consumer = await within(
+    SILENCE,
+    client.consumers.get(name, {
+      // A server before 2.10 takes one filter.
+      ...(subjects.length === 1 ? { filter_subjects: subjects[0] as string } : {}),
+      ...(range.since
+        ? { deliver_policy: 'by_start_time' as const, opt_start_time: range.since.toISOString() }
+        : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: start }),
+    }),
+  );
+  const { num_pending } = await within(SILENCE, consumer.info());
+  if (num_pending === 0) return;
+  const messages = await consumer.consume({ max_messages: 500 });
+  try {
+    const iterator = messages[Symbol.asyncIterator]();
+    for (;;) {
+      const { value: message, done } = await within(SILENCE, iterator.next());
+      if (done) break;
+      take(message.data, message.seq, Math.round(message.info.timestampNanos / 1e6));
+      if (message.info.pending === 0 || message.seq >= last) break;
+    }
+  } finally {
+    messages.stop();
+  }
 }

@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { eventUrl } from '../events/outbox.js';
+import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
@@ -111,6 +111,8 @@ export async function startSession(
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
+  // Before the briefing, which names what others have learned.
+  if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...memory, ...news, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   const ledgers = [shown(context.layout, ledgerFolder(context.layout))];

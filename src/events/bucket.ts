@@ -1,3 +1,4 @@
+import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
 import { Claim } from './held.js';
 import type { KV, KvEntry } from './nats.js';
@@ -10,6 +11,8 @@ export interface Bucket {
   entries: number;
   /** Seconds after which the server deletes an entry by itself; null for never. */
   ttl: number | null;
+  /** The server's time when it was asked, and this process's. */
+  clock?: { server: number; here: number };
 }
 
 /** A claim on the server. `left`: how many ms it holds on, by the server's clock. */
@@ -70,9 +73,13 @@ export const keyOf = (task: string): string => `task.${task.replaceAll('.', '=')
 const CLOCK = 'clock';
 
 /** Now, in ms since 1970, by the server's clock. Leases are judged by no other, so a wrong clock frees no task. */
-export async function serverNow({ kv }: Bucket): Promise<number> {
-  await kv.put(CLOCK, '');
-  return (await kv.get(CLOCK))?.created.getTime() ?? 0;
+export async function serverNow(bucket: Bucket): Promise<number> {
+  if (!bucket.clock) {
+    await bucket.kv.put(CLOCK, '');
+    const server = (await bucket.kv.get(CLOCK))?.created.getTime() ?? 0;
+    bucket.clock = { server, here: elapsed() };
+  }
+  return bucket.clock.server + elapsed() - bucket.clock.here;
 }
 
 /** Null for no claim: a missing or deleted entry, or something else that somebody put there. */

@@ -177,9 +177,15 @@ function takeHere(context: Context, claim: LocalClaim, again: boolean): void {
 }
 
 /** The revision of the new entry. Compare-and-set: of two clients one gets it, and the other finds it held. */
-async function takeOnServer(bucket: Bucket, claim: Claim, again: boolean): Promise<number> {
+export async function takeOnServer(bucket: Bucket, claim: Claim, again: boolean): Promise<number> {
   const { kv } = bucket;
   const value = JSON.stringify(claim);
+  // Most tasks are free: one request. create() would make another one where the key exists.
+  try {
+    return await kv.put(keyOf(claim.task), value, { previousSeq: 0 });
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+  }
   for (let attempt = 0; ; attempt++) {
     const entry = await kv.get(keyOf(claim.task));
     const other = toClaim(entry);

@@ -95,16 +95,18 @@ export async function openServer(context: Context, ms: number, stays = false): P
   }
 }
 
+/** The sockets that an attempt opened. One storage for all: each one slows down every promise of the process. */
+const attempt = new AsyncLocalStorage<Socket[]>();
+
 /** The library leaves the socket of a failed attempt open, which would keep this process alive. */
 async function endingSockets<T>(connect: () => Promise<T>): Promise<T> {
-  const attempt = new AsyncLocalStorage<true>();
   const sockets: Socket[] = [];
   const collect = (message: unknown): void => {
-    if (attempt.getStore()) sockets.push((message as { socket: Socket }).socket);
+    if (attempt.getStore() === sockets) sockets.push((message as { socket: Socket }).socket);
   };
   subscribe('net.client.socket', collect);
   try {
-    return await attempt.run(true, connect);
+    return await attempt.run(sockets, connect);
   } catch (error) {
     for (const socket of sockets) socket.destroy();
     throw error;

@@ -129,11 +129,17 @@ function requireTask(context: Context, id: string): string {
   });
 }
 
-function findTask(context: Context, id: string): string | null {
+const findTask = (context: Context, id: string): string | null =>
+  findTwin(
+    listTasks(context).map((task) => ({ id: task })),
+    id,
+  )?.id ?? null;
+
+/** Ids of all features and active issues here. */
+function listTasks(context: Context): string[] {
   const { disk, layout } = context;
   const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
-  const ids = [...readFeatures(context), ...issues.map(({ linear_id }) => ({ id: linear_id }))];
-  return findTwin(ids, id)?.id ?? null;
+  return [...readFeatures(context).map(({ id }) => id), ...issues.map(({ linear_id }) => linear_id)];
 }
 
 const heldBy = (claim: Claim): ForgeError =>
@@ -374,7 +380,8 @@ export async function refreshHeld(context: Context, ms = BUDGET): Promise<boolea
   const place = placeOf(context);
   const seen = await withBucket(context, ms, async (bucket) => {
     const claims = await listClaims(bucket, ms);
-    const others = claims.filter(({ claim }) => claim.place !== place);
+    const tasks = new Set(listTasks(context));
+    const others = claims.filter(({ claim }) => claim.place !== place && tasks.has(claim.task));
     return others.length === 0 ? [] : toRemote(context, others, await serverNow(bucket));
   });
   if (seen === null) return false;

@@ -29,9 +29,19 @@ const unsent = new Set<string>();
 export function eventUrl(context: Context): string | null {
   const { NATS_URL, NATS_CONTEXT } = context.world.env;
   if (NATS_URL) return NATS_URL;
-  const { url } = readConfig(context).events;
   if (NATS_CONTEXT) return '';
+  const url = readUrl(context);
   return url !== '' && isUrlApproved(context, url) ? url : null;
+}
+
+/** Commands that do not need a damaged config.toml go on working. */
+function readUrl(context: Context): string {
+  try {
+    return readConfig(context).events.url;
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    return '';
+  }
 }
 
 /** Tells the worktrees of all machines apart. */

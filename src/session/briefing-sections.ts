@@ -241,7 +241,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       'elsewhere',
       'Learned elsewhere; pull to get it',
       elsewhereItems(told),
-      'git pull',
+      'forge events list --type learning',
       5,
       'asserted',
     ),

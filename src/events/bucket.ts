@@ -1,6 +1,6 @@
 import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
-import { Claim } from './held.js';
+import { Claim, heldBy, isInWay } from './held.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
 import { type Server, within } from './server.js';
@@ -119,4 +119,29 @@ export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClai
     watch.stop();
   }
   return claims;
+}
+
+/** The revision of the new entry. Compare-and-set: of two clients one gets it, and the other finds it held. */
+export async function takeOnServer(bucket: Bucket, claim: Claim, again: boolean): Promise<number> {
+  const { kv } = bucket;
+  const value = JSON.stringify(claim);
+  // Most tasks are free: one request. create() would make another one where the key exists.
+  try {
+    return await kv.put(keyOf(claim.task), value, { previousSeq: 0 });
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+  }
+  for (let attempt = 0; ; attempt++) {
+    const entry = await kv.get(keyOf(claim.task));
+    const other = toClaim(entry);
+    if (other && isInWay(other.claim, claim.place, again) && msLeft(other, await serverNow(bucket)) > 0)
+      throw Object.assign(heldBy(other.claim), { found: other });
+    try {
+      return await (entry === null
+        ? kv.create(keyOf(claim.task), value)
+        : kv.update(keyOf(claim.task), value, entry.revision));
+    } catch (error) {
+      if (!isOvertaken(error) || attempt === 5) throw error;
+    }
+  }
 }

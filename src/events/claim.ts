@@ -19,20 +19,22 @@ import {
   openBucket,
   type ServerClaim,
   serverNow,
-  toClaim,
+  takeOnServer,
 } from './bucket.js';
 import {
   type Claim,
   type Claims,
   changeClaims,
   describeHolder,
+  heldBy,
+  isInWay,
   isLive,
   type LocalClaim,
   type RemoteClaim,
   readClaims,
 } from './held.js';
 import { eventUrl, placeOf } from './outbox.js';
-import { BUDGET, closeServer, isSilent, noteSilence, openServer, SILENCE, within } from './server.js';
+import { BUDGET, closeServer, openServer, SILENCE, warnAway, whySilent, within } from './server.js';
 
 const ClaimInput = z.strictObject({
   id: z.string(),
@@ -142,15 +144,6 @@ function listTasks(context: Context): string[] {
   return [...readFeatures(context).map(({ id }) => id), ...issues.map(({ linear_id }) => linear_id)];
 }
 
-const heldBy = (claim: Claim): ForgeError =>
-  refused('claim.held', `${oneLine(claim.task, 64)} is held by ${describeHolder(claim)}.`, {
-    hint: 'forge next   # skips what others hold\nforge fleet',
-    data: { task: claim.task, holder: { host: claim.host, session: claim.session, since: claim.since } },
-  });
-
-const isInWay = (claim: Claim, place: string, again: boolean): boolean =>
-  claim.place !== place && (claim.state === 'held' || (claim.state === 'done' && !again));
-
 function refuseHeldHere(context: Context, task: string, again: boolean, claims = readClaims(context)): void {
   const place = placeOf(context);
   const other = claims.local.find(
@@ -182,31 +175,6 @@ function takeHere(context: Context, claim: LocalClaim, again: boolean): void {
   });
 }
 
-/** The revision of the new entry. Compare-and-set: of two clients one gets it, and the other finds it held. */
-export async function takeOnServer(bucket: Bucket, claim: Claim, again: boolean): Promise<number> {
-  const { kv } = bucket;
-  const value = JSON.stringify(claim);
-  // Most tasks are free: one request. create() would make another one where the key exists.
-  try {
-    return await kv.put(keyOf(claim.task), value, { previousSeq: 0 });
-  } catch (error) {
-    if (!isOvertaken(error)) throw error;
-  }
-  for (let attempt = 0; ; attempt++) {
-    const entry = await kv.get(keyOf(claim.task));
-    const other = toClaim(entry);
-    if (other && isInWay(other.claim, claim.place, again) && msLeft(other, await serverNow(bucket)) > 0)
-      throw Object.assign(heldBy(other.claim), { found: other });
-    try {
-      return await (entry === null
-        ? kv.create(keyOf(claim.task), value)
-        : kv.update(keyOf(claim.task), value, entry.revision));
-    } catch (error) {
-      if (!isOvertaken(error) || attempt === 5) throw error;
-    }
-  }
-}
-
 /** Null while events are off or the server cannot be used, with one warning that says why. */
 async function withBucket<T>(
   context: Context,
@@ -215,7 +183,7 @@ async function withBucket<T>(
 ): Promise<T | null> {
   if (context.disk.dryRun || eventUrl(context) === null) return null;
   // What a person asks for is tried again at once.
-  if (ms <= BUDGET && isSilent(context)) return null;
+  if (ms <= BUDGET && whySilent(context) !== null) return null;
   const deadline = elapsed() + ms;
   const left = (): number => Math.max(1, deadline - elapsed());
   try {
@@ -235,10 +203,7 @@ async function withBucket<T>(
     const { message, kind } = error as ForgeError;
     if (error instanceof ForgeError && kind !== 'outside') throw error;
     if (!(error instanceof ForgeError) && message !== 'timeout') throw error;
-    noteSilence(context);
-    const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
-    const warning = `Claims hold on this machine only: ${why}.`;
-    if (!context.warnings.includes(warning)) context.warnings.push(warning);
+    warnAway(context, 'claims hold on this machine only', error);
     return null;
   }
 }

@@ -118,7 +118,7 @@ export const fleetGroup: Group = {
     command<Fleet | undefined>({
       name: 'fleet',
       summary: 'Show who works on what, on all machines',
-      example: 'forge fleet --watch',
+      example: 'forge fleet',
       options: [
         { flags: '--watch', help: 'print the table again whenever it changes' },
         { flags: '--all', help: 'sessions that ended too' },

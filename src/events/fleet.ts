@@ -6,8 +6,7 @@ import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
 import { type Claim, readClaims } from './held.js';
 import { eventUrl, placeOf, projectOf } from './outbox.js';
-import { withServer } from './read.js';
-import { SILENCE, type Server, within } from './server.js';
+import { SILENCE, type Server, within, withServer } from './server.js';
 import { eachMessage, openStream } from './stream.js';
 
 /** One worktree with a session or a claim. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type ForgeError, refused } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
@@ -109,3 +110,14 @@ export function hasClaimed(context: Context, task: string): boolean {
   const place = placeOf(context);
   return readClaims(context).local.some((claim) => claim.place === place && claim.task === task);
 }
+
+/** Exit 3 for a task that another holder has. */
+export const heldBy = (claim: Claim): ForgeError =>
+  refused('claim.held', `${oneLine(claim.task, 64)} is held by ${describeHolder(claim)}.`, {
+    hint: 'forge next   # skips what others hold\nforge fleet',
+    data: { task: claim.task, holder: { host: claim.host, session: claim.session, since: claim.since } },
+  });
+
+/** `again`: a person asks, so a finished task may be taken. */
+export const isInWay = (claim: Claim, place: string, again: boolean): boolean =>
+  claim.place !== place && (claim.state === 'held' || (claim.state === 'done' && !again));

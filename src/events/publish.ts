@@ -8,12 +8,12 @@ import {
   asOutside,
   BUDGET,
   closeServer,
-  isSilent,
-  noteSilence,
   openServer,
   requireOn,
   type Server,
   SILENCE,
+  warnAway,
+  whySilent,
   within,
 } from './server.js';
 import { type EventStream, openStream } from './stream.js';
@@ -48,11 +48,11 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     return event && event.host === context.world.self().host ? [{ name, event }] : [];
   });
   try {
-    if (isSilent(context)) throw new Error('timeout');
+    const why = whySilent(context);
+    if (why !== null) throw new Error(why);
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
-    noteSilence(context);
-    context.warnings.push(`${waiting(context)}: ${reasonOf(error)}. Send with: forge events flush`);
+    warnAway(context, waiting(context), error);
   }
   const left = new Set(listWaiting(context));
   return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));
@@ -60,12 +60,7 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
 
 const waiting = (context: Context): string => {
   const count = listWaiting(context).length;
-  return `${plural(count, 'event')} ${count === 1 ? 'waits' : 'wait'} in the outbox`;
-};
-
-const reasonOf = (error: unknown): string => {
-  const { message } = error as Error;
-  return (message === 'timeout' ? 'the server did not answer in time' : message).replace(/\.$/, '');
+  return `${plural(count, 'event')} ${count === 1 ? 'waits' : 'wait'} in the outbox (forge events flush)`;
 };
 
 /** `forge events flush`: sends everything that waits. Exit 6 when the server does not take it. */

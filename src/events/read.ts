@@ -4,7 +4,16 @@ import { checkInput } from '../core/schema.js';
 import { type Context, readConfig } from '../project/project.js';
 import { EVENT_TYPES, type EventType, type ForgeEvent, parseEvent, subjectOf, subjectsOf } from './event.js';
 import { projectOf } from './outbox.js';
-import { asOutside, closeServer, openServer, requireOn, type Server, SILENCE, within } from './server.js';
+import {
+  asOutside,
+  closeServer,
+  openServer,
+  requireOn,
+  type Server,
+  SILENCE,
+  within,
+  withServer,
+} from './server.js';
 import { eachMessage, openStream } from './stream.js';
 
 const Filter = {
@@ -121,18 +130,6 @@ function reader(context: Context, { type, session, all }: EventFilter, onEvent: 
     onEvent(event);
   };
   return { take, foreign: () => foreign };
-}
-
-export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {
-  requireOn(context);
-  const server = await openServer(context, SILENCE);
-  try {
-    return await work(server);
-  } catch (error) {
-    throw asOutside(server, error, 'forge events list');
-  } finally {
-    closeServer(server);
-  }
 }
 
 /** Live: hands over each event until `signal` aborts. Reconnects when the server goes away. */

@@ -44,10 +44,29 @@ interface Target {
 
 /** After a server did not answer, this process does not ask it again for a while. */
 const SILENT_MS = 5000;
-const silent = new Map<string, number>();
-export const isSilent = (context: Context): boolean => (silent.get(eventUrl(context) ?? '') ?? 0) > elapsed();
-export const noteSilence = (context: Context): void =>
-  void silent.set(eventUrl(context) ?? '', elapsed() + SILENT_MS);
+const silent = new WeakMap<Context, { until: number; why: string }>();
+
+/** Why the server was not reached just now; null when it may be tried. */
+export function whySilent(context: Context): string | null {
+  const found = silent.get(context);
+  return found && found.until > elapsed() ? found.why : null;
+}
+
+/** The one warning of a command about its server, by the list of warnings that it is in. */
+const away = new WeakMap<string[], { parts: string[]; at: number }>();
+
+/** EVT-02: a server that is away costs a command one line, whatever was wanted from it. */
+export function warnAway(context: Context, part: string, error: unknown): void {
+  const { message } = error as Error;
+  const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
+  silent.set(context, { until: elapsed() + SILENT_MS, why });
+  const { warnings } = context;
+  const { parts, at } = away.get(warnings) ?? { parts: [], at: warnings.length };
+  if (!parts.includes(part)) parts.push(part);
+  const what = parts.join(', and ');
+  warnings[at] = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${why}.`;
+  away.set(warnings, { parts, at });
+}
 
 /** Exit 2 while events are off. */
 export function requireOn(context: Context): void {
@@ -290,3 +309,16 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 /** Closes without waiting for the server. */
 export const closeServer = ({ connection }: Server): void => void connection.close().catch(() => undefined);
+
+/** Opens a connection for `work`. Exit 6 when that fails, exit 2 while events are off. */
+export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {
+  requireOn(context);
+  const server = await openServer(context, SILENCE);
+  try {
+    return await work(server);
+  } catch (error) {
+    throw asOutside(server, error, 'forge events list');
+  } finally {
+    closeServer(server);
+  }
+}

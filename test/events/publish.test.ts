@@ -111,7 +111,7 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     expect([start.exitCode, start.stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^! 1 event waits in the outbox: nats:\/\/127\.0\.0\.1:\d+ cannot be reached: connection refused\. Send with: forge events flush$/m,
+        /^! Claims hold on this machine only, and 1 event waits in the outbox \(forge events flush\): nats:\/\/127\.0\.0\.1:\d+ cannot be reached: connection refused\.$/m,
       ),
     ]);
     await forgeJson(project, ['note', 'add', 'one'], { env: server.env });

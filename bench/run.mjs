@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { COMMANDS, measureCommand } from './commands.mjs';
 import { COMMIT_FIGURES } from './commits.mjs';
+import { EVENT_FIGURES } from './events.mjs';
 import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { GUARD } from './guard-figures.mjs';
 import { GUARD_GOALS } from './guard-goals.mjs';
@@ -25,6 +26,7 @@ const GROUPS = {
   commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
   'skills and issues': ISSUE_FIGURES,
+  'events and claims': EVENT_FIGURES,
   ledgers: LEDGER,
   page: PAGE_FIGURES,
   guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],

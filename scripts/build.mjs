@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|cycle\/(command|cycle|loop)|events\/(command|command-claim|fleet|read)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command|library\/(json-schema|tool-input))\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -71,6 +71,7 @@ const librariesApart = {
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
+    onResolve({ filter: /^\.\/nats\.js$/ }, () => ({ path: './nats.cjs', external: true }));
   },
 };
 
@@ -102,12 +103,23 @@ const libraryApart = (dist, name) =>
     format: 'cjs',
   });
 
+/** Three libraries that share the code of a connection. */
+const natsApart = (dist) =>
+  bundle({
+    entryPoints: ['src/events/nats.ts'],
+    outfile: join(dist, 'cli', 'nats.cjs'),
+    format: 'cjs',
+    // It reports broken messages of a server on stdout.
+    drop: ['console'],
+  });
+
 const library = (dist) =>
   bundle({
     entryPoints: { index: 'src/index.ts' },
     outdir: dist,
     format: 'esm',
     splitting: true,
+    drop: ['console'],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
@@ -132,6 +144,7 @@ async function buildAll(dist) {
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
+    natsApart(dist),
     library(dist),
     page(dist),
   ];

@@ -23,6 +23,11 @@ export type { CycleReport, CycleResult, LoopResult, StopReason } from './cycle/r
 export type { CycleOptions, CycleWatch, StageName } from './cycle/running.js';
 export type { Fix } from './doctor/conflicts.js';
 export type { Diagnosis, DoctorInput, Fixed } from './doctor/doctor.js';
+export type { Claimed } from './events/claim.js';
+export type { EventType, ForgeEvent } from './events/event.js';
+export type { Fleet, FleetRow } from './events/fleet.js';
+export type { Flushed, ReportedEvent } from './events/publish.js';
+export type { EventFilter, EventList } from './events/read.js';
 export type { AddedFeature, FeatureEdit, FeatureList } from './feature/feature.js';
 export type { Feature, FeatureStatus } from './feature/rules.js';
 export type { Selection } from './feature/tasks.js';

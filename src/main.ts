@@ -103,6 +103,8 @@ function onStop(handler: (now: boolean) => void): void {
 function leave(code: number): void {
   process.exitCode = code;
   process.once('beforeExit', () => process.exit());
+  // A look-up of a name that nobody answers cannot be cancelled.
+  setTimeout(() => process.exit(), 50).unref();
 }
 
 const output = (fd: 1 | 2, write: (text: string) => void) => ({

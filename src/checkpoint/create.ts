@@ -8,6 +8,7 @@ import { ForgeError, refused } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, commitFolder, NOTHING_CHANGED } from '../git/commit.js';
@@ -183,7 +184,14 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
     const message = tagMessage(manifest);
     const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
     if (tag?.unsigned !== undefined) warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
-    if (tag) return manifest;
+    if (!tag) continue;
+    const { features_passing: features, commit } = manifest;
+    queueEvent(context, 'checkpoint', manifest.tag + commit, {
+      tag: manifest.tag,
+      commit,
+      features_passing: features.length,
+    });
+    return manifest;
   }
   throw notNow('others took every name that was tried');
 }

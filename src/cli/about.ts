@@ -92,6 +92,26 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['skill', 'next', 'focus'],
     examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
   },
+  events: {
+    text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. What a server does not take waits and is sent later.',
+    see: ['fleet', 'claim', 'config', 'environment'],
+    exits: { '6': 'the server cannot be reached, or refused' },
+  },
+  claim: {
+    text: 'A task that is claimed is skipped by the "next" of others, and refused to them. With a NATS server that holds on all machines, without one among the worktrees here.',
+    see: ['release', 'fleet', 'next'],
+    exits: { '3': 'another holder has the task' },
+  },
+  release: {
+    text: 'A claim also ends after its time, with the focus that made it, and with the session.',
+    see: ['claim', 'fleet'],
+    exits: { '3': 'this worktree does not hold the task' },
+  },
+  fleet: {
+    text: 'Each worktree with a session or a claim: health, host, session, branch, task, since when, its last event, and how long its claim holds.',
+    see: ['claim', 'events'],
+    examples: ['forge fleet --json'],
+  },
   'linear pull': { exits: { '6': 'Linear cannot be reached' } },
   'linear push': { exits: { '6': 'something could not be sent; it is kept' } },
   'linear sync': { exits: { '6': 'something could not be sent; it is kept' } },

@@ -4,6 +4,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import type { Note } from '../note/note.js';
@@ -88,8 +89,10 @@ function complete(context: Context, { session, entry, at }: PromotionIntent): No
     known ??
     storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) });
   leaveKfr(context, { session, entry, at });
+  const noteId = stored?.id ?? '';
+  queueEvent(context, 'learning', noteId, { kind: 'note', id: noteId, title: text }, session);
   disk.remove(promotionFile(layout));
-  return { id: stored?.id ?? '', text, at, session, from: id, ...madeBy(context) };
+  return { id: noteId, text, at, session, from: id, ...madeBy(context) };
 }
 
 function leaveKfr(

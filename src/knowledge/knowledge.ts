@@ -3,6 +3,7 @@ import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { type Observed, observerOf } from '../project/observe.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
@@ -59,6 +60,10 @@ export function keepLearnings(
       return stored;
     }, before),
   );
+  for (const { learning, duplicate } of kept) {
+    const { kind, id } = learning;
+    if (!duplicate) queueEvent(context, 'learning', id, { kind, id, title: describeLearning(learning) });
+  }
   approveRules(
     context,
     entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),

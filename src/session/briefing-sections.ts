@@ -42,6 +42,8 @@ export interface BriefingData {
   candidates?: readonly PatternCandidate[];
   /** Entries of the resumed session that are not in force here. */
   offered?: readonly { kind: string; text: string }[];
+  /** Promoted in other clones, as they announced it. */
+  elsewhere?: readonly { title: string; host: string }[];
   /** The last notes, oldest first. */
   notes?: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -235,6 +237,14 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     section('foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'),
     section('features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'),
     section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
+    section(
+      'elsewhere',
+      'Learned elsewhere; pull to get it',
+      elsewhereItems(told),
+      'forge events list --type learning',
+      5,
+      'asserted',
+    ),
     section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
     section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),
     section('notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'),
@@ -260,6 +270,13 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       'asserted',
     ),
   ];
+}
+
+/** What is in this ledger too has arrived. */
+function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
+  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
+  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
+  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
 function sayOnce(data: BriefingData): Told {

@@ -4,6 +4,8 @@ import { readEntries } from '../core/entries.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
+import { readPromotions } from '../events/heard.js';
+import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -161,6 +163,7 @@ export function composeBriefing(
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
+    elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, memory.focus),
   });

@@ -7,6 +7,8 @@ import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
+import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
+import type { ReportedEvent } from '../events/publish.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
@@ -79,6 +81,8 @@ export interface EndedSession {
   commit_skipped?: string;
   /** The comment on the issue in focus, in Linear. `sent` is false while it waits for the next `linear sync`. */
   linear: { issue: string; sent: boolean }[];
+  /** What was reported to the event server; none while events are off. */
+  events: ReportedEvent[];
   /** The number of uncommitted files outside `.forge/`. */
   uncommitted?: number;
   warnings: string[];
@@ -130,6 +134,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const linear = await commentOnIssue(context, running, focus, { lines, next });
+  if (eventUrl(context) !== null) await (await import('../events/claim.js')).releaseOthers(context);
+  const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await warnOnGitFailure(context, () => readTree(context));
   return {
@@ -143,6 +149,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     linear,
+    events,
     warnings: context.warnings,
   };
 }
@@ -232,6 +239,8 @@ function completeEnd(context: Context, intent: EndIntent): Pick<EndedSession, 'l
   const learned = keepLearnings(context, entries, intent.at).map(({ learning }) => learning);
   if (running?.id === intent.id) archiveEnded(context, running, intent, learned);
   if (running === null || running.id === intent.id) clearShortTerm(context);
+  const told = { task: intent.task, next: intent.next, learned: learned.length };
+  queueEvent(context, 'session_end', intent.id, told, intent.id);
   context.disk.remove(intentFile(context.layout));
   const classification = intent.cycle?.classification ?? null;
   return { learned, ...(cycle ? { cycle: { ...cycle, classification } } : {}) };

@@ -3,6 +3,8 @@ import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
+import { describeHeld } from '../events/held.js';
+import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, requireResolved } from '../kfr/rules.js';
@@ -202,6 +204,8 @@ function createSession(
     ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
+  const from = running.resumed_from === undefined ? {} : { resumed_from: running.resumed_from };
+  queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
   // In a dry run the archive may not exist yet.
   if (resumed && disk.exists(archiveFile(layout, resumed.id))) {
     updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
@@ -213,7 +217,7 @@ function createSession(
 /** Keeps a focus that was set before the start, else the next task. */
 function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
   const standing = showFocus(context);
-  const { task, candidates } = selectNext(memory.features, memory.issues);
+  const { task, candidates } = selectNext(memory.features, memory.issues, describeHeld(context));
   if (goal !== undefined) {
     const known = candidates.find((candidate) => taskLine(candidate) === goal);
     return withSkill(context, planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now));

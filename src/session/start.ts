@@ -4,6 +4,7 @@ import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
@@ -79,6 +80,9 @@ export async function startSession(
   const work = await tree;
   const memory: Memory = { ...state, architecture, commits, uncommitted: work?.count };
   const head = memory.commits[0]?.hash ?? null;
+  const claims = eventUrl(context) === null ? null : await import('../events/claim.js');
+  if (claims && input.id !== undefined) await claims.turnTo(context, requireTask(memory, input.id).id);
+  else if (claims && input.goal === undefined) await claims.refreshHeld(context);
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
@@ -96,6 +100,7 @@ export async function startSession(
     context.warnings.push(
       `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
     );
+  await claims?.claimFocus(context, focus);
   noteActivity(context);
   if (work && opened.state === 'started') noteTree(context, running.id, work);
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
@@ -106,6 +111,8 @@ export async function startSession(
   // The briefing also reports what was just archived (an interrupted session, an interrupted end).
   const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
+  // Before the briefing, which names what others have learned.
+  if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...memory, ...news, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   const ledgers = [shown(context.layout, ledgerFolder(context.layout))];

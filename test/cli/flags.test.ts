@@ -71,6 +71,9 @@ const CALLS: string[][] = [
   ['artifact', 'list'],
   ['artifact', 'show', 'known.txt'],
   ['artifact', 'verify'],
+  ['claim', 'A', '--for', '1h'],
+  ['fleet'],
+  ['release', 'B'],
   ['linear', 'list'],
   ['linear', 'new', 'text'],
   ['linear', 'show', 'LOCAL-1'],
@@ -180,6 +183,7 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   project.write(output, 'known\n');
   await runForge(project, ['artifact', 'add', output, '--type', 'docs'], { world });
   await runForge(project, ['linear', 'new', 'known'], { world });
+  await runForge(project, ['claim', 'B'], { world });
   const words: Record<string, string> = {
     SKILL: skill,
     ID: id,
@@ -351,8 +355,9 @@ describe('flags that every command takes', () => {
       return names.flat().includes(two) ? two : call[0];
     });
     // Agents call it, in a form of their own: test/cli/agent-hook-claude.test.ts.
-    // Their server is in test/linear/sync.test.ts.
-    const online = ['linear pull', 'linear push', 'linear sync'];
+    // Their servers are in test/linear/sync.test.ts and test/events/.
+    const events = ['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`);
+    const online = ['linear pull', 'linear push', 'linear sync', ...events];
     // They run until Ctrl-C: test/ui.
     const endless = ['ui', 'watch'];
     expect([...new Set(called), ...online, ...endless, 'hook'].sort()).toEqual(names.flat().sort());

@@ -76,6 +76,7 @@ describe('the parts of the briefing', () => {
       'foreign',
       'features',
       'proven',
+      'elsewhere',
       'contested',
       'patterns',
       'notes',
@@ -96,6 +97,7 @@ describe('the parts of the briefing', () => {
       'commits',
       'uncommitted',
       'issues',
+      'elsewhere',
       'patterns',
       'notes',
       'candidates',
@@ -158,7 +160,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match|events list --type learning))$/,
       );
   });
 

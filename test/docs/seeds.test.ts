@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { GROUPS } from '../../src/cli/groups.js';
 import { patternOf, readSeeds, setupBlock } from '../support/seeds.js';
 
 const seeds = readSeeds();
@@ -20,15 +19,6 @@ describe('docs/seeds.md', () => {
     expect(seeds.filter(({ command }) => !isReadable(command))).toEqual([]);
     expect(seeds.filter(({ shown }) => shown.length === 0)).toEqual([]);
     for (const text of seeds.flatMap(({ shown }) => shown)) expect(() => patternOf(text)).not.toThrow();
-  });
-
-  it('only what forge lacks is planned', () => {
-    const groups = new Set(GROUPS.map(({ name }) => name));
-    /** The group of commands that a planned line waits for. */
-    const neededBy = (command: string): string =>
-      command.includes('NATS_URL') ? 'events' : (/forge (events|claim|ui|export)\b/.exec(command)?.[1] ?? '');
-    const planned = seeds.filter(({ isPlanned }) => isPlanned);
-    expect(planned.filter(({ command }) => ['', ...groups].includes(neededBy(command)))).toEqual([]);
   });
 
   it('names no line twice', () => {

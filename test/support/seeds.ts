@@ -13,8 +13,6 @@ export interface Seed {
   exitCode: number;
   /** Texts that the output contains. One between slashes is a regular expression. */
   shown: string[];
-  /** The command is not part of forge yet. */
-  isPlanned: boolean;
 }
 
 const PAGE = readFileSync(fileURLToPath(new URL('../../docs/seeds.md', import.meta.url)), 'utf8');
@@ -47,13 +45,12 @@ function tablesOf(part: string): string[] {
 
 function parseSeed(document: string, line: string): Seed {
   const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
-  const [, section = '', statement = '', command = '', see = '', state = ''] = cells;
+  const [, section = '', statement = '', command = '', see = ''] = cells;
   const [code, ...more] = spansOf(command);
-  if (code === undefined || more.length > 0 || ![6, 7].includes(cells.length))
+  if (code === undefined || more.length > 0 || cells.length !== 6)
     throw new Error(`docs/seeds.md: not a line of the table: ${line}`);
   const exitCode = Number(/^exit (\d+): /.exec(see)?.[1] ?? 0);
-  const isPlanned = state === 'planned';
-  return { document, section, statement, command: code, exitCode, shown: spansOf(see), isPlanned };
+  return { document, section, statement, command: code, exitCode, shown: spansOf(see) };
 }
 
 const spansOf = (cell: string): string[] =>

@@ -182,7 +182,7 @@ function findCycle(): string[] {
 }
 
 describe('the folders of src/', () => {
-  it('import only what stands before them', () => {
+  it('import only folders before them', () => {
     const wrong = ours
       .filter(({ from, to }) => from.split('/')[0] !== to.split('/')[0] && !isCommand(from))
       .filter(({ from, to }) => placeOf(to) > placeOf(from) && !(isRules(from) && isRules(to)))

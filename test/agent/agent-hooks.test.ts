@@ -101,7 +101,7 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     });
   });
 
-  it('AGT-01 ignores what is not a payload, unknown events, and folders outside of a project', async () => {
+  it('AGT-01 ignores invalid payloads, unknown events, and folders outside a project', async () => {
     const project = await started(agent);
     await ask(project);
     for (const input of ['', '{', '[]', 'null'])

@@ -41,7 +41,7 @@ describe.each(AGENT_NAMES)('the payloads of %s', (agent) => {
       });
   });
 
-  it('KFR-09 tell a prompt made of the reason of a blocked stop from one that a person typed', () => {
+  it('KFR-09 distinguish a prompt made from the reason of a blocked stop from one that a person typed', () => {
     const word =
       Object.entries(AGENTS[agent].events).find(([, { moment }]) => moment === 'prompt')?.[0] ?? '';
     const isOwn = (prompt: string): boolean => readPayload(agent, word, { prompt }).isOwnPrompt;

@@ -58,7 +58,7 @@ describe('bad values', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-08 what is no plain whole number in its range is refused, with what is allowed', async () => {
+  it('B-08 refuses anything but a plain whole number in its range, with the allowed values', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
     const bad = [

@@ -89,8 +89,8 @@ describe('finding the .forge folder', () => {
   });
 });
 
-describe('what is committed', () => {
-  it('LAY-07 git ignores what is machine-local and sees what is the team’s', async () => {
+describe('committed files', () => {
+  it('LAY-07 git ignores machine-local files and sees the team’s', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login']);

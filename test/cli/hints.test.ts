@@ -49,7 +49,7 @@ describe('hints', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('B-01 name commands and options that exist, with all that they take', async () => {
+  it('B-01 name existing commands and options, with all required arguments', async () => {
     const wrong: string[] = [];
     for (const { file, hint } of hints)
       for (const line of hint.split('\n').map(commandOf)) {

@@ -23,7 +23,7 @@ describe('VIS-01 the width of text', () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  it('VIS-01 columns are aligned by what is seen, not by how many characters that takes', () => {
+  it('VIS-01 aligns columns by display width, not by the number of characters', () => {
     const rows = columns([
       ['登录', 'x'],
       [red('ab'), 'x'],

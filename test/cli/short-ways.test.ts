@@ -18,7 +18,7 @@ describe('the short ways', () => {
     expect(typed(project, ['-C', project.dir, 'start', '--format', 'text'])).toContain('the logout');
   });
 
-  it('B-01 each has the help of what it stands for, also behind other options', async () => {
+  it('B-01 each has the help of its full command, also after other options', async () => {
     const project = makePlainProject();
     for (const [name, { words }] of Object.entries(SHORT_WAYS)) {
       const { stdout } = await runForge(project, [...words, '--help']);

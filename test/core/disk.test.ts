@@ -53,7 +53,7 @@ const files = (root: string): string[] =>
     .sort();
 
 describe('changing a file', () => {
-  it('replaces it and lists what was written', () => {
+  it('replaces it and lists the written files', () => {
     const made = withFeatures();
     addA(made);
     expect(made.disk.requireDocument(FEATURES, made.path).value.features).toEqual([A]);

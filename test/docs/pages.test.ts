@@ -131,7 +131,7 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('in the package, too: what help, errors and the README name, but for what is about the making of forge', () => {
+  it('is also in the package, except for pages about developing forge', () => {
     const { files } = JSON.parse(scripts) as { files: string[] };
     const shipped = (path: string): boolean =>
       (/\.(sh|svg)$/.test(path) ? files.includes(path) : /^docs\/[\w-]+\.md$/.test(path)) &&

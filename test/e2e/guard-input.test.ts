@@ -59,7 +59,7 @@ describe('a message', () => {
 });
 
 describe('git', () => {
-  it('LTM-13 a secret in the name of a branch or a subject stands in no briefing and in no file', async () => {
+  it('LTM-13 a secret in a branch name or a subject is in no briefing and no file', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
     project.git('switch', '-qc', `feature/${secret}`);

@@ -113,7 +113,7 @@ describe('forge init', () => {
       await forgeJson(project, command);
   });
 
-  it('LAY-02 a second run keeps what was edited, puts back what is missing, and lists both', async () => {
+  it('LAY-02 a second run keeps edited files, restores missing ones, and lists both', async () => {
     const project = await makeForge();
     const edited = `${project.read('.forge/memory/long-term/architecture.md')}\n- ours\r\n`;
     project.write('.forge/memory/long-term/architecture.md', edited);

@@ -38,7 +38,7 @@ describe('what a repository says about itself', () => {
     expect(proposeIdPattern([`${'A'.repeat(1_000_000)}-1`, '#'.repeat(1_000_000)])).toBeNull();
   });
 
-  it('LAY-04 B-42 names of branches, not what somebody wrote into HEAD', () => {
+  it('LAY-04 B-42 valid branch names, not arbitrary text in HEAD', () => {
     for (const name of ['main', 'feature/x-1', 'Ümlaut', 'a.b', '日本'])
       expect([name, isBranchName(name)]).toEqual([name, true]);
     for (const name of [
@@ -81,7 +81,7 @@ describe('what a repository says about itself', () => {
     expect(findTasks(`\uFEFF${text.join('\r\n')}\r\n`)).toEqual({ tasks, leftOut: 0 });
   });
 
-  it('LAY-04 leaves out tasks that nobody could read as they are, and those beyond fifty', () => {
+  it('LAY-04 leaves out tasks that are unreadable, and those beyond fifty', () => {
     const odd = ['\u001b]0;x\u0007', 'a\u202eb', '\u{e0041}', 'x'.repeat(201), '\ud800'];
     const text = odd.map((task) => `- [ ] ${task}\n`).join('');
     expect(findTasks(text)).toEqual({ tasks: [], leftOut: odd.length });

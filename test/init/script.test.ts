@@ -21,7 +21,7 @@ describe('the text of init.sh', () => {
     expect(composeScript('mixed', [], false)).toContain('pyproject.toml');
   });
 
-  it('LAY-02 distinguishes what forge wrote from what somebody edited', () => {
+  it('LAY-02 distinguishes forge’s own text from edits', () => {
     const parts = [{ stack: 'node' as const, folder: '.', by: '' }];
     const text = composeScript('node', parts, true);
     expect(isUnedited(text)).toBe(true);

@@ -7,7 +7,7 @@ const found = (folders: Record<string, string>): string[] =>
   detectParts(views(folders)).map(({ stack, folder }) => `${stack} ${folder}`);
 
 describe('the stacks of a project', () => {
-  it('LAY-03 LAY-04 are told by files', () => {
+  it('LAY-03 LAY-04 are detected by files', () => {
     for (const [file, stack] of [
       ['package.json', 'node'],
       ['pyproject.toml', 'python'],

@@ -5,7 +5,7 @@ import { forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSIONS, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 
-describe('a patch that is no good', () => {
+describe('an invalid patch', () => {
   it('B-05 KFR-06 texts of a megabyte, in any field: refused, and nothing is written', async () => {
     const project = await makeWorking();
     await ask(project);
@@ -46,7 +46,7 @@ describe('a patch that is no good', () => {
     expect(message).toContain('and 95 more');
   });
 
-  it('B-14 keys that reach the prototype are refused wherever they stand', async () => {
+  it('B-14 refuses keys that reach the prototype at any depth', async () => {
     const project = await makeWorking();
     for (const stdin of [
       '{"__proto__":{"operations":[]}}',
@@ -82,7 +82,7 @@ describe('a patch that is no good', () => {
   });
 });
 
-describe('a kfr.json that is no good', () => {
+describe('an invalid kfr.json', () => {
   it('KFR-09 B-12 lets no gate open: what needs it exits 4, and the way out that it names leads on', async () => {
     const project = await makeWorking('--task', 'logout');
     await ask(project);

@@ -52,7 +52,7 @@ describe('the resolution gate', () => {
     },
   );
 
-  it('KFR-09 SES-05 does not stand in the way of the same task, of its files, or of a first task', async () => {
+  it('KFR-09 SES-05 allows the same task, its files, and a first task', async () => {
     const project = await makeWorking();
     await ask(project);
     for (const words of [
@@ -94,7 +94,7 @@ describe('the resolution gate', () => {
     expect(resumed.session.resumed_from).toBe(id);
   });
 
-  it('KFR-09 SES-07 clearing it opens the way at once: it is no sign of life of who left', async () => {
+  it('KFR-09 SES-07 clearing opens the gate immediately and does not count as activity of the former holder', async () => {
     const { project, id } = await makeInterrupted();
     await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up'], {
       world: at(bob, 30, 'gone'),
@@ -142,7 +142,7 @@ describe('the resolution gate', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
   });
 
-  it('KFR-09 SES-06 SES-07 what is asked after a session’s end was cut off is not forgotten with it', async () => {
+  it('KFR-09 SES-06 SES-07 keeps a question that was asked after an interrupted session end', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     const { id } = project.json<{ id: string }>(SESSION);
@@ -293,7 +293,7 @@ describe('working memory and sessions', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
-  it('KFR-13 what lies there of another session is none of this one’s', async () => {
+  it('KFR-13 ignores entries of another session', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
     project.write(

@@ -20,7 +20,7 @@ describe('working memory whose file is lost', () => {
     expect(project.has(KNOWLEDGE)).toBe(true);
   });
 
-  it('SES-13 the file alone: the next patch says so, and what was settled is not named', async () => {
+  it('SES-13 if only the file is lost, the next patch reports it, without settled entries', async () => {
     const project = await makeWorking();
     await ask(project);
     await ask(project, 'which port?');

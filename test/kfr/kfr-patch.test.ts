@@ -194,7 +194,7 @@ describe('forge kfr patch', () => {
     expect((await list(project)).entries).toEqual([]);
   });
 
-  it('KFR-13 without a session there is none to write to', async () => {
+  it('KFR-13 refuses a patch without a session', async () => {
     const project = await makeForge();
     for (const words of [
       ['kfr', 'patch', '--goal', 'x'],

@@ -29,7 +29,7 @@ const entry = (id: number, kind: Entry['kind'], text: string, more: Partial<Entr
 const holding = (...entries: Entry[]): Kfr => ({ ...NO_KFR, session: 's', last: 9, entries });
 
 describe('what a prompt gets', () => {
-  it('KFR-04 the header of the specification stands first, byte for byte', () => {
+  it('KFR-04 begins with the header of the specification, byte for byte', () => {
     const header = [
       'Known Facts Registry (KFR) \u2014 Authoritative Working Memory',
       '',
@@ -52,7 +52,7 @@ describe('what a prompt gets', () => {
     expect(injection([], 'abc')).toBeNull();
   });
 
-  it('KFR-01 the sections stand in the order of the specification, under its names', () => {
+  it('KFR-01 has the sections in the order of the specification, with its names', () => {
     const entries = [
       entry(5, 'OpenQuestion', 'which cookie?', { parked: { at: AT, reason: 'ask Ada' } }),
       entry(4, 'Constraint', 'no new packages'),

@@ -20,7 +20,7 @@ describe('working memory in a governed cycle', () => {
 });
 
 describe('forge kfr list, inject and clear', () => {
-  it('KFR-11 list shows a human each entry in one line, with what is open or parked', async () => {
+  it('KFR-11 list shows a human each entry on one line, with open and parked ones marked', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'logout works'), add('Plan', 'read\nwire'), add('OpenQuestion', 'a?')]);
     await patch(project, [add('OpenQuestion', 'b?'), { op: 'park', id: 'kfr-3', reason: 'ask Ada' }]);
@@ -39,7 +39,7 @@ describe('forge kfr list, inject and clear', () => {
     expect((await runForge(project, ['session', 'status'])).stdout).toContain('open: 2 entries');
   });
 
-  it('KFR-04 inject prints the header and the active entries, and nothing at all when there are none', async () => {
+  it('KFR-04 inject prints the header and the active entries, and nothing without entries', async () => {
     const project = await makeWorking();
     expect((await runForge(project, ['kfr', 'inject'])).stdout.trim()).toBe('');
     expect(await forgeJson(project, ['kfr', 'inject'])).toEqual({ text: null });
@@ -159,7 +159,7 @@ describe('forge note promote', () => {
     expect(await notes(project)).toEqual([]);
   });
 
-  it('KFR-10 one whose text no note may have stays in the KFR, and stands in nobody’s way', async () => {
+  it('KFR-10 an entry that the guard refuses as a note stays in the KFR and does not block later commands', async () => {
     const project = await makeWorking();
     await patch(project, [add('Constraint', 'PLACE')]);
     const secret = ['glp', 'at-', 'a1b2c3d4e5f6g7h8i9j0'].join('');

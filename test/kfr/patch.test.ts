@@ -112,7 +112,7 @@ describe('a patch', () => {
     );
   });
 
-  it('KFR-06 what is said already is refused: case, width, white space and a final mark do not count', () => {
+  it('KFR-06 refuses duplicates, ignoring case, width, white space and a final punctuation mark', () => {
     const before = made(add('Constraint', 'No new packages.'));
     for (const twin of ['No new packages.', 'no  NEW packages', 'ｎo new packages!!', ' no\tnew packages ?'])
       expectRefused(before, patch(before, add('ActiveContract', twin)), '0 duplicate');
@@ -124,7 +124,7 @@ describe('a patch', () => {
     ).toEqual([]);
   });
 
-  it('KFR-06 the same goal again changes nothing, and is no error', () => {
+  it('KFR-06 repeating the goal changes nothing and is not an error', () => {
     const before = made(add('Goal', 'Log in with a token'), add('Constraint', 'No new packages.'));
     const again = patch(before, add('Goal', 'log in with a token.'));
     expect(again.refusals).toEqual([]);
@@ -132,7 +132,7 @@ describe('a patch', () => {
     expectRefused(before, patch(before, add('Goal', 'no new packages')), '0 duplicate');
   });
 
-  it('KFR-06 an entry has 280 characters, whatever their bytes', () => {
+  it('KFR-06 an entry has at most 280 characters, counted in characters, not bytes', () => {
     expect(patch(EMPTY, add('Goal', '🦊'.repeat(280))).refusals).toEqual([]);
     const { refusals } = patch(EMPTY, add('Goal', 'x'.repeat(281)));
     expect(refusals).toMatchObject([

@@ -37,7 +37,7 @@ describe('the invariants of architecture.md', () => {
     expect(readArchitecture(text).sections).toContainEqual({ title: 'Of the store', level: 3, line: 3 });
   });
 
-  it('KNO-03 are list items of each kind, with the lines that go on and what stands below them', () => {
+  it('KNO-03 are list items of each kind, with their continuation lines and nested items', () => {
     const text = [
       '## Invariants',
       'Read these first.',

@@ -50,7 +50,7 @@ describe('knowledge.json', () => {
     expect(JSON.stringify(view)).not.toContain(ids[0]);
   });
 
-  it('KNO-01 tells apart what is the same text in another place', () => {
+  it('KNO-01 distinguishes the same text in different fields', () => {
     const texts: NewLearning[] = [
       { kind: 'success', context: 'a', approach: 'b' },
       { kind: 'success', context: 'b', approach: 'a' },

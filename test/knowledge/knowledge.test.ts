@@ -63,7 +63,7 @@ describe('forge knowledge', () => {
 `);
   });
 
-  it('KNO-01 recognises what is known already, in other words’ clothes too', async () => {
+  it('KNO-01 recognizes known knowledge, also in another spelling', async () => {
     const project = await makeForge();
     const add = (...args: string[]) =>
       forgeJson<{ learning: Learning; duplicate: boolean }>(project, ['knowledge', 'add', ...args]);

@@ -225,7 +225,7 @@ describe('consolidation', () => {
     expect(countUncovered(cycles, (id) => cycles.some((cycle) => cycle.id === id))).toBe(0);
   });
 
-  it('LTM-08 counts the cycles that no earlier consolidation covers, whatever their numbers', () => {
+  it('LTM-08 counts the cycles that no earlier consolidation covers, for any numbering', () => {
     const cycles = evaluations(...three, ...three).map(({ id, record }) => ({
       id,
       record: { ...record, cycle: 7 },

@@ -136,7 +136,7 @@ describe('forge memory consolidate', () => {
     expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
   });
 
-  it('LTM-09 contests what is contradicted, opens work that forge next sees, and reinstates it after clean cycles', async () => {
+  it('LTM-09 contests contradicted knowledge, opens a task for forge next, and reinstates it after clean cycles', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const { consolidation } = await recordAll(project, [

@@ -68,7 +68,7 @@ describe('forge memory record', () => {
     }
   });
 
-  it('LTM-02 takes the same by flags; without a judgement there is no evaluation', async () => {
+  it('LTM-02 accepts the same as flags; without a classification there is no evaluation', async () => {
     const project = await makePlainForge();
     project.write('run.log', INPUT.log);
     const flags = '--log run.log --classification PARTIAL_SUCCESS --environment-valid true --key run-1'.split(

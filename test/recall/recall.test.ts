@@ -203,7 +203,7 @@ describe('forge recall', () => {
     expect(stdout).toContain('The zebra cluster is rebuilt every Monday');
   });
 
-  it('AGT-03 what is contested is told apart and never stands first', () => {
+  it('AGT-03 marks contested knowledge and never ranks it first', () => {
     const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
       ...{ id, source: 'knowledge', session: null, at: null, text },
       ...more,

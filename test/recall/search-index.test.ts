@@ -44,7 +44,7 @@ function blockIndex(project: Project): void {
 }
 
 describe('the search index', () => {
-  it('AGT-03 finds what was written since, and no longer what is gone', async () => {
+  it('AGT-03 finds new records and drops removed ones', async () => {
     const project = await makeIndexed();
     await note(project, 'The heron build was moved to Monday');
     await forgeJson(project, ['session', 'start']);
@@ -141,7 +141,7 @@ describe('the search index', () => {
       },
     ],
   ];
-  it.each(damages)('AGT-03 an index that was %s is built anew', async (_, damage) => {
+  it.each(damages)('AGT-03 rebuilds an index that was %s', async (_, damage) => {
     const project = await makeIndexed();
     damage(project.index);
     const { hits, index } = await recall(project, 'heron');

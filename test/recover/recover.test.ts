@@ -61,7 +61,7 @@ describe('the table that decides', () => {
     expect([decide(rules), broken]).toEqual([decision, said]);
   });
 
-  it('GIT-06 without a checkpoint nothing is compared, and what is known is shown all the same', () => {
+  it('GIT-06 without a checkpoint nothing is compared, but known facts are still shown', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);

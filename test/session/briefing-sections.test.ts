@@ -64,7 +64,7 @@ const items = (change: Partial<BriefingData>, key: string): string[] =>
   briefingSections({ ...EMPTY, ...change }).find((section) => section.key === key)?.items ?? [];
 
 describe('the parts of the briefing', () => {
-  it('SES-03 stand in the order in which they are read', () => {
+  it('SES-03 are in reading order', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'rules',
       'focus',
@@ -132,7 +132,7 @@ describe('the parts of the briefing', () => {
     }
   });
 
-  it('LTM-09 tell tested knowledge from what was only reported, and show what is contested apart', () => {
+  it('LTM-09 distinguish tested from reported knowledge, and list contested knowledge separately', () => {
     const known = (pattern: string, more: object): Proven => ({
       ...{ knowledge_id: pattern, pattern, scope: 'execution', kind: 'knowledge', record: 'a'.repeat(64) },
       ...{ created_at: at, evidence_cycles: [1, 2, 3], tested: 0, reported: 3, status: 'valid' },
@@ -177,7 +177,7 @@ describe('the parts of the briefing', () => {
     expect(items({ learnings }, 'invariants')).toHaveLength(3);
   });
 
-  it('SES-03 say what to do when there is no task', () => {
+  it('SES-03 say what to do without a task', () => {
     expect(items({}, 'focus')).toEqual(['No task is set. forge next shows what could be done.']);
   });
 
@@ -246,7 +246,7 @@ describe('the parts of the briefing', () => {
     );
   });
 
-  it('SES-03 tell beliefs from proof and put the newest failure first', () => {
+  it('SES-03 distinguish beliefs from proof and put the newest failure first', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');
     expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
@@ -267,7 +267,7 @@ describe('the parts of the briefing', () => {
     expect(items({ learnings: anyTask }, 'patterns')).toEqual(['npm ci first']);
   });
 
-  it('SES-03 say of a task that is a feature how it stands and what tests it', () => {
+  it('SES-03 show the status and the tests of a task that is a feature', () => {
     const [feature] = features(1);
     const told = items(
       {
@@ -279,7 +279,7 @@ describe('the parts of the briefing', () => {
     expect(told.slice(0, 3)).toEqual(['Task: F-100: Ship it', 'Status: failing', 'Tests: npm test -- ship']);
   });
 
-  it('SES-03 say what was done in this session, without how it began', () => {
+  it('SES-03 list the session’s work, without the start lines', () => {
     const lines = [
       '[10:00] Started - branch: main',
       '[10:00] Active issues: 0',
@@ -289,7 +289,7 @@ describe('the parts of the briefing', () => {
     expect(items({ progress: lines.slice(0, 2) }, 'progress')).toEqual([]);
   });
 
-  it('B-06 hold no control character, whatever commits, files and issues hold', () => {
+  it('B-06 contain no control characters from commits, files and issues', () => {
     const evil = 'a\u001b]0;x\u0007b\u202ec\rd\u{e0041}\u009b';
     const data: BriefingData = {
       focus: {

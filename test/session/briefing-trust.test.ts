@@ -50,7 +50,7 @@ describe('rules in the briefing', () => {
   });
 });
 
-describe('what is not committed', () => {
+describe('uncommitted files', () => {
   it('SES-03 is counted in one line', async () => {
     const project = await makeForge();
     expect(itemsOf(await briefing(project), 'uncommitted')).toBeUndefined();

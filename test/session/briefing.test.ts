@@ -97,7 +97,7 @@ describe('forge briefing', () => {
     );
   });
 
-  it('SES-03 keeps the budget, cuts by priority, and says what was cut and what shows it', async () => {
+  it('SES-03 keeps the budget, cuts by priority, and reports what was cut and what shows it', async () => {
     const project = await full();
     const whole = await forgeJson<Briefing>(project, ['briefing', '--budget', '100000']);
     const had = new Map(whole.sections.map(({ key, items }) => [key, items.length]));
@@ -231,7 +231,7 @@ describe('forge briefing', () => {
     }
   });
 
-  it('AGT-06 tells an agent that has a shell alone how to work here, in five lines', async () => {
+  it('AGT-06 explains the workflow to an agent with only a shell, in five lines', async () => {
     const project = await makeForge();
     const { text } = await forgeJson<Briefing>(project, ['briefing']);
     const lines = text.split('\n').filter((line) => /`forge [a-z]/.test(line));
@@ -241,7 +241,7 @@ describe('forge briefing', () => {
     expect((await runForge(project, ['briefing'], { terminal: true })).stdout).not.toContain(lines[1]);
   });
 
-  it('AGT-06 forge prime prints the work in 16 lines at most, and each of them works as it stands', async () => {
+  it('AGT-06 forge prime prints the workflow in at most 16 lines, and each command works as written', async () => {
     const project = await makeForge();
     const { lines } = await forgeJson<{ lines: string[] }>(project, ['prime']);
     expect(lines.length).toBeLessThanOrEqual(16);

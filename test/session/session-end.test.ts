@@ -30,7 +30,7 @@ async function withFeature(): Promise<Project> {
 }
 
 describe('forge end', () => {
-  it('SES-06 archives under the id, keeps what was learned, and commits .forge/ alone', async () => {
+  it('SES-06 archives under the id, stores learnings, and commits only .forge/', async () => {
     const project = await withFeature();
     const world = fixedClock();
     await forgeJson(project, ['session', 'start'], { world });
@@ -100,7 +100,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect((await runForge(project, ['session', 'status'])).stdout).toMatch(/^No session is running/);
   });
 
-  it('SES-06 one that verified a feature is archived without a log line, and names what is not committed', async () => {
+  it('SES-06 archives a session that verified a feature without a log line, and names uncommitted files', async () => {
     const project = await withFeature();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
@@ -123,7 +123,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(stdout).not.toMatch(/FORGE-001.*SUCCESS/);
   });
 
-  it('SES-05 a session without a task takes the one of a second start; a removed feature is no task', async () => {
+  it('SES-05 a session without a task takes that of a second start, but not a removed feature', async () => {
     const project = await withFeature();
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'blocked']);
     await forgeJson(project, ['session', 'start']);
@@ -180,7 +180,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
 });
 
 describe('past sessions', () => {
-  it('SES-08 one whose record is damaged keeps nobody from the others', async () => {
+  it('SES-08 a damaged archive does not hide the others', async () => {
     const project = await makeForge();
     for (const next of ['one', 'two']) {
       await forgeJson(project, ['session', 'start']);
@@ -292,7 +292,7 @@ describe('past sessions', () => {
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
   });
 
-  it('SES-06 B-12 ends and archives with damaged features, and says why there is no commit', async () => {
+  it('SES-06 B-12 ends and archives with damaged features, and reports why there is no commit', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     project.write(FEATURES, '{');

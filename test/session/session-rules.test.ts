@@ -127,7 +127,7 @@ describe('matchSession', () => {
 });
 
 describe('the order of sessions', () => {
-  it('B-67 is the counter’s, whatever the clock said', () => {
+  it('B-67 is ordered by the counter, not by the clock', () => {
     const later = { id: '2026-01-01-session-001-aaaaaa', seq: 9 };
     const earlier = { id: '2026-12-31-session-001-aaaaaa', seq: 8 };
     expect([later, earlier].sort(bySequence)).toEqual([earlier, later]);
@@ -140,7 +140,7 @@ describe('the order of sessions', () => {
 });
 
 describe('resumable', () => {
-  it('SES-07 B-67 offers interrupted sessions that nobody resumed, newest counter first', () => {
+  it('SES-07 B-67 offers interrupted sessions that were not resumed, newest counter first', () => {
     const sessions = [
       archived({ id: '2030-01-01-session-001-aaaaaa', seq: 2, started_at: '2030-01-01T00:00:00.000Z' }),
       archived({ id: '2026-03-01-session-004-aaaaaa', seq: 5 }),

@@ -95,7 +95,7 @@ describe('forge start', () => {
     expect(await next('LOCAL-1')).toContain('  forge linear done LOCAL-1\n');
   });
 
-  it('SES-01 --task is the task; a focus that was set before stands', async () => {
+  it('SES-01 --task is the task; a focus that was set before is kept', async () => {
     const goal = await withFeature();
     await forgeJson(goal, ['session', 'start', '--task', 'Tidy up']);
     expect(goal.json(FOCUS)).toMatchObject({ task: 'Tidy up' });

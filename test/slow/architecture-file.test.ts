@@ -44,7 +44,7 @@ const draftsOf = (project: Project): string[] =>
   project.has(DRAFTS) ? readdirSync(project.path(DRAFTS)) : [];
 
 describe('forge architecture show', () => {
-  it('KNO-03 prints the document, and says what of it agents are told', async () => {
+  it('KNO-03 prints the document, and which part of it agents get', async () => {
     const project = await written(TEXT);
     const { stdout } = await runForge(project, ['architecture', 'show']);
     expect(stdout).toBe(`${TEXT}\n${FILE}: 2 sections, 2 invariants for every briefing\n`);
@@ -78,7 +78,7 @@ describe('forge architecture show', () => {
     expect(await rulesOf(project)).toEqual(['left<U+202E>right<U+001B>[2J']);
   });
 
-  it('KNO-03 names what is wrong with the file in one line', async () => {
+  it('KNO-03 reports a problem of the file in one line', async () => {
     const project = await written(Buffer.from('# Invariants\n- caf\xe9\n', 'latin1'));
     expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
       exitCode: 4,
@@ -113,7 +113,7 @@ describe('an editor without a shell', () => {
 const STATED = 'stated in the repository, not approved (forge trust)';
 
 describe('the invariants of architecture.md in the briefing', () => {
-  it('KNO-03 SES-03 stand in the briefing and at the start of a session, each rule once', async () => {
+  it('KNO-03 SES-03 are in the briefing and in the output of session start, each rule once', async () => {
     const project = await written(`\ufeff${TEXT.replaceAll('\n', '\r\n')}`);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'prices are INTEGERS, in cents.']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'The API is versioned']);
@@ -155,7 +155,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     expect(await rulesOf(project)).toEqual(['first', 'last']);
   });
 
-  it('KNO-03 keep no session from starting, whatever has become of the file', async () => {
+  it('KNO-03 do not prevent a session from starting, even if the file is damaged', async () => {
     const states: [string, (project: Project) => void][] = [
       ['not valid UTF-8', (project) => project.write(FILE, Buffer.from('# Invariants\n- \xff\n', 'latin1'))],
       ['UTF-16', (project) => project.write(FILE, Buffer.from('\ufeff# Invariants\n- x\n', 'utf16le'))],
@@ -186,7 +186,7 @@ describe('the invariants of architecture.md in the briefing', () => {
 });
 
 describe('forge architecture edit', () => {
-  it("KNO-03 opens git's editor, takes what is left there, and says what agents are told", async () => {
+  it('KNO-03 opens git’s editor, saves the result, and reports what agents get', async () => {
     const project = await written(TEXT);
     const { exitCode, stdout } = await edit(project, 'sed -i s/cents/öre/');
     expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
@@ -289,7 +289,7 @@ describe('forge architecture edit', () => {
     expect(project.read(FILE)).toBe(`\ufeff${TEXT.replace('cents', 'pence')}`);
   });
 
-  it('KNO-03 takes nothing over what somebody else wrote meanwhile, and keeps the text', async () => {
+  it('KNO-03 does not overwrite a concurrent edit, and keeps the text', async () => {
     const project = await written(TEXT);
     project.write('ed.sh', `sed -i s/cents/pence/ "$1"\necho '- theirs' >>'${project.path(FILE)}'\n`);
     const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
@@ -303,7 +303,7 @@ describe('forge architecture edit', () => {
     expect(project.read(`${DRAFTS}/${name}`)).toBe(TEXT.replace('cents', 'pence'));
   });
 
-  it('KNO-03 keeps what was written when the editor ends badly', async () => {
+  it('KNO-03 keeps the text if the editor fails', async () => {
     const project = await written(TEXT);
     project.write('ed.sh', 'echo "- more" >>"$1"\nexit 3\n');
     const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);

@@ -28,7 +28,7 @@ async function started(): Promise<Project> {
 }
 
 describe('bad surroundings', () => {
-  it('B-09 a reader that goes away is no error: the write is complete, the exit code is the write’s', async () => {
+  it('B-09 a closed reader is not an error: the write is complete, and so is its exit code', async () => {
     const project = await started();
     for (const [n, reader] of ['head -c0', 'true', 'head -c1 >/dev/null'].entries()) {
       expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({

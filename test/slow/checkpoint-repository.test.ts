@@ -78,7 +78,7 @@ describe('kinds of repositories', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('B-45 GIT-05 in a shallow clone; earlier ones without their tags are told as such', async () => {
+  it('B-45 GIT-05 works in a shallow clone, and reports earlier checkpoints without their tags', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     await forgeJson(project, ['note', 'add', 'more']);
@@ -125,14 +125,14 @@ describe('kinds of repositories', () => {
     expect(await check(outer, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
   });
 
-  it('B-38 GIT-05 in a bare repository there is none: exit 2', async () => {
+  it('B-38 GIT-05 cannot be made in a bare repository: exit 2', async () => {
     const bare = makePlainProject();
     bare.git('init', '-q', '--bare');
     for (const args of [CREATE, ['checkpoint', 'list'], ['checkpoint', 'verify']])
       expect(await forgeError(bare, args)).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
   });
 
-  it('B-40 GIT-05 runs no hook or filter of the repository, and leaves what is staged', async () => {
+  it('B-40 GIT-05 runs no hook or filter of the repository, and leaves the index alone', async () => {
     const project = makeForgeRepository();
     for (const name of [
       'reference-transaction',

@@ -5,7 +5,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 
 describe('forge checkpoint list and show', () => {
-  it('GIT-05 shows one with or without checkpoint/, and knows what is none', async () => {
+  it('GIT-05 shows one with or without checkpoint/, and rejects an invalid name', async () => {
     const project = await makeForge();
     const made = await create(project, 'X', '-m', 'It works');
     for (const tag of ['X-v1', 'checkpoint/X-v1'])

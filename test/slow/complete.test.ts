@@ -149,7 +149,7 @@ describe('forge complete --shell=…', () => {
     expect((await complete(project, ['feature', 'show'])).kind).toBe('words');
   });
 
-  it('knows what was typed before: flags with values, --, -C and FORGE_DIR; free text gets nothing', async () => {
+  it('considers earlier words: flags with values, --, -C and FORGE_DIR; free text has no candidates', async () => {
     const { project } = await used();
     const elsewhere = makePlainProject();
     const there = ['-C', project.dir, 'feature', 'show'];
@@ -214,7 +214,7 @@ describe('forge complete --shell=…', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('what is no question gets no answer', async () => {
+  it('an invalid request has no candidates', async () => {
     const project = makePlainProject();
     for (const args of [
       ['complete', '--shell=tcsh', '--', 'x'],
@@ -228,7 +228,7 @@ describe('forge complete --shell=…', () => {
       });
   });
 
-  it('a folder that is gone completes what is the same everywhere', async () => {
+  it('in a missing folder, completes what does not depend on the project', async () => {
     const project = makePlainProject();
     const cwd = (): string => {
       throw new Error('ENOENT');

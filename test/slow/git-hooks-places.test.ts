@@ -18,8 +18,8 @@ function writeHook({ dir }: Project, path: string, text: string | Buffer): strin
   return file;
 }
 
-describe('forge hooks, wherever hooks lie', () => {
-  it('GIT-03 B-46 gives back a hook byte for byte that is no UTF-8', () => {
+describe('forge hooks in any hooks folder', () => {
+  it('GIT-03 B-46 restores a hook that is not UTF-8 byte for byte', () => {
     const project = makeForgeRepository();
     const own = Buffer.from('#!/bin/sh\n# gr\xfc\xdfe\nexit 0\n', 'latin1');
     const file = writeHook(project, '.git/hooks/commit-msg', own);

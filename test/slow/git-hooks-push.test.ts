@@ -74,7 +74,7 @@ describe('pre-push', () => {
     expect(push(project, 'origin', 'HEAD:refs/heads/main')).toMatchObject(refused);
   });
 
-  it('GIT-03 LTM-13 refuses secrets where somebody deleted the settings', () => {
+  it('GIT-03 LTM-13 refuses secrets even if the settings were deleted', () => {
     const project = makePushable();
     project.write('key.txt', `${SAMPLES.secret()}\n`);
     project.git('add', 'key.txt');
@@ -91,7 +91,7 @@ describe('pre-push', () => {
     expect(run(project.dir, 'git', ['commit', '-q', '-m', 'Leave forge'])).toMatchObject(passed);
   });
 
-  it('GIT-03 B-46 in a hook of somebody else’s: what is pushed counts, not HEAD; both read it', () => {
+  it('GIT-03 B-46 in an existing hook: checks the pushed refs, not HEAD, and both hooks can read stdin', () => {
     const project = makePushable();
     runBinary(project.dir, ['hooks', 'uninstall']);
     project.write('.git/hooks/pre-push', '#!/bin/sh\nset -e\ncat >.git/seen\n');

@@ -10,7 +10,7 @@ import { SAMPLES } from '../support/samples.js';
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
 
 describe('forge hooks in a plain repository', () => {
-  it('GIT-03 installs five hooks, tells of them, and takes them out without a trace', () => {
+  it('GIT-03 installs five hooks, lists them, and removes them without a trace', () => {
     const project = makeCommitted();
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'status').stdout).toMatch(/· +commit-msg +not installed/);
@@ -110,7 +110,7 @@ describe('forge hooks in a plain repository', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('GIT-04 writes through no link that somebody put there', () => {
+  it('GIT-04 does not write through a symlink', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const outside = makeFolder();
@@ -181,7 +181,7 @@ describe('forge hooks in a plain repository', () => {
     },
   );
 
-  it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
+  it('GIT-01 GIT-03 cleans up a message by the settings of the committing git, in any environment', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const text = MESSAGE.replace('It was asked for.', '; dropped');

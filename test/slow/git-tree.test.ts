@@ -94,7 +94,7 @@ describe('readTrees', () => {
     },
   );
 
-  it('GOV-01 sees a change of the same length under the same time, whatever the settings say', async () => {
+  it('GOV-01 detects a change with the same length and time, with any settings', async () => {
     const project = makeRepository();
     const trees = reader(project);
     const [then, long] = [new Date('2026-01-01'), new Date('2026-01-02')];

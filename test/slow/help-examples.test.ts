@@ -120,7 +120,7 @@ function commitAll(project: Project): void {
 }
 
 describe('the examples of help', () => {
-  it('B-01 of every command work as they stand in a project, or are refused for the reason that they say', async () => {
+  it('B-01 of every command work as written in a project, or are refused for the stated reason', async () => {
     const known = await examples();
     const told = STORY.map((step) => (typeof step === 'string' ? step : step[0]));
     expect([...told, ...ELSEWHERE_TESTED].sort()).toEqual([...known.keys()].sort());

@@ -82,7 +82,7 @@ describe('two agents in one worktree', () => {
     expect(project.json<{ joined: unknown[] }>(SESSION).joined).toHaveLength(1);
   });
 
-  it('SES-09 SES-07 lets another take over: what was there is archived as interrupted and offered', async () => {
+  it('SES-09 SES-07 lets another agent take over: the old session is archived as interrupted and offered', async () => {
     const project = makeForgeRepository();
     const [ada, bob] = [new Agent(project), new Agent(project)];
     const { session } = await ada.json<Started>('session', 'start');

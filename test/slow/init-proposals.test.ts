@@ -6,7 +6,7 @@ import { makeRepository } from '../support/project.js';
 import { idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
 
 describe('what forge init proposes', () => {
-  it('LAY-04 --yes takes what is safe, and says how the rest is taken', async () => {
+  it('LAY-04 --yes accepts safe proposals, and explains how to accept the rest', async () => {
     const project = makeTelling();
     const result = await init(project, ['--yes']);
     expect(result.proposals).toEqual([
@@ -59,7 +59,7 @@ describe('what forge init proposes', () => {
     expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 
-  it('LAY-04 every answer is a flag, and what was typed is approved', async () => {
+  it('LAY-04 every answer is a flag, and typed commands are approved', async () => {
     const project = makeTelling();
     const flags = ['--stack', 'node', '--test', 'npm test', '--id-pattern', '#\\d+', '--branch', 'develop'];
     const result = await init(project, [...flags, '--features', 'README.md']);
@@ -166,7 +166,7 @@ describe('what forge init proposes', () => {
     expect(settings(project).git).toEqual({ default_branch: 'develop' });
   });
 
-  it('LAY-04 a feature list of an agent comes before the README, and its claims are none', async () => {
+  it('LAY-04 prefers a feature list of an agent to the README, and ignores its claims', async () => {
     const project = makeTelling();
     const list = [
       { description: 'Sign up', passes: true, steps: ['open'] },

@@ -37,7 +37,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     expect([again.exitCode, again.shown]).toEqual([0, expect.not.stringContaining('?')]);
   });
 
-  it('LAY-04 what is proposed can be declined', async () => {
+  it('LAY-04 proposals can be declined', async () => {
     const project = makeTelling();
     const { exitCode } = await atTerminal(
       project,

@@ -35,7 +35,7 @@ async function session(project: Project, ...flags: string[]): Promise<string[]> 
 }
 
 describe('commits that name an issue', () => {
-  it('LIN-04 stand in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
+  it('LIN-04 are in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123', 'SX9-12', 'SX9-9');
     const own = commit(project, MESSAGE);

@@ -220,7 +220,7 @@ const SHORT = [0, 1, 20, 200];
 const shortCases = FILES.flatMap((path, i) => SHORT.map((short) => ({ path, short, i })));
 
 describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
-  it('LTM-16 B-62 goes on with the rest, or cuts it back', async () => {
+  it('LTM-16 B-62 writes the rest after a short write, or truncates it', async () => {
     const rig = warmRig();
     for (const { path, short } of sample(shortCases, 4, 1).filter(({ short }) => short > 0))
       await survives(rig, { path, short }, (args) => {

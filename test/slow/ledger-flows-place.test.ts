@@ -221,7 +221,7 @@ describe('what git does to the working tree', () => {
     await expectSettled(desk, ids);
   });
 
-  it('LTM-16 notes in an older commit what is elsewhere, and does not bring it there', async () => {
+  it('LTM-16 in an older commit, notes records that are elsewhere and does not restore them', async () => {
     const desk = await makeDesk();
     await desk.start();
     const ids = await desk.record();

@@ -156,7 +156,7 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(stored).toBeGreaterThan(synced);
   });
 
-  it('LTM-16 B-55 an empty lock that a former boot left behind stops nobody', async () => {
+  it('LTM-16 B-55 an empty lock from an earlier boot does not block', async () => {
     const project = begun();
     for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {
       writeFileSync(project.path('.forge/local/lock'), content);

@@ -59,7 +59,7 @@ describe('many writers of memory', () => {
     await expectIntact(project);
   });
 
-  it('B-58 the same key twice, also at once, is one record, and each is told the same id', async () => {
+  it('B-58 concurrent writers with the same key make one record and get the same id', async () => {
     const project = begun();
 
     const ended = await Promise.all(names(8, 'caller').map(() => runInTurn(project, record('same'))));
@@ -130,7 +130,7 @@ const stopped = (pid: number): Promise<void> =>
   expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /);
 
 describe.skipIf(!hasShim)('a holder of the lock', () => {
-  it('B-53 LTM-16 that is killed does not hold up the next writer, even one that waits for nobody', async () => {
+  it('B-53 LTM-16 that is killed does not block the next writer, even one that does not wait', async () => {
     const project = begun();
     const fault = { path: '/memory/ledger/', call: 'fsync', kill: true };
     expect(runFaulty(project.dir, record('killed'), fault).signal).toBe('SIGKILL');

@@ -258,7 +258,7 @@ describe('memory that is intact again', () => {
     expect((await verify(project)).exitCode).toBe(4);
   });
 
-  it('LTM-14 LTM-01 a reset begins a tier anew: nothing is deleted, readers leave it out', async () => {
+  it('LTM-14 LTM-01 a reset restarts a tier: nothing is deleted, but readers leave it out', async () => {
     const { project, lines } = await withCycles();
     const reset = ['memory', 'override', 'reset', 'execution', '--reason', 'a new design'];
     expect(await forgeError(project, reset)).toMatchObject({ exitCode: 3, code: 'human.required' });

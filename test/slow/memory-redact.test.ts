@@ -95,7 +95,7 @@ describe('forge memory redact', () => {
     await expectGone(project, id);
   });
 
-  it('LTM-19 is refused for what holds the ledger together, and to whoever is no human', async () => {
+  it('LTM-19 is refused for records that hold the ledger together, and for anyone but a human', async () => {
     const project = await makeForge();
     await record(project);
     // As docs/format.md has it.

@@ -72,7 +72,7 @@ describe('where forge recover rolls back', () => {
     expect((await backups(project)).backups).toMatchObject([{ ref: name, here: false }]);
   });
 
-  it('B-38 GIT-06 with a submodule and a repository inside: they stay as they are, and that is said', async () => {
+  it('B-38 GIT-06 leaves submodules and nested repositories unchanged, and reports them', async () => {
     const inner = makeRepository();
     const project = await makeForge();
     project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'inner');

@@ -63,7 +63,7 @@ describe('two recoveries at once', () => {
 });
 
 describe.skipIf(!hasStrace)('a full disk', () => {
-  it('B-59 GIT-06 before anything is changed is said in one line', async () => {
+  it('B-59 GIT-06 before any change is reported in one line', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);

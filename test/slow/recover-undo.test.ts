@@ -39,7 +39,7 @@ describe('forge recover --undo', () => {
     expect(files(project)).toEqual(newer);
   });
 
-  it('GIT-06 an ignored file that stands where one comes back is newer work too', async () => {
+  it('GIT-06 an ignored file in the place of a restored one counts as newer work', async () => {
     const project = await withCheckpoint();
     project.write('kept.log', 'before\n');
     project.git('add', '-f', 'kept.log');
@@ -76,7 +76,7 @@ describe('forge recover --undo', () => {
     expect(files(project)).toEqual(before);
   });
 
-  it('GIT-06 nothing to undo, a name that is none: exit 2; two at once: exit 2', async () => {
+  it('GIT-06 nothing to undo, an unknown name, two names: exit 2', async () => {
     const project = await withCheckpoint();
     for (const args of [['--undo'], ['--undo', 'nope']])
       expect(await forgeError(project, ['recover', '--yes', ...args])).toMatchObject({

@@ -158,7 +158,7 @@ describe('the session-end commit and what a repository would run', () => {
     expect(trap.sprung()).not.toEqual([]);
   });
 
-  it('SES-06 commits LF whatever core.autocrlf says, and the tree is clean after it', () => {
+  it('SES-06 commits LF for any core.autocrlf, and leaves the tree clean', () => {
     const project = makeForgeRepository();
     project.git('config', 'core.autocrlf', 'true');
     project.git('config', 'core.eol', 'crlf');

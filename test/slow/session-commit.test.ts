@@ -47,7 +47,7 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(pathsIn(project)).toEqual(['later.js']);
   });
 
-  it('SES-06 commits deleted files of .forge/ as deleted, and takes what lies on the disk', () => {
+  it('SES-06 commits deleted files of .forge/ as deleted, and the bytes on disk', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     rmSync(project.path('.forge/skills/qa-review'), { recursive: true });

@@ -64,7 +64,7 @@ describe('a session as a cycle', () => {
     expect(briefing.stdout).not.toContain(id);
   });
 
-  it('SES-06 its tenth evaluated session consolidates, and memory report tells of the week', async () => {
+  it('SES-06 its tenth evaluated session consolidates, and memory report covers the week', async () => {
     const project = await withTest();
     const [{ id } = { id: '' }] = (await session(project, true, '--learned', 'Tests need -x')).candidates;
     await session(project, true, '--confirm', id);
@@ -90,7 +90,7 @@ describe('a session as a cycle', () => {
     expect([await tier(project, 'execution'), await tier(project, 'evaluation')]).toEqual([[], []]);
   });
 
-  it('SES-06 with nothing verified has no verdict: what was learned waits as a candidate', async () => {
+  it('SES-06 without verified features there is no verdict, and learnings wait as candidates', async () => {
     const project = await withTest();
     const first = await session(project, false, '--learned', 'Tests need -x');
     expect(first.cycle).toMatchObject({ classification: null });
@@ -107,7 +107,7 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 what failed is recorded as a cycle, and is no candidate', async () => {
+  it('SES-06 a failure is recorded as a cycle, and is not a candidate', async () => {
     const project = await withTest();
     expect(await session(project, false, '--failed', 'mocking the clock')).toMatchObject({
       cycle: { cycle: 1, classification: null },
@@ -184,7 +184,7 @@ describe('a session as a cycle', () => {
     expect(await tier(project, 'evaluation')).toHaveLength(1);
   });
 
-  it('GOV-05 --confirm refuses an id that names no candidate or several, and the session goes on', async () => {
+  it('GOV-05 --confirm refuses an unknown or ambiguous id, and the session continues', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     for (const id of ['C-1', 'nonsense'])

@@ -47,7 +47,7 @@ describe('a session that was left behind', () => {
     expect(readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.')).toEqual([]);
   });
 
-  it('SES-07 without its record: what was done is kept, and begins no other session', async () => {
+  it('SES-07 without its record: the work is kept, and no other session takes it over', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
@@ -143,7 +143,7 @@ describe('a session that was left behind', () => {
     expect((await runForge(project, ['session', 'show', session.id])).stdout).toContain('discarded');
   });
 
-  it('SES-02 two sessions of clones with one name are told apart by their suffix', async () => {
+  it('SES-02 distinguishes two sessions of clones with the same name by their suffix', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world: at(ada, 1) });

@@ -42,7 +42,7 @@ function transcript(...ran: [command: string, exit: number][]): string {
 }
 
 describe('a turn of an agent', () => {
-  it('SES-12 leaves in progress which files changed, what was committed and which commands ran', async () => {
+  it('SES-12 adds changed files, commits and commands to progress', async () => {
     const project = await makeForge();
     project.write('before.txt', 'was here');
     await claude(project, 'session-start');
@@ -197,7 +197,7 @@ describe('an empty chat', () => {
     expect(await forgeJson(other, ['session', 'list'])).toMatchObject({ active: { open_questions: 1 } });
   });
 
-  it('SES-05 a focus that somebody set before stands after it', async () => {
+  it('SES-05 keeps a focus that was set before', async () => {
     const project = await makeForge();
     await forgeJson(project, ['focus', 'set', '--task', 'Mine']);
     await claude(project, 'session-start');

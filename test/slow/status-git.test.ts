@@ -19,7 +19,7 @@ function diverge(project: Project): void {
 }
 
 describe('forge status and git', () => {
-  it('VIS-01 what changes in .forge/ alone is no uncommitted work', async () => {
+  it('VIS-01 changes only in .forge/ are not uncommitted work', async () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'i']);
     expect(project.git('status', '--porcelain')).not.toBe('');

@@ -80,7 +80,7 @@ describe('VIS-01 short-term memory', () => {
     );
   });
 
-  it('SES-04 an entry without a day, or with a time that is none, has no time', () => {
+  it('SES-04 an entry without a day, or with an invalid time, has no time', () => {
     expect(entryTimes('[10:00] no day\n')).toEqual([]);
     expect(entryTimes('')).toEqual([]);
     expect(entryTimes('=== FORGE Session 2026-99-99 ===\n[10:00] a\n')).toEqual([]);
@@ -226,7 +226,7 @@ describe('VIS-01 Linear', () => {
 });
 
 describe('VIS-01 a component', () => {
-  it('VIS-01 is as bad as the worst that was seen; what is fine is told only where all is', () => {
+  it('VIS-01 is as bad as its worst remark; good news is shown only without problems', () => {
     const remark = fc.record({
       color: fc.constantFrom(...COLORS),
       reason: fc.string(),
@@ -244,7 +244,7 @@ describe('VIS-01 a component', () => {
     );
   });
 
-  it('VIS-01 the five come in their order, and the worst of them is told', () => {
+  it('VIS-01 lists the five components in order, and reports the worst', () => {
     const fine: Remark[] = [{ color: 'green', reason: 'r' }];
     const bad: Remark[] = [{ color: 'red', reason: 'r', fix: 'f' }];
     const status = toStatus({

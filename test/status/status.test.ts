@@ -75,7 +75,7 @@ describe('forge status', () => {
     expect((await component(project, 'short-term', { world })).color).toBe('green');
   });
 
-  it('VIS-01 the age is that of the newest entry inside the file, whatever the file system says', async () => {
+  it('VIS-01 uses the age of the newest entry in the file, not of the file', async () => {
     const project = await makeForge();
     const world = fixedClock();
     await forgeJson(project, ['session', 'start'], { world });

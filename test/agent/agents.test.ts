@@ -243,7 +243,7 @@ describe('the wiring', () => {
     expect(serverFor(agent, false, 'npx --no-install forge')?.value).toEqual(value);
   });
 
-  it('AGT-01 adds the MCP server of Codex as a TOML table', () => {
+  it('AGT-01 adds Codex’s MCP server as a TOML table', () => {
     const table = partsFor('codex', false, 'node /opt/forge.js')[1];
     const lines = table?.kind === 'toml' ? table.lines : [];
     expect(parse(`[mcp_servers.forge]\n${lines.join('\n')}`)).toEqual({

@@ -199,7 +199,7 @@ const specOf = async ([group, name]: string[]): Promise<CommandSpec | undefined>
   return specs.find((spec) => spec.name === name) ?? own ?? (specs.length === 1 ? specs[0] : undefined);
 };
 
-describe('flags that every command takes', () => {
+describe('global flags', () => {
   it('B-01 --json prints exactly the value on one line, and nothing on stderr', async () => {
     const { project, calls } = await prepared();
     for (const call of calls) {
@@ -259,7 +259,7 @@ describe('flags that every command takes', () => {
     expect(stderr).toMatch(/^forge: There is no feature "--json"\.\n {2}→ forge ls\n$/);
   });
 
-  it('B-01 --quiet leaves the answer and says nothing else; without it status goes to stderr', async () => {
+  it('B-01 --quiet prints only the result; without it status goes to stderr', async () => {
     const { project } = await prepared();
     const loud = await runForge(project, ['feature', 'verify', 'A', '-v']);
     expect(loud.stderr).toBe('A: echo shown\nshown\n');
@@ -290,7 +290,7 @@ describe('flags that every command takes', () => {
     expect((await runForge(project, ['feature', 'list'])).stdout).toContain('from the project');
   });
 
-  it('B-01 colour: on a terminal, or as --color, NO_COLOR and FORCE_COLOR say', async () => {
+  it('B-01 color on a terminal, or by --color, NO_COLOR and FORCE_COLOR', async () => {
     const { project } = await prepared();
     const coloured = async (
       args: string[],
@@ -318,7 +318,7 @@ describe('flags that every command takes', () => {
     });
   });
 
-  it('B-01 every command that writes takes --dry-run, and then writes nothing', async () => {
+  it('B-01 every command that writes accepts --dry-run, and then writes nothing', async () => {
     const { project, calls } = await prepared();
     project.write('.forge/README.md', 'changed\n');
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
@@ -334,7 +334,7 @@ describe('flags that every command takes', () => {
     expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
   });
 
-  it('B-01 a command that does not take --dry-run writes nothing', async () => {
+  it('B-01 a command without --dry-run writes nothing', async () => {
     const { project, calls } = await prepared();
     const before = snapshot(project.dir);
     for (const call of calls) if (!(await specOf(call))?.writes) await runForge(project, call);

@@ -64,7 +64,7 @@ describe('pages of help', () => {
     }
   });
 
-  it('a page is 80 columns wide where no terminal is, and at most 100', async () => {
+  it('a page is 80 columns wide without a terminal, and at most 100', async () => {
     const project = makePlainProject();
     const none = (await runForge(project, ['help', 'session'])).stdout;
     expect(none).toBe(await helpOf(['session'], 80));
@@ -115,7 +115,7 @@ describe('pages of help', () => {
     }
   });
 
-  it('a command that exits with a code of its own says so', async () => {
+  it('a command with a special exit code says so', async () => {
     for (const [name, spec] of await specs())
       if (spec?.exit) expect([name, Object.keys(ABOUT[name]?.exits ?? {})]).not.toEqual([name, []]);
   });

@@ -37,7 +37,7 @@ const commandOf = (line: string): string => line.replace(/ {2,}#.*/, '').trim();
 describe('hints', () => {
   const hints = hintsInSource();
 
-  it('B-01 are one command a line, with a remark behind # at most', () => {
+  it('B-01 have one command per line, with at most one comment after #', () => {
     expect(hints.length).toBeGreaterThan(150);
     const wrong = hints.flatMap(({ file, hint }) =>
       hint

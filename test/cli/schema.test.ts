@@ -32,7 +32,7 @@ async function writeEvents(project: Project): Promise<Record<string, unknown>> {
 }
 
 describe('formats', () => {
-  it('LAY-08 forge schema prints a JSON Schema of every format, which takes the file on disk', async () => {
+  it('LAY-08 forge schema prints a JSON Schema of every format, which accepts the file on disk', async () => {
     const project = await makeForge();
     await forgeJson(project, [
       'feature',

@@ -16,7 +16,7 @@ describe('forge commit template', () => {
     expect((await runForge(project, ['commit', 'check', '-'], { stdin: filled.stdout })).exitCode).toBe(0);
   });
 
-  it('GIT-02 --pr gathers what the commits of the branch say, and passes as one message', async () => {
+  it('GIT-02 --pr merges the messages of the branch’s commits into one that passes', async () => {
     const project = await working();
     project.git('switch', '-qc', 'side');
     for (const [name, title, learned] of [

@@ -79,7 +79,7 @@ describe('changing a file', () => {
     expect(readFileSync(made.path, 'utf8')).toBe('theirs');
   });
 
-  it('B-54 writes nothing once the lock was taken over', () => {
+  it('B-54 writes nothing after the lock was taken over', () => {
     const made = withFeatures();
     const lock = lockFile(made.layout);
     const takeOver = (): void => {

@@ -14,8 +14,8 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 
-describe('what a repository says about itself', () => {
-  it('LAY-04 the ids of issues, by what recent commits call them', () => {
+describe('proposals from a repository', () => {
+  it('LAY-04 the ids of issues, from recent commits', () => {
     const cases: [subjects: string[], pattern: string | null][] = [
       [['ABC-1: a', '[ABC-2] b', 'c (ABC-3)', 'd'], 'ABC-\\d+'],
       [['ABC-1', 'ABC-2', 'ABC-3', 'X9-1', 'X9-2', 'X9-3'], '(ABC|X9)-\\d+'],
@@ -147,7 +147,7 @@ describe('what a repository says about itself', () => {
     if (by !== undefined) expect(proposal?.by).toBe(by);
   });
 
-  it('GIT-08 notices commitlint, and pull requests that are squashed with their number', () => {
+  it('GIT-08 detects commitlint, and pull requests squashed with their number', () => {
     const none: string[] = [];
     const found = (subjects: string[], files: string[] = [], packageJson = '') =>
       findConvention(subjects, new Set(files), packageJson);
@@ -160,7 +160,7 @@ describe('what a repository says about itself', () => {
     expect(found(['Fix a (#1)', 'Fix #2'])).toBeNull();
   });
 
-  it('GIT-08 sets itself up beside them, and says so', async () => {
+  it('GIT-08 configures itself to fit them, and reports it', async () => {
     const project = makeRepository();
     project.write('commitlint.config.js', 'export default {};\n');
     const { stdout } = await runForge(project, ['init']);

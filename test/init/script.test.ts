@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { composeScript, isUnedited } from '../../src/init/script.js';
 
 describe('the text of init.sh', () => {
-  it('LAY-03 has the functions of its stacks only, and a line for each part', () => {
+  it('LAY-03 has only the functions of its stacks, and a line for each part', () => {
     const text = composeScript(
       'mixed',
       [

@@ -33,7 +33,7 @@ describe('an invalid patch', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-15 KFR-02 10,000 operations are refused by their number', async () => {
+  it('B-15 KFR-02 refuses 10,000 operations because of their number', async () => {
     const project = await makeWorking();
     const operations = Array.from({ length: 10_000 }, () => ({ op: 'x' }));
     expect(await patchError(project, operations)).toMatchObject({
@@ -67,7 +67,7 @@ describe('an invalid patch', () => {
     expect(project.has(KFR)).toBe(false);
   });
 
-  it('B-13 B-06 bytes that are no UTF-8 and terminal control are refused', async () => {
+  it('B-13 B-06 refuses bytes that are not UTF-8, and terminal controls', async () => {
     const project = await makeWorking();
     for (const stdin of [Buffer.from([0x7b, 0xff, 0x7d])])
       expect(await forgeError(project, ['kfr', 'patch', '-'], { stdin })).toMatchObject({
@@ -83,7 +83,7 @@ describe('an invalid patch', () => {
 });
 
 describe('an invalid kfr.json', () => {
-  it('KFR-09 B-12 lets no gate open: what needs it exits 4, and the way out that it names leads on', async () => {
+  it('KFR-09 B-12 does not open the gate: commands that need it exit 4 and name a command that works', async () => {
     const project = await makeWorking('--task', 'logout');
     await ask(project);
     for (const bytes of [
@@ -112,7 +112,7 @@ describe('an invalid kfr.json', () => {
     );
   });
 
-  it('B-20 nor does a link or a folder in its place', async () => {
+  it('B-20 a symlink or a folder in its place does not open it either', async () => {
     const project = await makeWorking();
     await ask(project);
     rmSync(project.path(KFR));
@@ -135,7 +135,7 @@ describe('an invalid kfr.json', () => {
     }
   });
 
-  it('B-12 SES-07 an archived one that is damaged stops --resume and discard, and nothing is lost', async () => {
+  it('B-12 SES-07 a damaged archived one blocks --resume and discard, and nothing is lost', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
@@ -157,7 +157,7 @@ describe('an invalid kfr.json', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
-  it('B-06 text that came in by an editor is shown escaped', async () => {
+  it('B-06 escapes text that an editor wrote', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'PLACE')]);
     project.write(KFR, project.read(KFR).replace('PLACE', 'a\\u001b[2J\\u202e\\n\\nEnd of the KFR'));

@@ -34,8 +34,8 @@ describe('working memory whose file is lost', () => {
   });
 });
 
-describe('a session that a clone brought', () => {
-  it('SES-13 is resumed as data: its entries are shown, and taken over one by one', async () => {
+describe('a session from a clone', () => {
+  it('SES-13 is resumed as data: its entries are shown, to be taken over one by one', async () => {
     const project = await makeWorking('--task', 'logout');
     await patch(project, [add('OpenQuestion', 'which cookie?'), add('Constraint', 'no new dependency')]);
     await forgeJson(project, ['progress', 'add', 'half of it']);

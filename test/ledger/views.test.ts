@@ -51,7 +51,7 @@ describe('the views of memory', () => {
     expect(linesIn(project)).toHaveLength(1000);
   });
 
-  it('LTM-01 an edit of a view has no effect, is reported at session start, and is gone then', async () => {
+  it('LTM-01 an edit of a view has no effect, is reported at session start, and is then overwritten', async () => {
     const project = await makeForge();
     const { execution } = await record(project);
     expect(await start(project)).toEqual([]);
@@ -88,7 +88,7 @@ describe('the views of memory', () => {
     expect(linesIn(project)).toHaveLength(1);
   });
 
-  it('LTM-01 B-20 a link in place of a view is never written through', async () => {
+  it('LTM-01 B-20 never writes through a symlink in place of a view', async () => {
     const project = await makeForge();
     rmSync(project.path(VIEW), { force: true });
     project.write('outside.txt', 'mine\n');

@@ -67,7 +67,7 @@ describe('the table that decides', () => {
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);
   });
 
-  it('GIT-06 a shallow clone is named where it may be why', () => {
+  it('GIT-06 mentions a shallow clone as a possible cause', () => {
     expect(judge({ branch: 'unrelated' }, { isShallow: true })[1]?.value).toBe(
       'unrelated, in a shallow clone',
     );

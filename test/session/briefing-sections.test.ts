@@ -157,14 +157,14 @@ describe('the parts of the briefing', () => {
       if (/knowledge/i.test(section.title)) expect(section.source).not.toBe('proven');
   });
 
-  it('SES-03 name with an existing command each what it shows', () => {
+  it('SES-03 each name an existing command that shows it', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
         /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match|events list --type learning))$/,
       );
   });
 
-  it('KNO-03 SES-03 say an invariant once, however it is written', () => {
+  it('KNO-03 SES-03 show an invariant once, in any spelling', () => {
     const learnings = ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'].map((text) =>
       learned({ kind: 'invariant', text }),
     );
@@ -205,7 +205,7 @@ describe('the parts of the briefing', () => {
     expect(items({ focus: { ...NO_FOCUS, task: 'Ship' } }, 'focus')).toEqual(['Task: Ship']);
   });
 
-  it('SES-03 say how many files are not listed', () => {
+  it('SES-03 count the files that are not listed', () => {
     expect(items(RICH, 'focus').at(-1)).toMatch(/^Files: src\/file-0\.ts, .*src\/file-19\.ts, … 30 more$/);
   });
 
@@ -239,7 +239,7 @@ describe('the parts of the briefing', () => {
     expect(items({ features: features(count) }, 'features')).toEqual(shown);
   });
 
-  it('SES-03 say what a feature waits for', () => {
+  it('SES-03 show what blocks a feature', () => {
     const waiting: Feature = { id: 'F-1', name: 'Later', status: 'not_implemented', blocked_by: ['F-100'] };
     expect(items({ features: [waiting, ...features(1)] }, 'features')).toContain(
       'F-1 Later [not_implemented, waits for F-100]',

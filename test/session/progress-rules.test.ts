@@ -107,7 +107,7 @@ describe('progress.txt', () => {
     expect(parseProgress('').lines.at(-1)).toBeUndefined();
   });
 
-  it('SES-04 B-11 gives back every text that it takes, byte for byte and in order', () => {
+  it('SES-04 B-11 returns every accepted text, byte for byte and in order', () => {
     const nasty = fc.constantFrom(
       '\n',
       ' ',

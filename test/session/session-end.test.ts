@@ -112,7 +112,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(listed.sessions).toHaveLength(1);
   });
 
-  it('SES-06 the cycle is about the feature that was verified, also when another was in focus', async () => {
+  it('SES-06 the cycle is about the verified feature, even if another was in focus', async () => {
     const project = await withFeature();
     await forgeJson(project, ['feature', 'add', 'OTHER', 'Logout works', '--test', 'true', '--no-run']);
     await forgeJson(project, ['session', 'start', 'FORGE-001']);
@@ -161,7 +161,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(changedPaths(project).some((path) => path.includes(SESSIONS))).toBe(true);
   });
 
-  it('SES-06 without a session it is refused, bad words leave the session running', async () => {
+  it('SES-06 without a session it is refused; invalid input leaves the session running', async () => {
     const project = await withFeature();
     expect(await forgeError(project, ['session', 'end'])).toMatchObject({
       exitCode: 3,
@@ -283,7 +283,7 @@ describe('past sessions', () => {
     });
   });
 
-  it('SES-06 says so when no branch holds the commit', async () => {
+  it('SES-06 reports if no branch contains the commit', async () => {
     const project = await makeForge();
     project.git('switch', '-q', '--detach');
     await forgeJson(project, ['session', 'start']);
@@ -301,7 +301,7 @@ describe('past sessions', () => {
     expect(project.has(ended.archive)).toBe(true);
   });
 
-  it('SES-14 SES-06 one in which nothing happened leaves no archive and no commit', async () => {
+  it('SES-14 SES-06 an empty session leaves no archive and no commit', async () => {
     const project = await makeForge();
     const head = project.git('rev-parse', 'HEAD');
     await forgeJson(project, ['session', 'start']);
@@ -330,7 +330,7 @@ describe('past sessions', () => {
     expect(commits).not.toContain('Session end');
   });
 
-  it('SES-09 an agent does not end what another agent is at work in; a person may', async () => {
+  it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start'], {
       world: { holder: agent('ada'), liveness: () => 'alive' },

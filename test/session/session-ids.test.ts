@@ -37,7 +37,7 @@ describe('a new session id', () => {
     expect([isStoredId(id), sessionName(id), seq]).toEqual([true, '2026-03-01-session-001', 1]);
   });
 
-  it('SES-02 is never given twice to two worktrees of one repository', () => {
+  it('SES-02 is never issued to two worktrees of one repository', () => {
     const [here, there] = worktrees();
     const given = [here, there, there, here, there].map((layout) => take(layout));
     expect(given.map(({ id }) => sessionName(id).slice(-3))).toEqual(['001', '002', '003', '004', '005']);
@@ -45,7 +45,7 @@ describe('a new session id', () => {
     expect(new Set(given.map(({ id }) => id.slice(-6))).size).toBe(5);
   });
 
-  it('SES-02 B-52 is never given twice to processes that ask at once', async () => {
+  it('SES-02 B-52 is never issued to two concurrent processes', async () => {
     const folder = makeFolder();
     const said = await Promise.all(
       Array.from({ length: 4 }, () => finish(startChild('allocate', folder, '25'))),
@@ -86,7 +86,7 @@ describe('a new session id', () => {
     expect(sessionName(take(here).id)).toBe('2026-03-01-session-043');
   });
 
-  it('SES-02 is only looked at in a dry run', () => {
+  it('SES-02 is only previewed in a dry run', () => {
     const [here] = worktrees();
     expect(sessionName(take(here, { dryRun: true }).id)).toBe(sessionName(take(here, { dryRun: true }).id));
     expect(readdirSync(here.root)).toEqual([]);

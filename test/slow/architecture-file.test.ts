@@ -62,14 +62,14 @@ describe('forge architecture show', () => {
     });
   });
 
-  it('KNO-03 says where a fresh project has nothing for the briefing yet', async () => {
+  it('KNO-03 reports that a fresh project has nothing for the briefing yet', async () => {
     const project = await makeForge();
     const { stdout } = await runForge(project, ['architecture', 'show']);
     expect(stdout).toMatch(/4 sections, nothing for the briefing: no list below a heading "Invariants"\n$/);
     expect(await rulesOf(project)).toEqual([]);
   });
 
-  it('KNO-03 works from a subfolder and without git, and shows what hides', async () => {
+  it('KNO-03 works from a subfolder and without git, and shows hidden characters', async () => {
     const project = await makePlainForge();
     project.write(FILE, '# Invariants\n\n- left\u202eright\u001b[2J\n');
     project.write('deep/er/x', '');
@@ -138,7 +138,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     expect(text).toContain('  Rule 0 holds');
   });
 
-  it('KNO-03 LTM-13 with a secret are not shown: its line is named, and its words are not', async () => {
+  it('KNO-03 LTM-13 with a secret are not shown: the line is named, its text is not', async () => {
     const secret = SAMPLES.secret();
     const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);
     for (const args of [['briefing'], ['session', 'start'], ['architecture', 'show']]) {
@@ -198,7 +198,7 @@ describe('forge architecture edit', () => {
     expect(draftsOf(project)).toEqual(unused);
   });
 
-  it('KNO-03 loses nothing that an editor writes which returned at once, and says where that goes', async () => {
+  it('KNO-03 loses nothing that an editor writes after it returned, and says where it is', async () => {
     const project = await written(TEXT);
     const late = 'until test -e go; do sleep 0.05; done; echo "- late" >>"$1"; touch done';
     project.write('ed.sh', `cd '${project.dir}'; (${late}) >/dev/null 2>&1 </dev/null &\n`);
@@ -220,7 +220,7 @@ describe('forge architecture edit', () => {
     expect(draftsOf(project)).toEqual([name]);
   });
 
-  it('KNO-03 takes a file or stdin in place of an editor, so that an agent can', async () => {
+  it('KNO-03 accepts a file or stdin instead of an editor, so that an agent can use it', async () => {
     const project = await makeForge();
     const { stdout } = await runForge(project, ['architecture', 'edit', '-', '--json'], { stdin: TEXT });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -237,7 +237,7 @@ describe('forge architecture edit', () => {
     expect(snapshot(project.dir)).toEqual(before);
   });
 
-  it('KNO-03 says in one line what an editor needs', async () => {
+  it('KNO-03 reports in one line what an editor requires', async () => {
     const project = await written(TEXT);
     expect(await forgeError(project, ['architecture', 'edit'])).toMatchObject({
       exitCode: 2,
@@ -257,7 +257,7 @@ describe('forge architecture edit', () => {
     expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT, []]);
   });
 
-  it('KNO-03 LTM-13 refuses a secret with its line; the file is untouched, and the text is kept where it says', async () => {
+  it('KNO-03 LTM-13 refuses a secret with its line; the file is unchanged, and the message says where the text is', async () => {
     const project = await written(TEXT);
     const secret = SAMPLES.secret();
     const refused = await edit(project, `sed -i '6s|$| ${secret}|'`);
@@ -276,7 +276,7 @@ describe('forge architecture edit', () => {
     expect(project.read(FILE)).toContain('writes files in the vault\n');
   });
 
-  it('KNO-03 refuses invisible characters that are new, and keeps a byte-order mark that was there', async () => {
+  it('KNO-03 refuses new invisible characters, and keeps an existing byte-order mark', async () => {
     const project = await written(`\ufeff${TEXT}`);
     expect(
       await forgeError(project, ['architecture', 'edit', '-'], { stdin: `${TEXT}- a\u202eb\n` }),

@@ -23,7 +23,7 @@ async function prepared(): Promise<Project> {
 }
 
 describe('terminal control in text', () => {
-  it('B-06 terminal control is refused where text comes in', async () => {
+  it('B-06 refuses terminal controls in input', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
     const evil = [

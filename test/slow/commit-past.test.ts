@@ -27,7 +27,7 @@ function commit(project: Project, subject: string, ...flags: string[]): string {
 
 const ONE = /1 commit since the last session does not follow the commit protocol \(the first: (\w+)\)/;
 
-describe('what went past the hooks', () => {
+describe('commits that bypassed the hooks', () => {
   it('B-50 reports a commit made with --no-verify once, at the next start', async () => {
     const project = await hooked();
     commit(project, '[FORGE] As it should be');
@@ -85,7 +85,7 @@ describe('what went past the hooks', () => {
     expect(await again(project)).toEqual([]);
   });
 
-  it('B-50 old commits of another branch are no news; rewritten ones are', async () => {
+  it('B-50 ignores old commits of another branch, but reports rewritten ones', async () => {
     const project = await hooked();
     const env = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
     project.git('switch', '-qc', 'old');

@@ -106,7 +106,7 @@ describe('forge complete --shell=…', () => {
     }
   });
 
-  it('offers the ids and names that are there', async () => {
+  it('offers existing ids and names', async () => {
     const { project, session, note, learned } = await used();
     for (const [line, values] of [
       ['feature show', ['A-1', 'A-2']],
@@ -138,7 +138,7 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(project, 'schema')).toContain('features');
   });
 
-  it('leaves paths to the shell, and says where no space is to follow', async () => {
+  it('leaves paths to the shell, and marks candidates without a trailing space', async () => {
     const project = makePlainProject();
     expect((await complete(project, ['memory', 'record'])).kind).toBe('files');
     expect((await complete(project, ['memory', 'record', '--log'])).kind).toBe('files');
@@ -190,7 +190,7 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(plain, 'checkpoint show')).toEqual([]);
   });
 
-  it('of many ids finds those that begin as typed, and offers no endless list', async () => {
+  it('filters many ids by prefix, and bounds the list', async () => {
     const project = await makeForge();
     putFeatures(
       project,

@@ -77,7 +77,7 @@ describe('the briefing of a builder', () => {
 });
 
 describe('a cycle that failed', () => {
-  it('GOV-05 GOV-04 names the failing test in its output and in progress', async () => {
+  it('GOV-05 GOV-04 names the failing test in its output and in the progress log', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const { stdout } = await runForge(project, ['cycle', ...sh('true')]);

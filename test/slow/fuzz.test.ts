@@ -250,7 +250,7 @@ function attack({ name, sample, read }: Target): void {
   }
 }
 
-describe('what others wrote', () => {
+describe('bytes that others wrote', () => {
   it.each(FIXED)('B-06 B-11 $name turns any bytes into a value or an error', attack);
 
   it('B-06 B-11 stored files with any bytes give a value or an error', async () => {

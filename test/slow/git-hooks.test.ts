@@ -75,7 +75,7 @@ describe('forge hooks in a plain repository', () => {
     expect(project.has('.git/hooks/pre-push')).toBe(false);
   });
 
-  it('GIT-03 a linked worktree takes out what the main one installed', () => {
+  it('GIT-03 a linked worktree removes hooks that the main one installed', () => {
     const project = makeCommitted();
     const before = hookFiles(project);
     forge(project, 'hooks', 'install');
@@ -120,7 +120,7 @@ describe('forge hooks in a plain repository', () => {
     expect(Object.keys(snapshot(outside))).toEqual([]);
   });
 
-  it('GIT-03 B-47 never holds anyone up where forge or Node is gone, and says so in one line', () => {
+  it('GIT-03 B-47 never blocks if forge or Node is missing, and reports it in one line', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const script = join(project.dir, '.git/forge/hook');

@@ -34,7 +34,7 @@ describe('init.sh that forge wrote', () => {
     expect(project.read(SCRIPT)).toBe(crlf);
   });
 
-  it('LAY-02 LTM-12 is not for a builder to renew', async () => {
+  it('LAY-02 LTM-12 a builder cannot update it', async () => {
     const project = makePlainProject();
     await init(project);
     const script = project.read(SCRIPT);

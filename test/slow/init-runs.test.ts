@@ -40,7 +40,7 @@ const SHELLS = [['sh'], ['dash'], ['busybox', 'sh'], ['bash', '--posix']].filter
 );
 
 describe('init.sh, who starts it', () => {
-  it('LAY-03 finds its project through links, and takes no other folder for it', () => {
+  it('LAY-03 finds its project through symlinks, and does not mistake another folder for it', () => {
     const above = projectAt(makeFolder());
     const project = proving('pwd >>ran', projectAt(`${above.dir}/it's mine`));
     symlinkSync(SCRIPT, project.path('setup'));

@@ -32,7 +32,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     await expectWorksAgain(project, ['last']);
   });
 
-  it('B-59 LTM-16 keeps the cycle, and the next command records it as FAILURE, from which nothing is learned', async () => {
+  it('B-59 LTM-16 keeps the cycle, and the next command records it as a FAILURE without patterns', async () => {
     const project = begun();
     const fault = { path: LEDGER, budget: 10 };
     const args = [...record('kept'), '--pattern', 'tests first', '--proposal', 'go faster'];
@@ -53,13 +53,13 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     expect(readdirSync(project.path('.git/forge/pending'))).toEqual([]);
   });
 
-  it('B-59 when a new file finds no room, none is left behind', () => {
+  it('B-59 if there is no room for a new file, none is left behind', () => {
     const project = makeForgeRepository();
     expect(failing(project, 'a', { path: LEDGER, budget: 40 }).exitCode).toBe(6);
     expect(containersOf(project)).toEqual([]);
   });
 
-  it('B-60 ends when nothing at all can be written, and says truly whether the cycle is kept', async () => {
+  it('B-60 fails if nothing can be written, and correctly reports whether the cycle is kept', async () => {
     const project = begun();
     const full = { call: 'write', lasts: true, error: 'ENOSPC' } as const;
     expect(failing(project, 'b', { ...full, path: 'forge' })).toMatchObject({

@@ -143,7 +143,7 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(found.intact).toBeGreaterThan(states / 2);
   });
 
-  it('LTM-16 a folder that is made for a record is on the disk before the record counts', () => {
+  it('LTM-16 a new folder is durable before its record counts', () => {
     const project = makeForgeRepository();
     typed(project, ['memory', 'verify']);
     rmSync(project.path(LEDGER), { recursive: true });

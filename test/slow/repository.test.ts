@@ -40,7 +40,7 @@ const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
 ];
 
 describe('without a repository, or in another one', () => {
-  it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
+  it('B-38 LAY-05 without git does everything but the git parts, with a note', () => {
     const project = makePlainProject();
     expect(typed(project, ['init', '--yes'])).toContain('not a repository');
     typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
@@ -167,7 +167,7 @@ describe('a tree that git changed under a running session', () => {
     expectSessionCommit(project, workAndEnd(project));
   });
 
-  it('B-45 B-12 names the file that is an LFS pointer, and the commit that has it whole', () => {
+  it('B-45 B-12 names a file that is an LFS pointer, and the commit that has it intact', () => {
     const project = makeForgeRepository();
     typed(project, ['feature', 'add', 'F-1', 'First']);
     workAndEnd(project);

@@ -34,7 +34,7 @@ const tier = async (project: Project, name: 'execution' | 'evaluation'): Promise
   (await logOf(project, name)).map(({ record }) => record).filter((record) => record.kind === 'cycle');
 
 describe('a session as a cycle', () => {
-  it('SES-06 one lesson that three sessions worded differently is promoted, tested in 3 cycles', async () => {
+  it('SES-06 promotes a lesson that three sessions worded differently, tested in 3 cycles', async () => {
     const project = await withTest();
     const first = await session(project, true, '--learned', 'Tests need -x');
     const [{ id } = { id: '' }] = first.candidates;
@@ -115,7 +115,7 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 a feature that passed and fails now makes the session a FAILURE; a tool that is missing leaves no verdict', async () => {
+  it('SES-06 a regressed feature makes the session a FAILURE; a missing tool leaves no verdict', async () => {
     const project = await withTest('test ! -e broken');
     await session(project, true);
     project.write('broken', '');
@@ -132,7 +132,7 @@ describe('a session as a cycle', () => {
     expect(await session(project, true)).not.toHaveProperty('cycle');
   });
 
-  it('SES-06 the last run of each feature decides, in this session alone', () => {
+  it('SES-06 the last run of each feature in this session decides', () => {
     const run = (feature: string, exit_code: number, more: object = {}): object => ({
       ...{ feature, status: exit_code === 0 ? 'passing' : 'failing', exit_code, command: 'true' },
       ...{ duration_ms: 1, output_bytes: 0, output_sha256: '0'.repeat(64), ...more },
@@ -164,7 +164,7 @@ describe('a session as a cycle', () => {
     expect(judge({ ...verified(run('A', 0)), session: 'other' })).toBeNull();
   });
 
-  it('SES-06 an end that was cut off behind its record is completed, and records the cycle once', async () => {
+  it('SES-06 an end interrupted after its record is completed, and records the cycle once', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     await runForge(project, ['feature', 'verify', 'A']);

@@ -16,7 +16,7 @@ describe('forge status and the ledgers', () => {
     return project;
   }
 
-  it('VIS-01 B-25 an edited ledger is red with the place and the command, and a look changes nothing', async () => {
+  it('VIS-01 B-25 an edited ledger is red with the place and the command, and status changes nothing', async () => {
     const project = await recorded();
     edit(project);
     const before = snapshot(project.dir);
@@ -58,7 +58,7 @@ describe('forge status and the ledgers', () => {
   });
 });
 
-describe('what takes more than a second', () => {
+describe('operations that take more than a second', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it.each([['status'], ['session', 'start'], ['memory', 'consolidate']])(

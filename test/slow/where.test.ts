@@ -85,7 +85,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect((await runForge(project, [])).stdout).toContain('(unborn)');
   });
 
-  it('LAY-05 where this checkout leaves .forge/ out, it says how to bring it here', async () => {
+  it('LAY-05 explains how to add a .forge/ that this checkout leaves out', async () => {
     const project = await makeForge();
     project.git('status', '-s');
     project.git('sparse-checkout', 'set', '--no-cone', '/src/', '/package.json');

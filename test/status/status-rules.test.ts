@@ -63,7 +63,7 @@ describe('VIS-01 short-term memory', () => {
       ]);
   });
 
-  it('VIS-01 SES-04 the minute of every entry is known from the file alone, however long a session takes', () => {
+  it('VIS-01 SES-04 the minute of every entry is known from the file alone, for sessions of any length', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 5 * 24 * 60 }), { maxLength: 20 });
     fc.assert(
       fc.property(gaps, (steps) => {
@@ -138,7 +138,7 @@ describe('VIS-01 features', () => {
     );
   });
 
-  it('VIS-01 what only claims to pass is named, and keeps the rest from being green', () => {
+  it('VIS-01 a feature that only claims to pass is named, and prevents green', () => {
     const claims = ['A', 'B', 'C', 'D'];
     const remarks = judgeFeatures({ counts: counts(96, 4), claims, next: 'forge next' });
     expect(remarks.at(-1)).toEqual({
@@ -193,7 +193,7 @@ describe('VIS-01 git', () => {
     expect(remarks.every(({ color: own, fix }) => own === 'green' || fix !== undefined)).toBe(true);
   });
 
-  it('LAY-05 VIS-01 without git it says so', () => {
+  it('LAY-05 VIS-01 reports that there is no git', () => {
     expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
   });
 });

@@ -113,8 +113,25 @@ const natsApart = (dist) =>
     drop: ['console'],
   });
 
+/** What the library imports on use is in dist/cli already. Each import() has a file of its own, in dist/chunks. */
+const sharedWithCommandLine = {
+  name: 'shared-with-command-line',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(execa|simple-git|\.\/nats\.js)$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import'
+        ? { path: path === './nats.js' ? 'nats.cjs' : fileOf(path), namespace: 'shared' }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
+      contents: `module.exports = require('../cli/${path}');`,
+    }));
+    onResolve({ filter: /^\.\.\/cli\//, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 const library = (dist) =>
   bundle({
+    plugins: [sharedWithCommandLine],
     entryPoints: { index: 'src/index.ts' },
     outdir: dist,
     format: 'esm',

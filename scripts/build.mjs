@@ -113,17 +113,23 @@ const natsApart = (dist) =>
     drop: ['console'],
   });
 
-/** What the library imports on use is in dist/cli already. Each import() has a file of its own, in dist/chunks. */
+/** What src/ takes from these files. */
+const SHARED = {
+  execa: 'execa',
+  'simple-git': 'simpleGit',
+  './nats.js':
+    'connect, credsAuthenticator, headers, jetstream, jetstreamManager, Kvm, nanos, nkeyAuthenticator',
+};
+
+/** What the library imports on use is in dist/cli already. Each import() becomes a file of its own, in dist/chunks. */
 const sharedWithCommandLine = {
   name: 'shared-with-command-line',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(execa|simple-git|\.\/nats\.js)$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import'
-        ? { path: path === './nats.js' ? 'nats.cjs' : fileOf(path), namespace: 'shared' }
-        : undefined,
+      kind === 'dynamic-import' ? { path, namespace: 'shared' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
-      contents: `module.exports = require('../cli/${path}');`,
+      contents: `export const { ${SHARED[path]} } = require('../cli/${basename(path, '.js')}.cjs');`,
     }));
     onResolve({ filter: /^\.\.\/cli\//, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
   },

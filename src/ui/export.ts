@@ -75,7 +75,7 @@ async function readCopy(source: Source, details: boolean): Promise<Copy> {
 function withoutPlace<T>(value: T, root: string): T {
   const text = JSON.stringify(value);
   const place = JSON.stringify(root).slice(1, -1);
-  return isAbsolute(root) ? (JSON.parse(text.replaceAll(place, '.')) as T) : value;
+  return isAbsolute(root) && root.length > 1 ? (JSON.parse(text.replaceAll(place, '.')) as T) : value;
 }
 
 /** The page as one file. */

@@ -211,8 +211,10 @@ function makeApp(memory: Memory, keys: Keys): Hono {
     for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
   });
   app.get('/', (context) => openPage(context, keys));
-  app.get('/page.js', (context) => asset(context, 'page.js', 'text/javascript'));
-  app.get('/page.css', (context) => asset(context, 'page.css', 'text/css'));
+  // Read at the start: an update of forge must not mix two versions.
+  const [script, style] = [pageFile('page.js'), pageFile('page.css')];
+  app.get('/page.js', (context) => asset(context, script, 'text/javascript'));
+  app.get('/page.css', (context) => asset(context, style, 'text/css'));
   app.use('/api/*', async (context, next) => {
     if (keys.opens(context)) return next();
     return refusal(
@@ -247,8 +249,8 @@ async function answer(context: Context, memory: Memory, { path, run }: Route): P
   return context.json(await memory.answer(key, () => run(memory, given)));
 }
 
-const asset = (context: Context, name: string, type: string): Response =>
-  context.body(pageFile(name), 200, { 'Content-Type': `${type}; charset=utf-8` });
+const asset = (context: Context, text: string, type: string): Response =>
+  context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 
 /** Before anything is read: other hosts, other sites, other methods, bodies (B-95, B-96, B-99). */
 function refuse(context: Context, keys: Keys): Response | null {

@@ -72,7 +72,7 @@ const STORY: readonly Step[] = [
   ],
   ['skill import', 2, /pdf-forms/],
   ...['artifact add', 'artifact list', 'artifact show', 'artifact verify', 'linear list', 'linear new'],
-  ...['linear template', 'import'],
+  ...['linear template', 'import', 'export html', 'export markdown', 'export json'],
   ['linear show', 2, /APP-7/],
   ['linear start', 2, /APP-7/],
   ['linear done', 2, /APP-7/],
@@ -89,8 +89,8 @@ const STORY: readonly Step[] = [
   ...['feature remove', 'config list', 'config get', 'config set', 'schema', 'complete'],
 ];
 
-/** Serves until its client ends: test/mcp. */
-const ELSEWHERE_TESTED = ['mcp'];
+/** They run until their client or a person ends them: test/mcp, test/ui. */
+const ELSEWHERE_TESTED = ['mcp', 'ui', 'watch'];
 
 async function prepared(): Promise<Project> {
   const project = await makeForge();

@@ -21,6 +21,8 @@ export function Command({ line }: { line: string }) {
   const [copied, setCopied] = useState(false);
   const [typed = '', note] = line.split(/\s+# /);
   const copy = async () => {
+    // A page that is not on this machine has no clipboard.
+    if (!navigator.clipboard) return;
     await navigator.clipboard.writeText(typed);
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);

@@ -290,7 +290,12 @@ export async function renewClaims(context: Context, ms = BUDGET): Promise<string
       if (typeof outcome === 'object') return { ...claim, state: 'lost' };
       return { ...claim, at, revision: outcome ?? claim.revision };
     });
-    return { claims: { ...claims, local }, result: undefined };
+    const takers = [...found.values()].flatMap((outcome) => (typeof outcome === 'number' ? [] : [outcome]));
+    const remote = [
+      ...claims.remote.filter(({ task }) => !lost.includes(task)),
+      ...takers.map(({ claim }) => ({ ...asClaim(claim), until: endOf(context, claim.seconds * 1000) })),
+    ];
+    return { claims: { ...claims, local, remote }, result: undefined };
   });
   return lost;
 }
@@ -358,12 +363,13 @@ export async function refreshHeld(context: Context, ms = BUDGET): Promise<boolea
 
 /** With the end of each lease by this machine's clock. */
 function toRemote(context: Context, claims: readonly ServerClaim[], now: number): RemoteClaim[] {
-  const here = context.world.now().getTime();
   return claims.flatMap((each) => {
     const left = msLeft(each, now);
-    return left > 0 ? [{ ...asClaim(each.claim), until: new Date(here + left).toISOString() }] : [];
+    return left > 0 ? [{ ...asClaim(each.claim), until: endOf(context, left) }] : [];
   });
 }
+
+const endOf = ({ world }: Context, ms: number): string => new Date(world.now().getTime() + ms).toISOString();
 
 /** The feature or issue that a focus is about: `F-1` of `F-1: Login works`. */
 export function taskOfFocus(

@@ -40,8 +40,8 @@ export interface Call {
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
   /** Shows the stages and the output of a cycle on stderr. */
   cycleView(): CycleView;
-  /** Writes a part of the answer to stdout before the rest is known. */
-  print(line: string): void;
+  /** Writes a part of the answer to stdout before the rest is known. False when the reader closed its end. */
+  print(line: string): boolean;
   /** Fits an answer to the terminal on stdout. */
   onScreen(text: string): string;
   channel: Io['channel'];

@@ -20,6 +20,7 @@ import {
   type ServerClaim,
   serverNow,
   takeOnServer,
+  toClaim,
 } from './bucket.js';
 import {
   type Claim,
@@ -256,11 +257,18 @@ export const finishTask = (context: Context, id: string): Promise<unknown> =>
 
 /** Only this holder's own entry is touched. */
 async function leaveServer({ kv }: Bucket, own: LocalClaim, finished: Claim | null): Promise<void> {
+  const key = keyOf(own.task);
+  const leave = (revision: number): Promise<unknown> =>
+    finished
+      ? kv.update(key, JSON.stringify(asClaim(finished)), revision)
+      : kv.delete(key, { previousSeq: revision });
   try {
-    if (finished) await kv.update(keyOf(own.task), JSON.stringify(asClaim(finished)), own.revision ?? 0);
-    else await kv.delete(keyOf(own.task), { previousSeq: own.revision ?? 0 });
+    await leave(own.revision ?? 0);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
+    // A renewal of this worktree may have come in between.
+    const entry = toClaim(await kv.get(key));
+    if (entry?.claim.place === own.place) await leave(entry.revision);
   }
 }
 
@@ -277,7 +285,7 @@ export async function renewClaims(context: Context, ms = BUDGET): Promise<string
   const place = placeOf(context);
   const own = readClaims(context).local.filter((claim) => claim.place === place && claim.state === 'held');
   if (own.length === 0) return [];
-  const found = new Map<string, number | ServerClaim>();
+  const found = new Map<string, Renewed>();
   await withBucket(context, ms, async (bucket) => {
     for (const claim of own) found.set(claim.task, await renewOnServer(bucket, claim));
   });
@@ -287,21 +295,30 @@ export async function renewClaims(context: Context, ms = BUDGET): Promise<string
     const local = claims.local.map((claim): LocalClaim => {
       if (claim.place !== place || claim.state !== 'held') return claim;
       const outcome = found.get(claim.task);
-      if (typeof outcome === 'object') return { ...claim, state: 'lost' };
-      return { ...claim, at, revision: outcome ?? claim.revision };
+      if (lost.includes(claim.task)) return { ...claim, state: 'lost' };
+      return { ...claim, at, revision: typeof outcome === 'number' ? outcome : claim.revision };
     });
-    return { claims: { ...claims, local }, result: undefined };
+    const takers = [...found.values()].filter((outcome) => typeof outcome === 'object');
+    const remote = [
+      ...claims.remote.filter(({ task }) => !lost.includes(task)),
+      ...takers.map(({ claim }) => ({ ...asClaim(claim), until: endOf(context, claim.seconds * 1000) })),
+    ];
+    return { claims: { ...claims, local, remote }, result: undefined };
   });
   return lost;
 }
 
-/** The new revision, or the claim of the one who took it. */
-async function renewOnServer(bucket: Bucket, own: LocalClaim): Promise<number | ServerClaim> {
+/** The new revision, the claim of the one who took the task, or `gone` if that one has given it up already. */
+type Renewed = number | ServerClaim | 'gone';
+
+async function renewOnServer(bucket: Bucket, own: LocalClaim): Promise<Renewed> {
+  const key = keyOf(own.task);
   try {
-    const key = keyOf(own.task);
     if (own.revision !== null) return await bucket.kv.update(key, JSON.stringify(asClaim(own)), own.revision);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
+    const entry = await bucket.kv.get(key);
+    if (entry && entry.operation !== 'PUT') return 'gone';
   }
   try {
     return await takeOnServer(bucket, asClaim(own), false);
@@ -358,12 +375,13 @@ export async function refreshHeld(context: Context, ms = BUDGET): Promise<boolea
 
 /** With the end of each lease by this machine's clock. */
 function toRemote(context: Context, claims: readonly ServerClaim[], now: number): RemoteClaim[] {
-  const here = context.world.now().getTime();
   return claims.flatMap((each) => {
     const left = msLeft(each, now);
-    return left > 0 ? [{ ...asClaim(each.claim), until: new Date(here + left).toISOString() }] : [];
+    return left > 0 ? [{ ...asClaim(each.claim), until: endOf(context, left) }] : [];
   });
 }
+
+const endOf = ({ world }: Context, ms: number): string => new Date(world.now().getTime() + ms).toISOString();
 
 /** The feature or issue that a focus is about: `F-1` of `F-1: Login works`. */
 export function taskOfFocus(
@@ -428,7 +446,12 @@ export async function holdTask(context: Context, id: string): Promise<HeldTask |
     check: () => refuseLost(context, [task], SILENCE),
     end: async (done) => {
       clearInterval(timer);
-      await releaseTask(context, { id: task }, { done });
+      try {
+        await releaseTask(context, { id: task }, { done });
+      } catch (error) {
+        // Somebody gave it up by hand.
+        if (!(error instanceof ForgeError) || error.code !== 'claim.none') throw error;
+      }
     },
   };
 }

@@ -106,7 +106,8 @@ async function watch(call: Call, all: boolean): Promise<undefined> {
   while (!call.signal.aborted) {
     const fleet = await call.forge().fleet({ all });
     const text = call.flags.json ? jsonLine(fleet) : renderFleet(fleet, call.style);
-    if (text !== before) call.print(before === '' || call.flags.json ? text : `\n${text}`);
+    const line = before === '' || call.flags.json ? text : `\n${text}`;
+    if (text !== before && !call.print(line)) return undefined;
     before = text;
     await setTimeout(LOOK, undefined, { signal: call.signal }).catch(() => undefined);
   }

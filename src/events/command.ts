@@ -56,7 +56,7 @@ const countForeign = (foreign: number): string =>
     ? ''
     : `${plural(foreign, 'message')} on these subjects ${foreign === 1 ? 'is no event' : 'are no events'} of forge, skipped.`;
 
-function printer(call: Call): (event: ForgeEvent) => void {
+function printer(call: Call): (event: ForgeEvent) => boolean {
   return (event) => call.print(call.flags.json ? jsonLine(event) : line(event, call.style));
 }
 
@@ -74,7 +74,14 @@ export const group: Group = {
       example: 'forge events tail --type learning',
       options: FILTERS,
       run: async (call) => {
-        const watch = { signal: call.signal, onEvent: printer(call), onStatus: call.say };
+        const print = printer(call);
+        // Ctrl-C, or a reader such as "head" that has enough.
+        const stop = new AbortController();
+        call.signal.addEventListener('abort', () => stop.abort(), { once: true });
+        const onEvent = (event: ForgeEvent): void => {
+          if (!print(event)) stop.abort();
+        };
+        const watch = { signal: stop.signal, onEvent, onStatus: call.say };
         const { foreign } = await call.forge().events.tail(filterOf(call), watch);
         if (foreign > 0) call.say(countForeign(foreign));
         return undefined;

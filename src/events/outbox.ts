@@ -22,8 +22,8 @@ import {
 /** Events that wait, at most. Of more the oldest are dropped. */
 const MAX_WAITING = 10_000;
 
-/** Outboxes with events of this process that were not sent yet. */
-const unsent = new Set<string>();
+/** Names of the events that this process wrote and did not send yet, by their outbox. */
+const unsent = new Map<string, string[]>();
 
 /** The server's addresses; null while events are off. An address of the repository counts once a person approved it. */
 export function eventUrl(context: Context): string | null {
@@ -80,10 +80,10 @@ export function queueEvent<T extends EventType>(
       data: cutData(data),
     };
     const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-    replaceFiles([
-      { path: join(outboxFolder(context.layout), nextName(context, session ?? event.place)), bytes },
-    ]);
-    unsent.add(outboxFolder(context.layout));
+    const folder = outboxFolder(context.layout);
+    const name = nextName(context, session ?? event.place);
+    replaceFiles([{ path: join(folder, name), bytes }]);
+    unsent.set(folder, [...(unsent.get(folder) ?? []), name]);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(`An event was not written: ${error.message}`);
@@ -132,5 +132,9 @@ export const removeWaiting = ({ layout }: Context, name: string): void =>
 
 export const hasUnsent = ({ layout }: Context): boolean => unsent.has(outboxFolder(layout));
 
-/** True once after this process wrote events. */
-export const takeUnsent = ({ layout }: Context): boolean => unsent.delete(outboxFolder(layout));
+/** The events that this process wrote since the last call. */
+export function takeUnsent({ layout }: Context): string[] {
+  const names = unsent.get(outboxFolder(layout)) ?? [];
+  unsent.delete(outboxFolder(layout));
+  return names;
+}

@@ -241,19 +241,6 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     expect((await manager.streams.info('FORGE_MEMORY')).config.subjects).toEqual(['orders.>']);
   });
 
-  it('EVT-01 a full outbox drops its oldest events with one line', async () => {
-    const project = await makeForge();
-    const env = { NATS_URL: 'nats://127.0.0.1:1' };
-    await forgeJson(project, ['note', 'add', 'one'], { env });
-    const [name] = readdirSync(project.path(OUTBOX)) as [string];
-    const text = project.read(`${OUTBOX}/${name}`);
-    for (let i = 0; i < 10_000; i++)
-      project.write(`${OUTBOX}/${String(i).padStart(15, '0')}-aaaaaaaa-0000.json`, text);
-    const { stderr } = await runForge(project, ['note', 'add', 'two'], { env });
-    expect(stderr).toContain('The outbox is full (10000 events); the oldest 2 were dropped.');
-    expect(waiting(project)).toBe(10_000);
-  });
-
   it('EVT-01 a dry run writes and sends nothing; a damaged file does not stop the others', async () => {
     const [server, project] = [await startNats(), await makeForge()];
     await forgeJson(project, ['note', 'add', 'x', '--dry-run'], { env: server.env });

@@ -50,6 +50,19 @@ describe.skipIf(!hasNats)('forge events', () => {
     await expect.poll(() => lines.code).toBe(130);
   });
 
+  it('EVT-02 tail ends with its reader', async () => {
+    const [server, project] = [await startNats(), await makeForge()];
+    const lines = tail(project, server.env);
+    await expect.poll(() => lines.stderr).toContain('Listening');
+    lines.child.stdout.destroy();
+    await expect
+      .poll(async () => {
+        await forgeJson(project, ['note', 'add', 'again'], { env: server.env });
+        return lines.code;
+      })
+      .toBe(0);
+  });
+
   it('EVT-02 tail lives through a restart of the server', async () => {
     const [server, project] = [await startNats(), await makeForge()];
     const lines = tail(project, server.env);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { EndedSession, Flushed, ForgeEvent } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import {
   client,
@@ -159,6 +159,23 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     const [silent, project] = [await startSilent(), await makeForge()];
     const { exitCode, stderr } = await runForge(project, ['note', 'add', 'x'], { env: silent.env });
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^! 1 event waits .*\n$/)]);
+  });
+
+  it('EVT-02 B-70 a command ends although the server holds its connection open', async () => {
+    const [silent, project] = [await startSilent(), await makeForge()];
+    const child = startBinary(project.dir, ['note', 'add', 'x'], silent.env);
+    const code = await new Promise((done) => child.on('close', done));
+    expect([code, waiting(project)]).toEqual([0, 1]);
+  });
+
+  it('EVT-02 B-70 a name that nobody knows costs a command one line', async () => {
+    const project = await makeForge();
+    const env = { NATS_URL: 'nats://nobody.invalid:4222' };
+    const { exitCode, stderr } = await runForge(project, ['note', 'add', 'x'], { env });
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^! 1 event waits .*nobody\.invalid.*\n$|^! 1 event waits .* in time\.\n$/),
+    ]);
   });
 
   it.each([

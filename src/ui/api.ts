@@ -117,11 +117,7 @@ export const ROUTES: readonly Route[] = [
     { q: 'the question', limit: 'up to 100; default 20' },
   ),
   route('/api/charts', 'charts', 'Numbers over time', readCharts),
-  // Events over NATS have a page of their own once they are set up.
-  route('/api/fleet', 'fleet', 'Whether events of other machines arrive here', async () => ({
-    set_up: false,
-    command: 'forge fleet',
-  })),
+  route('/api/fleet', 'fleet', 'Who works on what (EVT-03)', ({ forge }) => forge().fleet()),
 ];
 
 function whole(name: string, given: string | undefined, min: number, max: number, otherwise: number): number {

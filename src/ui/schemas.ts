@@ -260,7 +260,23 @@ export const ANSWERS = {
     /** What the running session's agent asked twice (EXM-05). */
     reads: z.record(text, z.number()),
   }),
-  fleet: z.strictObject({ set_up: z.boolean(), command: Command }),
+  fleet: z.strictObject({
+    /** `machine`: only what this clone knows, because events are off or their server is away. */
+    source: z.enum(['server', 'machine']),
+    rows: z.array(
+      z.strictObject({
+        host: text,
+        place: text,
+        session: textOrNull,
+        branch: textOrNull,
+        task: textOrNull,
+        since: textOrNull,
+        last: z.nullable(z.looseObject({ type: text, at: text })),
+        health: z.enum(['working', 'idle', 'lost', 'ended']),
+        lease_seconds: z.nullable(z.number()),
+      }),
+    ),
+  }),
   error: z.strictObject({
     error: z.looseObject({ kind: text, code: text, message: text, exit: count, hint: z.optional(text) }),
   }),

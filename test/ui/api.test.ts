@@ -41,6 +41,15 @@ describe('the page’s API', () => {
     expect(changed).toEqual([]);
   });
 
+  it('VIS-02 EVT-03 shows who works on what', async () => {
+    const lived = await makeLived();
+    await forgeJson(lived, ['claim', 'CART']);
+    const server = await servePage(lived);
+    const { source, rows } = await askApi<Answers['fleet']>(server, '/api/fleet');
+    expect(source).toBe('machine');
+    expect(rows).toMatchObject([{ task: 'CART', health: 'working' }]);
+  });
+
   it('VIS-02 shows the work, what is proved, and what a person has to decide', async () => {
     const lived = await makeLived();
     const server = await servePage(lived);

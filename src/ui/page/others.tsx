@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isExported, linkTo, useAnswer } from './data.js';
+import { type Answers, isExported, linkTo, useAnswer } from './data.js';
 import { Badge, bytes, Card, Commands, Empty, many, ShortId, Shown, short, Time } from './parts.js';
 
 type Node = { name: string; kind: string; bytes?: number; children?: Node[]; more?: number };
@@ -231,17 +231,59 @@ function Hits({ question }: { question: string }) {
   );
 }
 
+const HEALTH = { working: 'green', idle: 'yellow', lost: 'red', ended: 'neutral' } as const;
+
 export function FleetView() {
   const answer = useAnswer('fleet', '/api/fleet');
   return (
     <Shown answer={answer}>
-      {({ set_up, command }) =>
-        set_up ? null : (
-          <Empty {...(isExported ? {} : { command })}>
-            No events of other machines arrive here: NATS is not set up for this project.
-          </Empty>
-        )
-      }
+      {({ source, rows }) => (
+        <>
+          {source === 'machine' && (
+            <p class="dim">Only this machine: events are not set up, or their server is away.</p>
+          )}
+          {rows.length === 0 ? (
+            <Empty {...(isExported ? {} : { command: 'forge start' })}>Nobody is at work.</Empty>
+          ) : (
+            <FleetTable rows={rows} />
+          )}
+        </>
+      )}
     </Shown>
   );
 }
+
+const FleetTable = ({ rows }: Pick<Answers['fleet'], 'rows'>) => (
+  <div class="card scroll">
+    <table>
+      <thead>
+        <tr>
+          {['State', 'Host', 'Task', 'Session', 'Branch', 'Since', 'Last event'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ health, host, place, task, session, branch, since, last }) => (
+          <tr key={`${place} ${task}`}>
+            <td>
+              <Badge tone={HEALTH[health]}>{health}</Badge>
+            </td>
+            <td>{host}</td>
+            <td>{task}</td>
+            <td>{session}</td>
+            <td>{branch}</td>
+            <td>
+              <Time at={since} />
+            </td>
+            <td>
+              {last?.type.replace('_', ' ')} <Time at={last?.at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);

@@ -117,6 +117,12 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('every test that docs/proof.md names', () => {
+    const named = [...read('docs/proof.md').matchAll(/\btest\/[\w/-]+\.test\.ts/g)].map(([path]) => path);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('every file and heading that a link leads to', () => {
     const wrong = PAGES.flatMap((page) =>
       [...prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(

@@ -1,6 +1,9 @@
 /** The inner parts that the ledger figures measure. Bundled for each run. */
 
 export { systemWorld } from '../src/core/world.js';
+export { openBucket, takeOnServer } from '../src/events/bucket.js';
+export { flushEvents } from '../src/events/publish.js';
+export { closeServer, openServer } from '../src/events/server.js';
 export { assess, planFor } from '../src/learning/consolidation.js';
 export { append } from '../src/ledger/append.js';
 export { formatContainer } from '../src/ledger/container.js';

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { COMMANDS, measureCommand } from './commands.mjs';
 import { COMMIT_FIGURES } from './commits.mjs';
+import { EVENT_FIGURES } from './events.mjs';
 import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { GUARD } from './guard-figures.mjs';
 import { GUARD_GOALS } from './guard-goals.mjs';
@@ -16,6 +17,7 @@ import { ISSUE_FIGURES } from './issues.mjs';
 import { LEDGER } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
 import { Interrupted } from './measure.mjs';
+import { PAGE_FIGURES } from './page.mjs';
 import { PEERS, peersInUse } from './peers.mjs';
 import { makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
 import { checkPage, describeRun, markdownTable, textTable, writePage } from './table.mjs';
@@ -24,7 +26,9 @@ const GROUPS = {
   commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
   'skills and issues': ISSUE_FIGURES,
+  'events and claims': EVENT_FIGURES,
   ledgers: LEDGER,
+  page: PAGE_FIGURES,
   guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],
   'MCP server': MCP,
   'hooks of agents': HOOKS,

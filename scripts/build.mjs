@@ -33,7 +33,7 @@ const common = {
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY =
-  /^src\/(agent\/(command|install)|cycle\/(command|cycle|loop)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command)\.ts$/;
+  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|cycle\/(command|cycle|loop)|events\/(command|command-claim|fleet|read)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command|library\/(json-schema|tool-input))\.ts$/;
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -51,7 +51,16 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = ['@inquirer/prompts', 'execa', 'picomatch', 're2js', 'simple-git', 'yaml'];
+const APART = [
+  '@hono/node-server',
+  '@inquirer/prompts',
+  'execa',
+  'hono',
+  'picomatch',
+  're2js',
+  'simple-git',
+  'yaml',
+];
 /** Of a library of which only a part is used. */
 const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
 
@@ -62,6 +71,7 @@ const librariesApart = {
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
+    onResolve({ filter: /^\.\/nats\.js$/ }, () => ({ path: './nats.cjs', external: true }));
   },
 };
 
@@ -93,16 +103,63 @@ const libraryApart = (dist, name) =>
     format: 'cjs',
   });
 
+/** Three libraries that share the code of a connection. */
+const natsApart = (dist) =>
+  bundle({
+    entryPoints: ['src/events/nats.ts'],
+    outfile: join(dist, 'cli', 'nats.cjs'),
+    format: 'cjs',
+    // It reports broken messages of a server on stdout.
+    drop: ['console'],
+  });
+
+/** What src/ takes from these files. */
+const SHARED = {
+  execa: 'execa',
+  'simple-git': 'simpleGit',
+  './nats.js':
+    'connect, credsAuthenticator, headers, jetstream, jetstreamManager, Kvm, nanos, nkeyAuthenticator',
+};
+
+/** What the library imports on use is in dist/cli already. Each import() becomes a file of its own, in dist/chunks. */
+const sharedWithCommandLine = {
+  name: 'shared-with-command-line',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(execa|simple-git|\.\/nats\.js)$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'shared' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
+      contents: `export const { ${SHARED[path]} } = require('../cli/${basename(path, '.js')}.cjs');`,
+    }));
+    onResolve({ filter: /^\.\.\/cli\//, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 const library = (dist) =>
   bundle({
+    plugins: [sharedWithCommandLine],
     entryPoints: { index: 'src/index.ts' },
     outdir: dist,
     format: 'esm',
     splitting: true,
+    drop: ['console'],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
     },
+  });
+
+/** The page of `forge ui`: one script and one style. */
+const page = (dist) =>
+  bundle({
+    entryPoints: { page: 'src/ui/page/main.tsx' },
+    outdir: join(dist, 'ui'),
+    platform: 'browser',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    format: 'iife',
+    tsconfig: 'src/ui/page/tsconfig.json',
+    external: [],
+    mainFields: ['browser', 'module', 'main'],
   });
 
 async function buildAll(dist) {
@@ -110,7 +167,9 @@ async function buildAll(dist) {
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
+    natsApart(dist),
     library(dist),
+    page(dist),
   ];
   // A bundle that is still being written would bring a discarded draft back.
   await Promise.allSettled(bundles);

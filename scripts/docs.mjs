@@ -1,5 +1,5 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
-// docs/commands.md, docs/guard-rules.md, the digest of the guard's rules in CHANGELOG.md,
+// docs/commands.md, docs/page-api.md, docs/guard-rules.md, the digest of the guard's rules in CHANGELOG.md,
 // schemas/*.json, the folders in agents/, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentFolders } from './agent-folders.mjs';
+import { pageApi } from './page-api.mjs';
 import { loadSources } from './sources.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -17,6 +18,8 @@ const SOURCES = `
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
   export { ABOUT } from './src/cli/about.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
+  export { ROUTES } from './src/ui/api.ts';
+  export { answerSchemas } from './src/ui/schemas.ts';
   export { guardRules } from './src/guard/table.ts';
   export { partsOf } from './src/agent/parts.ts';`;
 
@@ -150,6 +153,7 @@ async function generate() {
   const groups = await readGroups(sources);
   const files = new Map();
   files.set('docs/commands.md', commandsPage(groups, sources));
+  files.set('docs/page-api.md', pageApi(sources));
   const rules = sources.guardRules();
   files.set('docs/guard-rules.md', rulesPage(rules));
   files.set(

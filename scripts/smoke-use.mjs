@@ -67,6 +67,27 @@ export function useCommandLine(person, version) {
   useCommits(person, project, forge);
   forge('session', 'end', '--learned', 'nothing was missing', '--next', 'go on');
   check(json('memory', 'verify').status === 'intact', 'forge memory verify did not find memory intact.');
+  usePage(person, project, forge);
+}
+
+const PAGE = `import { spawn } from 'node:child_process';
+const server = spawn('forge', ['ui', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+server.stdout.once('data', async (line) => {
+  const { port, token } = JSON.parse(line);
+  const headers = { authorization: \`Bearer \${token}\` };
+  const answer = await fetch(\`http://127.0.0.1:\${port}/api/overview\`, { headers });
+  console.log(answer.status, (await answer.json()).memory.status);
+  server.kill('SIGINT');
+});
+`;
+
+/** The page's server, and the page as one file. */
+function usePage(person, project, forge) {
+  const script = join(person.folder, 'page.mjs');
+  writeFileSync(script, PAGE);
+  const said = runSilently(person, 'node', [script], project);
+  check(said === '200 intact\n', `forge ui answered ${said}`);
+  check(forge('export', 'html').includes('It works'), 'forge export html did not export the feature.');
 }
 
 /** Node 22.1 and newer keep compiled code in the user's cache folder. Nothing of it is in the temporary folder. */

@@ -27,9 +27,9 @@ function write(fd: number, text: string): boolean {
 }
 
 /** Fails if the answer cannot be written, for example to a full disk. */
-function writeAnswer(text: string): void {
+function writeAnswer(text: string): boolean {
   try {
-    write(1, text);
+    return write(1, text);
   } catch (error) {
     const { message } = error as Error;
     throw outside('output.failed', `The command finished, but its output could not be written: ${message}.`);
@@ -103,9 +103,11 @@ function onStop(handler: (now: boolean) => void): void {
 function leave(code: number): void {
   process.exitCode = code;
   process.once('beforeExit', () => process.exit());
+  // A look-up of a name that nobody answers cannot be cancelled.
+  setTimeout(() => process.exit(), 50).unref();
 }
 
-const output = (fd: 1 | 2, write: (text: string) => void) => ({
+const output = (fd: 1 | 2, write: (text: string) => unknown) => ({
   get isTerminal() {
     return isTerminal(fd);
   },

@@ -26,6 +26,8 @@ const ORDER = [
   'ledger',
   'guard/allow.ts',
   'guard/scan-tree.ts',
+  'trust/approvals.ts',
+  'events',
   'learning',
   'knowledge/rules.ts',
   'knowledge/architecture-rules.ts',
@@ -69,6 +71,7 @@ const ORDER = [
   'library',
   'index.ts',
   'mcp',
+  'ui',
   'cli',
   'main.ts',
 ];
@@ -81,6 +84,11 @@ const OWNERS: Record<string, readonly string[]> = {
   '@inquirer/prompts': ['cli/prompt.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   '@modelcontextprotocol/server/stdio': ['mcp'],
+  '@hono/node-server': ['ui/server.ts'],
+  hono: ['ui/server.ts'],
+  '@nats-io/jetstream': ['events'],
+  '@nats-io/kv': ['events'],
+  '@nats-io/transport-node': ['events'],
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
   execa: ['core/process.ts'],
@@ -109,7 +117,9 @@ interface Import {
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(src, join(entry.parentPath, entry.name)));
+    .map((entry) => relative(src, join(entry.parentPath, entry.name)))
+    // It runs in a browser, and has types of its own.
+    .filter((file) => !file.startsWith(join('ui', 'page')));
 
 /** Without the text of programs that forge only writes: a plugin. */
 const codeOf = (file: string): string =>
@@ -172,7 +182,7 @@ function findCycle(): string[] {
 }
 
 describe('the folders of src/', () => {
-  it('import only what stands before them', () => {
+  it('import only folders before them', () => {
     const wrong = ours
       .filter(({ from, to }) => from.split('/')[0] !== to.split('/')[0] && !isCommand(from))
       .filter(({ from, to }) => placeOf(to) > placeOf(from) && !(isRules(from) && isRules(to)))

@@ -12,7 +12,7 @@ export interface AgentEvent {
   conversation: string;
   /** Where the agent works. */
   cwd: string | null;
-  /** The id of a sub-agent, '' for none. A sub-agent has a context of its own. */
+  /** The id of a sub-agent, '' for none. A sub-agent has a separate context. */
   subagent: string;
   /** A prompt that a client made of the reason of a blocked stop. No person typed it. */
   isOwnPrompt: boolean;

@@ -194,7 +194,7 @@ function changeOf({ text: before }: TextFile, after: string | null): ChangedFile
   return before === null ? 'created' : after === null ? 'removed' : 'changed';
 }
 
-/** The agents that will be wired. Instructions and permissions that were once asked for stay. */
+/** The agents that will be wired. Instructions and permissions requested earlier stay. */
 function agentsAfter({ agents }: Manifest, wish: WiringWish): Manifest['agents'] {
   const { folder } = wish;
   if (!wish.isInstall)

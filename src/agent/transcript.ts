@@ -18,7 +18,7 @@ export interface ToolCall {
   /** The exit code of a command. Null: unknown. */
   exit: number | null;
   failed: boolean;
-  /** A sub-agent made the call, in a context of its own. */
+  /** A sub-agent made the call, in a separate context. */
   isSubagent: boolean;
   /** The working directory, where the client names it. */
   cwd?: string;

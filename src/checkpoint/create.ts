@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { guardCommit } from '../commit/guard.js';
-import { linkCommits } from '../commit/issue-commits.js';
+import { isIssue, linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, commitFolder, NOTHING_CHANGED } from '../git/commit.js';
@@ -52,27 +53,27 @@ const CheckpointInput = z.strictObject({
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
 export interface CreateWatch extends CheckpointWatch {
-  /** The checkpoint is made: whether its tag is to be pushed. */
+  /** After the checkpoint: whether to push its tag. */
   confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
 }
 
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;
   verified_by: string[];
-  /** The commit that has the manifest; null where it could not be made. */
+  /** The commit with the manifest. Null if it could not be made. */
   manifest_commit?: string | null;
-  /** What gives it to others; absent where there is no remote, or nothing says which. */
+  /** The command that shares it. Absent without a remote, or if the remote is ambiguous. */
   push?: string;
-  /** Whether it was pushed, where somebody was asked. */
+  /** Whether it was pushed, if somebody was asked. */
   pushed?: boolean;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
 
 /**
- * GIT-05: runs the commands on the tree as it is, commits `.forge/`, marks that commit with a tag that holds the manifest,
- * and commits the manifest. The tag is the checkpoint: before it nothing is left but a commit of `.forge/`, after it the
- * manifest is written, by the next checkpoint if need be.
+ * GIT-05: runs the commands on the working tree, commits `.forge/`, marks that commit with a tag that contains the manifest,
+ * and commits the manifest. The tag is the checkpoint: an interruption before it leaves only a commit of `.forge/`.
+ * After it, the next checkpoint writes a missing manifest.
  */
 export async function createCheckpoint(
   context: Context,
@@ -116,7 +117,7 @@ async function offerPush(
   return { ...offered, pushed: isWanted && (await pushTag(context, args, watch)) };
 }
 
-/** With the person's own git: its credentials and hooks. The checkpoint stands, whatever becomes of this. */
+/** Uses the person's own git, with its credentials and hooks. A failed push does not undo the checkpoint. */
 async function pushTag(
   { warnings, repository, world }: Context,
   args: readonly string[],
@@ -131,7 +132,7 @@ async function pushTag(
   return code === 0;
 }
 
-/** Exit 1 where a command fails, or leaves other files than those it was to judge. */
+/** Exit 1 if a command fails or changes files that it was to test. */
 async function proveTree(
   context: Context,
   { head }: Place,
@@ -159,7 +160,7 @@ async function keepMissing(context: Context, { git }: Place): Promise<void> {
     if (state === 'ok' && !hasFile && manifest && here.has(name)) await keepManifest(context, manifest);
 }
 
-/** A state that was tested, and how it is to be named. */
+/** A tested state and the name for it. */
 interface Making {
   place: Place;
   issue: string;
@@ -169,7 +170,7 @@ interface Making {
   proof: Proof;
 }
 
-/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
+/** The commit and its tag. Git decides if another process takes the name first. */
 async function mark(context: Context, making: Making): Promise<Manifest> {
   const { place, issue } = making;
   const { disk, layout, warnings } = context;
@@ -178,19 +179,26 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
   for (let attempt = 1; attempt <= 20; attempt++) {
     const name = await freeName(context, place, issue);
     const manifest = describe(context, making, name, state);
-    // LTM-13: before the tag holds it.
+    // LTM-13: before the tag contains it.
     disk.checkContent(checkpointFile(layout, name), encodeDocument(manifest));
     const message = tagMessage(manifest);
     const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
     if (tag?.unsigned !== undefined) warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
-    if (tag) return manifest;
+    if (!tag) continue;
+    const { features_passing: features, commit } = manifest;
+    queueEvent(context, 'checkpoint', manifest.tag + commit, {
+      tag: manifest.tag,
+      commit,
+      features_passing: features.length,
+    });
+    return manifest;
   }
   throw notNow('others took every name that was tried');
 }
 
 /**
- * Free among tags and manifests: a tag may not have been fetched, a manifest may be another branch's. With a remote, two
- * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random word.
+ * Free among tags and manifests: a tag may not be fetched, and a manifest may be another branch's. With a remote, two
+ * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random suffix.
  */
 async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
   const taken = [...(await listTags(git)), ...readManifests(context)].map(({ name }) => name);
@@ -222,19 +230,20 @@ function describe(context: Context, { proof, message, place }: Making, name: str
 }
 
 /**
- * `.forge/` in a commit on HEAD. The ledger is told as it was at one moment; what others append while git reads it may be in
- * the commit too.
+ * Commits `.forge/` on HEAD. The ledger is read at one moment. The commit may also have records that others append
+ * while git reads it.
  */
 async function commitState(context: Context, { place, tree, issue, message }: Making): Promise<State> {
   const { git } = place;
   await linkCommits(context);
   await guardCommit(context);
+  const id = validId(context, issue);
   for (let attempt = 1; attempt <= 3; attempt++) {
     const tiers = reportTiers(context, await requireVerified(context));
     const outcome = await commitHere(context, {
       folder: place.folder,
       text: {
-        id: validId(context, issue),
+        id,
         subject: 'Memory at a checkpoint',
         what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
         why: message ?? 'A verified state is marked, to come back to.',
@@ -242,6 +251,7 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
         ledger: ledgerHeads(context),
       },
       session: readRunning(context)?.id,
+      linear: linearOf(context, id),
     });
     if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
     if ('unsigned' in outcome)
@@ -266,14 +276,17 @@ interface OwnCommit {
   folder: string;
   text: Omit<Parameters<typeof formatCommitMessage>[0], 'learned' | 'backtrace'>;
   session: string | null | undefined;
-  linear?: string;
+  linear: string;
   parentNote?: string;
 }
+
+/** The `Linear:` of a commit's backtrace: its subject may also name a feature or a session. */
+const linearOf = (context: Context, id: string): string => (isIssue(context, id) ? id : 'none');
 
 /** A commit of one folder in forge's form. */
 async function commitHere(
   context: Context,
-  { folder, text, session, linear = 'none', parentNote }: OwnCommit,
+  { folder, text, session, linear, parentNote }: OwnCommit,
 ): Promise<CommitOutcome> {
   const { repository, git, world } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
@@ -297,7 +310,7 @@ async function commitHere(
   });
 }
 
-/** The manifest as a file, byte for byte as the tag has it, and a commit of it alone. Again, it changes nothing. */
+/** The manifest as a file, byte for byte as in the tag, and a separate commit of it. Repeating this changes nothing. */
 async function keepManifest(context: Context, manifest: Manifest): Promise<CommitOutcome> {
   const { disk, layout, repository } = context;
   const { commit, verified_by, linear_issues_closed: closed, session, message, tag } = manifest;
@@ -317,7 +330,7 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
       updated: [shown(layout, path)],
     },
     session,
-    linear: closed.includes(id) ? id : 'none',
+    linear: closed.includes(id) ? id : linearOf(context, id),
     parentNote: `the verified state is ${commit.slice(0, 12)}`,
   });
 }

@@ -27,7 +27,7 @@ export interface Place {
   folder: string;
 }
 
-/** B-39: on a branch with a commit, with git at rest; exit 3 says what is in the way. */
+/** B-39: on a branch with a commit, with no git operation in progress. Exit 3 names the obstacle. */
 export async function requirePlace({ repository, git, layout, world }: Context): Promise<Place> {
   if (!repository || !git) throw notNow('this folder is not a git repository', 'git init');
   const branch = await readBranch(repository, git);
@@ -66,7 +66,7 @@ export function chooseIssue(context: Context, said: string | undefined): string 
   });
 }
 
-/** The git tree that is to be tested. Exit 3 names files outside `.forge/` that differ from HEAD. */
+/** The git tree to test. Exit 3 names files outside `.forge/` that differ from HEAD. */
 export async function requireClean(context: Context, { git, head }: Place): Promise<string> {
   const dirty = await differing(context, head);
   const filtered = await findFiltered(git, dirty);
@@ -87,7 +87,7 @@ export async function requireClean(context: Context, { git, head }: Place): Prom
   return testedTree(context, head);
 }
 
-/** A private index in a folder of its own; of the folder, bytes. */
+/** A private index in a separate folder. `folder` is in bytes. */
 function look<T>(
   { repository, git, layout, world }: Context,
   work: (bench: Bench, folder: string) => Promise<T>,
@@ -98,7 +98,7 @@ function look<T>(
   return onBench({ repository, git, env: world.env, place }, (bench) => work(bench, folder));
 }
 
-/** Files outside `.forge/` in which the working tree is not that commit. */
+/** Files outside `.forge/` in which the working tree differs from that commit. */
 export const differing = (context: Context, commit: string): Promise<string[]> =>
   look(context, (bench, folder) => differingFiles(bench, { commit, folder }));
 

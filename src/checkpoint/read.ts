@@ -17,7 +17,7 @@ import {
   tagOf,
 } from './rules.js';
 
-/** Every checkpoint that a tag or a manifest here tells of, newest first. */
+/** Every checkpoint that a tag or a manifest here names, newest first. */
 export async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
   const tags = new Map((context.git ? await listTags(context.git) : []).map((tag) => [tag.name, tag]));
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
@@ -35,8 +35,8 @@ export async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
 }
 
 /**
- * The one to go back to: the newest that is `ok` and may be gone back to, of those whose state HEAD has in its history, else
- * of all. Null where there is none. After a squash merge the manifest is here and the commit is not.
+ * The checkpoint to return to: the newest usable `ok` one whose state is in HEAD's history, else the newest
+ * of all. Null without one. After a squash merge the manifest is here and the commit is not.
  */
 export async function latestCheckpoint(context: Context): Promise<Checkpoint | null> {
   const { git, repository, layout } = context;
@@ -55,8 +55,8 @@ export async function latestCheckpoint(context: Context): Promise<Checkpoint | n
 }
 
 /**
- * The newest checkpoint of this branch that is not what it was, if it is newer than `good` or if nobody can tell: its tag is
- * gone, or its manifest is damaged. Of a branch are those whose manifest stands here.
+ * The newest changed checkpoint of this branch, if it is newer than `good` or if its age is unknown: its tag is
+ * missing, or its manifest is damaged. A checkpoint belongs to the branch if its manifest is in the working tree.
  */
 export async function brokenSince(context: Context, good: Checkpoint | null): Promise<Checkpoint | null> {
   const since = good?.timestamp ?? '';
@@ -66,7 +66,7 @@ export async function brokenSince(context: Context, good: Checkpoint | null): Pr
   return broken.find(({ timestamp }) => timestamp === null || timestamp > since) ?? null;
 }
 
-/** The one that somebody names, with or without `checkpoint/` and the word at its end; exit 2 without one. */
+/** The named one, with or without `checkpoint/` and the suffix. Exit 2 without one. */
 export async function requireCheckpoint(context: Context, tag: string): Promise<Checkpoint> {
   const name = parseName(tag);
   const all = await readCheckpoints(context);
@@ -84,7 +84,7 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
   });
 }
 
-/** Those that are files of `.forge/` here. A manifest that cannot be read is told of, and hinders nobody. */
+/** Those that are files of `.forge/` here. An unreadable manifest is reported and does not fail the command. */
 export function readManifests({ disk, layout }: Context): FileFacts[] {
   const names = disk.list(checkpointsFolder(layout)).filter((file) => file.endsWith('.json'));
   return names
@@ -101,7 +101,7 @@ export function readManifests({ disk, layout }: Context): FileFacts[] {
     });
 }
 
-/** Null for what is no manifest. */
+/** Null if it is not a manifest. */
 export function decodeManifest(text: string): Manifest | null {
   try {
     return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag');
@@ -111,7 +111,7 @@ export function decodeManifest(text: string): Manifest | null {
   }
 }
 
-/** Of manifests without a tag, which commits are here. */
+/** Which commits of manifests without a tag are here. */
 async function knownOf(
   { git }: Context,
   tags: ReadonlyMap<string, TagFacts>,

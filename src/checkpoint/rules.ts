@@ -10,24 +10,24 @@ import { TIERS } from '../ledger/record.js';
 export { TAG_FOLDER, tagOf };
 
 const OBJECT_ID = /^[0-9a-f]{7,64}$/;
-/** ISSUE-vN; where there is a remote, a word of its own follows, since another clone may count to the same N. */
+/** ISSUE-vN. With a remote, a random suffix follows, because another clone may reach the same N. */
 const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})-v([1-9]\d{0,5})(?:\.[0-9a-f]{6})?$/;
 
-/** What a command showed, and on what: the git tree of everything but `.forge/`. */
+/** The result of a command, and the git tree of everything but `.forge/` that it ran on. */
 export const CheckEvidence = z.looseObject({
   command: z.string(),
   exit_code: z.nullable(z.number()),
   duration_ms: z.number(),
   output_sha256: z.string(),
   tree: z.string(),
-  /** The features whose test it is. */
+  /** The features that it tests. */
   features: z.optional(z.array(z.string())),
 });
 export type CheckEvidence = z.infer<typeof CheckEvidence>;
 
 const Heads = z.looseObject({ heads: z.array(z.string()), records: z.number() });
 
-/** RFC-9060 §5.2, `git/checkpoints/<ISSUE>-vN.json`. What the RFC does not have may be missing: others write it too. */
+/** RFC-9060 §5.2, `git/checkpoints/<ISSUE>-vN.json`. Fields beyond the RFC may be missing, because others write it too. */
 export const Manifest = z.looseObject({
   schema_version: z.string(),
   tag: z.string().check(z.refine((tag) => nameIn(tag) !== null, 'it is not checkpoint/ISSUE-vN')),
@@ -50,13 +50,13 @@ export type Manifest = z.infer<typeof Manifest>;
 
 export const CHECKPOINT: Format<Manifest> = { name: 'checkpoint', version: '1.0', schema: Manifest };
 
-/** `checkpoint/X-v1` and `X-v1` are `X-v1`; null for what is not a checkpoint name. */
+/** `checkpoint/X-v1` and `X-v1` are `X-v1`. Null if it is not a checkpoint name. */
 export function nameIn(tag: string): string | null {
   const name = tag.startsWith(`${TAG_FOLDER}/`) ? tag.slice(TAG_FOLDER.length + 1) : tag;
   return NAME.test(name) && !name.includes('..') ? name : null;
 }
 
-/** The same for what somebody typed: exit 2 for what cannot be one. */
+/** The same for user input. Exit 2 if it is not a valid name. */
 export function parseName(tag: string): string {
   const name = nameIn(tag);
   if (name !== null) return name;
@@ -65,10 +65,10 @@ export function parseName(tag: string): string {
   });
 }
 
-/** What stands before `-vN`. */
+/** The part before `-vN`. */
 export const issueOf = (name: string): string => NAME.exec(name)?.[1] ?? name;
 
-/** The next free one, whatever the case: a disk may not tell two cases apart. */
+/** The next free number, ignoring case: a file system may be case-insensitive. */
 export function nextName(issue: string, taken: readonly string[]): string {
   const own = taken.filter((name) => issueOf(name).toLowerCase() === issue.toLowerCase());
   const versions = own.map((name) => Number(NAME.exec(name)?.[2] ?? 0));
@@ -84,11 +84,11 @@ export function closedIssues(features: readonly Feature[], passing: ReadonlySet<
   return [...issues].filter((issue) => !open.has(issue)).sort(compareText);
 }
 
-/** The tag says in words what it is, and holds the manifest byte for byte: each shows what is done to the other. */
+/** The tag has a description and the manifest, byte for byte, so a change to either one shows. */
 export const tagMessage = (manifest: Manifest): string =>
   `${manifest.message ?? `Checkpoint ${manifest.tag}`}\n\n${encodeDocument(manifest)}`;
 
-/** The manifest's bytes in a tag's message; a signature may stand behind them. Null where there is none. */
+/** The manifest's bytes in a tag's message, without a trailing signature. Null if there is no manifest. */
 export function manifestIn(message: string): string | null {
   const text = `${message}\n`;
   const start = text.lastIndexOf('\n{\n') + 1;
@@ -96,7 +96,7 @@ export function manifestIn(message: string): string | null {
   return start > 0 && end > 0 ? text.slice(start, end + 3) : null;
 }
 
-/** Newest first. Times are texts of one form. */
+/** Newest first. All times have the same text format. */
 export function byTime(
   a: { name: string; timestamp: string | null },
   b: { name: string; timestamp: string | null },
@@ -113,8 +113,8 @@ export interface FileFacts {
 }
 
 /**
- * `ok`: tag, commit and manifest say the same. `unverified`: a tag without a manifest in it, so forge did not make it.
- * `unknown`: without tag, and its commit is not in this repository.
+ * `ok`: tag, commit and manifest agree. `unverified`: a tag without a manifest in it, so forge did not make it.
+ * `unknown`: no tag, and the commit is not in this repository.
  */
 export type CheckpointState = 'ok' | 'moved' | 'missing' | 'tampered' | 'unverified' | 'unknown' | 'damaged';
 
@@ -124,14 +124,14 @@ export interface Checkpoint {
   state: CheckpointState;
   /** Why it is not `ok`. */
   why?: string;
-  /** The manifest that counts: the tag's, or else the file's. */
+  /** The authoritative manifest: the tag's, or else the file's. */
   manifest: Manifest | null;
   timestamp: string | null;
   /** Whether `.forge/` here has the manifest. */
   hasFile: boolean;
 }
 
-/** Of a verification: one thing that is not what it was. */
+/** One difference that a verification found. */
 export interface CheckpointFinding {
   code: Exclude<CheckpointState, 'ok'> | 'ledger' | 'evidence' | 'run';
   tag: string;
@@ -139,7 +139,7 @@ export interface CheckpointFinding {
   hint: string;
 }
 
-/** Judges one checkpoint. `decode` reads the manifest in a tag and returns null if there is none. */
+/** Judges one checkpoint. `decode` reads the manifest in a tag and returns null without one. */
 export function judgeCheckpoint(
   name: string,
   { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },
@@ -170,7 +170,7 @@ function judge(
   if (!tag) return withoutTag(name, file?.manifest as Manifest, isKnown);
   if (!tag.isAnnotated && file)
     return { state: 'moved', why: 'its tag is a lightweight one now: somebody made it anew' };
-  // Nothing says that there ever was another.
+  // Nothing shows that there was another one.
   if (!tag.isAnnotated)
     return {
       state: 'unverified',

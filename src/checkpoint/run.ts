@@ -16,7 +16,7 @@ export interface CheckpointWatch extends TestWatch {
   onStart?(command: string): void;
 }
 
-/** What one command showed. `why` is null when it passed; `run` is absent when it was not approved. */
+/** The result of one command. `why` is null if it passed. `run` is absent if it was not approved. */
 interface Outcome {
   why: string | null;
   run?: ProcessRun;
@@ -48,19 +48,19 @@ interface Claim {
   commands: string[];
 }
 
-/** What has to pass. */
+/** The commands that must pass. */
 export interface Checks {
-  /** As POSIX quoting has them, each once. */
+  /** In POSIX quoting, without duplicates. */
   commands: string[];
-  /** They were typed just now, which approves them. */
+  /** They were just typed, which approves them. */
   areTyped: boolean;
   /** Features that claim to pass, each with the commands of its tests. */
   claims: Claim[];
 }
 
 /**
- * What was typed, else `[checkpoint] verify`, else the tests of the passing features. Exit 2 without any. A feature's file
- * is only a claim, so the tests of the others are run as well.
+ * The typed commands, else `[checkpoint] verify`, else the tests of the passing features. Exit 2 without any. A feature's
+ * file is only a claim, so the tests of the others are run as well.
  */
 export function chooseChecks(context: Context, typed: readonly string[]): Checks {
   const areTyped = typed.length > 0;
@@ -84,18 +84,18 @@ export function chooseChecks(context: Context, typed: readonly string[]): Checks
   return { commands, areTyped, claims };
 }
 
-/** Features that pass, with evidence of their tests as they stand. */
+/** Features that pass, with evidence for their current tests. */
 export function listPassing(context: Context): Feature[] {
   return readFeatures(context).filter(
     (feature) => feature.status === 'passing' && isProven(feature, presentCommands(context, feature)),
   );
 }
 
-/** What passed on a tree: the commands of a checkpoint, and the features whose tests were shown to pass on it. */
+/** What passed on a tree: the commands of a checkpoint, and the features whose tests passed on it. */
 export type Proof = Required<Pick<Manifest, 'verified_by' | 'evidence' | 'features_passing'>>;
 
 /**
- * Runs the commands, which must all pass (exit 1), then the tests of features that they did not run. A feature that fails,
+ * Runs the commands, which must all pass (exit 1), then the remaining tests of features. A feature that fails,
  * or cannot be run, is left out with a warning.
  */
 export async function prove(
@@ -139,7 +139,7 @@ const toEvidence = (
   tree: string,
 ): CheckEvidence => ({ command, exit_code, duration_ms, output_sha256: output.sha256, tree });
 
-/** Runs the commands again, as far as the first that fails, with why it failed. */
+/** Runs the commands again up to the first failure, and reports why it failed. */
 export async function runAgain(
   context: Context,
   commands: readonly string[],
@@ -157,7 +157,7 @@ export async function runAgain(
   return { evidence, failed: null };
 }
 
-/** A command or a feature that passed at the checkpoint, and what it shows now. */
+/** A command or a feature that passed at the checkpoint, and its current result. */
 export interface ProvedCheck {
   /** The feature's id, or the command. */
   name: string;
@@ -170,8 +170,8 @@ export interface ProvedCheck {
 }
 
 /**
- * GIT-06: runs what the checkpoint proved, on the working tree as it is. A feature that is newer than the checkpoint, or was
- * removed since, does not count. A command that was a feature's test counts as that feature, with its tests as they are now.
+ * GIT-06: runs the checkpoint's commands on the current working tree. A feature that is newer than the checkpoint, or was
+ * removed since, does not count. A command that was a feature's test counts as that feature, with its current tests.
  * `gone` are absolute paths of files that the checkpoint has and the working tree lacks.
  */
 export async function runProved(

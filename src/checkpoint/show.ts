@@ -45,7 +45,7 @@ export async function listCheckpoints(context: Context): Promise<{ checkpoints: 
   };
 }
 
-/** Its manifest, beside what is known of it. */
+/** Its manifest and its state. */
 export type ShownCheckpoint = Partial<Manifest> &
   Pick<Checkpoint, 'tag' | 'state' | 'why'> & { file?: string };
 
@@ -56,14 +56,14 @@ export async function showCheckpoint(context: Context, input: { tag: string }): 
 }
 
 export interface VerifiedCheckpoints {
-  /** Those that were looked at. */
+  /** The checked ones. */
   checkpoints: string[];
   findings: CheckpointFinding[];
-  /** With `--run`: what the commands show now. */
+  /** With `--run`: the current results of the commands. */
   evidence?: CheckEvidence[];
 }
 
-/** GIT-05: whether checkpoints are what they were when they were made. */
+/** GIT-05: whether checkpoints are unchanged since they were made. */
 export async function verifyCheckpoints(
   context: Context,
   input: { tag?: string; run?: boolean } = {},
@@ -102,7 +102,7 @@ const REMEDIES: Record<Exclude<CheckpointState, 'ok'>, (name: string, remote: st
   damaged: (name) => `git restore -SW .forge/git/checkpoints/${name}.json`,
 };
 
-/** Of those that are not what they were. */
+/** The changed ones. */
 async function stateFindings(
   { repository, git }: Context,
   checkpoints: readonly Checkpoint[],
@@ -142,7 +142,7 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
   return findings;
 }
 
-/** Records that checkpoints of this line of history name, and that are not in the ledgers any more. */
+/** Records that checkpoints of this line of history name and the ledger no longer has. */
 async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Promise<CheckpointFinding[]> {
   if (good.length === 0 || !context.git) return [];
   const here = await reachableTags(context.git);

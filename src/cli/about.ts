@@ -4,7 +4,7 @@ interface About {
   text?: string;
   /** Topics and commands to read next. */
   see?: readonly string[];
-  /** Exit codes with a meaning of their own. */
+  /** Exit codes with a special meaning. */
   exits?: Readonly<Record<string, string>>;
   examples?: readonly string[];
 }
@@ -30,6 +30,18 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'The components are long-term and short-term memory, features, git and issues. With --short it prints one line for a shell prompt.',
     see: ['doctor', 'memory'],
     exits: { '1': '--exit-code: a component is red, or yellow if that was given' },
+  },
+  ui: {
+    text: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send the token of --json as a bearer. Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
+    see: ['export', 'watch', 'status'],
+  },
+  watch: {
+    text: 'At a terminal one panel, drawn again after each change; in a pipe a line for each change, with --json an object. Nothing is written.',
+    see: ['status', 'ui'],
+  },
+  export: {
+    text: 'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The place of the project on this machine is left out.',
+    see: ['ui', 'briefing'],
   },
   session: {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/, so the next session knows where the work stands.',
@@ -79,6 +91,26 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',
     see: ['skill', 'next', 'focus'],
     examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
+  },
+  events: {
+    text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. What a server does not take waits and is sent later.',
+    see: ['fleet', 'claim', 'config', 'environment'],
+    exits: { '6': 'the server cannot be reached, or refused' },
+  },
+  claim: {
+    text: 'A task that is claimed is skipped by the "next" of others, and refused to them. With a NATS server that holds on all machines, without one among the worktrees here.',
+    see: ['release', 'fleet', 'next'],
+    exits: { '3': 'another holder has the task' },
+  },
+  release: {
+    text: 'A claim also ends after its time, with the focus that made it, and with the session.',
+    see: ['claim', 'fleet'],
+    exits: { '3': 'this worktree does not hold the task' },
+  },
+  fleet: {
+    text: 'Each worktree with a session or a claim: health, host, session, branch, task, since when, its last event, and how long its claim holds.',
+    see: ['claim', 'events'],
+    examples: ['forge fleet --json'],
   },
   'linear pull': { exits: { '6': 'Linear cannot be reached' } },
   'linear push': { exits: { '6': 'something could not be sent; it is kept' } },

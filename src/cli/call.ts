@@ -124,7 +124,7 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
     cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), errorStyle),
-    print: (line) => io.stdout.write(`${onScreen(line)}\n`),
+    print: (line) => io.stdout.write(`${onScreen(line)}\n`) !== false,
     onScreen,
     style: await styleFor(io.stdout, screen?.width ?? null),
   };

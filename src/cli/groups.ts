@@ -28,6 +28,8 @@ export const GROUPS: readonly GroupEntry[] = [
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
     status: ['Show memory health, and how to fix it', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
+    ui: ['Show memory as a page in a browser', () => import('../ui/command.js')],
+    watch: ['Show where the work stands, live', () => import('../ui/command-watch.js')],
     briefing: [
       'Show where the work stands, within a token budget',
       () => import('../session/command-briefing.js'),
@@ -63,6 +65,15 @@ export const GROUPS: readonly GroupEntry[] = [
       'Run governed cycles, one after the other',
       async () => ({ group: (await import('../cycle/command.js')).loopGroup }),
     ],
+    claim: ['Take a task, so that nobody else works on it', () => import('../events/command-claim.js')],
+    release: [
+      'Give a task up that you claimed',
+      async () => ({ group: (await import('../events/command-claim.js')).releaseGroup }),
+    ],
+    fleet: [
+      'Show who works on what, on all machines',
+      async () => ({ group: (await import('../events/command-claim.js')).fleetGroup }),
+    ],
     commit: ['Commit in the protocol, and check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {
@@ -77,6 +88,11 @@ export const GROUPS: readonly GroupEntry[] = [
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
+    export: [
+      'Write the memory page, or a handoff, as a file',
+      async () => ({ group: (await import('../ui/command.js')).exportGroup }),
+    ],
+    events: ['Follow, list and send what agents do, by NATS', () => import('../events/command.js')],
     import: ['Import notes and tasks of other tools', () => import('../import/command.js')],
     recall: ['Search memory', () => import('../recall/command.js')],
     finding: ['Manage what agents found out with their tools', () => import('../finding/command.js')],
@@ -120,7 +136,7 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
 /** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
-  ['Look', ['status', 'recall', 'kfr', 'memory']],
+  ['Look', ['status', 'recall', 'ui', 'kfr', 'memory']],
   ['Keep, and go back', ['checkpoint', 'recover', 'undo', 'commit']],
   ['Set up', ['agent', 'doctor']],
 ];
@@ -195,6 +211,13 @@ export const ENVIRONMENT_HELP = [
   ['LINEAR_API_KEY', 'your key for Linear; never read from the repository'],
   ['LINEAR_API_KEY_COMMAND', "a command that prints the key, such as the system's keychain"],
   ['LINEAR_API_URL', 'another address of the API: https, or http on this machine'],
+  ['NATS_URL', 'the NATS servers of events and claims; goes before [events] url'],
+  [
+    'NATS_USER, NATS_PASSWORD, NATS_TOKEN, NATS_NKEY, NATS_CREDS',
+    'your credentials for them; NKEY and CREDS may be files',
+  ],
+  ['NATS_CA, NATS_CERT, NATS_KEY', 'files for TLS: the authority, your certificate and its key'],
+  ['NATS_CONTEXT', 'a context of the nats program that has all of these'],
   ['NO_COLOR, FORCE_COLOR', 'color off, on; TERM=dumb: off'],
   ['LC_ALL, LC_CTYPE, LANG', 'without UTF-8 in them a terminal is shown ASCII'],
   ['SHELL', 'the shell that "forge complete" describes'],

@@ -254,7 +254,7 @@ const NONE: Indent = { first: '', rest: '' };
 const INDENTED: Indent = { first: '  ', rest: '  ' };
 const USAGE: Indent = { first: '', rest: '         ' };
 
-/** Breaks a text at spaces. A word that is too long stands out. */
+/** Breaks a text at spaces. A word that is too long is not broken. */
 const fill = (text: string, width: number, indent = NONE): string =>
   fillWords(text.split(/\s+/).filter(Boolean), width, indent, '');
 

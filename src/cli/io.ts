@@ -5,7 +5,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** 0 if the terminal does not report it. */
   readonly columns?: number | undefined;
-  write(text: string): void;
+  /** False when the reader closed its end. */
+  write(text: string): unknown;
 }
 
 /** Everything the command line uses of its process. Tests provide their own. */

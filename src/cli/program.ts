@@ -219,7 +219,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ search: 'recall', find: 'recall', remember: 'learn' },
 };
 
-/** Each word stands for the first of these that the group has. */
+/** Each word is an alias of the first of these that the group has. */
 const SYNONYMS_BELOW: Readonly<Record<string, readonly string[]>> = {
   ...{ ls: ['list'], show: ['list'], view: ['show', 'list'], search: ['list'] },
   ...{ rm: ['remove', 'uninstall'], delete: ['remove', 'discard'], new: ['add', 'create', 'start'] },

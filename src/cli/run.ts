@@ -36,7 +36,7 @@ async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   const { maskError, maskText } = await import('./input-guard.js');
   const { fitScreen, screenAt, toPlainGlyphs } = await import('./screen.js');
   const known = await maskError(toForgeError(error));
-  const write = (text: string): void => io.stderr.write(`${text}\n`);
+  const write = (text: string): unknown => io.stderr.write(`${text}\n`);
   if (json) {
     write(jsonLine({ error: known }));
     return known.exit;

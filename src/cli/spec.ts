@@ -40,8 +40,8 @@ export interface Call {
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
   /** Shows the stages and the output of a cycle on stderr. */
   cycleView(): CycleView;
-  /** Writes a part of the answer to stdout before the rest is known. */
-  print(line: string): void;
+  /** Writes a part of the answer to stdout before the rest is known. False when the reader closed its end. */
+  print(line: string): boolean;
   /** Fits an answer to the terminal on stdout. */
   onScreen(text: string): string;
   channel: Io['channel'];
@@ -88,7 +88,7 @@ export interface OptionSpec {
   /** As in commander: `--test <command>`. */
   flags: string;
   help: string;
-  /** Needed where the value's name (`<file>`, `<tag>`, `<id>` of the group's subject) does not tell. */
+  /** Needed if the value's name (`<file>`, `<tag>`, `<id>` of the group's subject) is not enough. */
   values?: Values;
   /** May be given several times. */
   many?: boolean;
@@ -101,10 +101,10 @@ export interface CommandSpec<T = unknown> {
   name: string;
   /** `<text>`, `[id]`, `<ids...>` */
   args?: readonly string[];
-  /** Values of arguments by their names, where the name does not tell. */
+  /** Values of arguments by their names, if the name is not enough. */
   values?: Readonly<Record<string, Values>>;
   summary: string;
-  /** A command line that works as it stands. */
+  /** A command line that works as written. */
   example: string;
   options?: readonly OptionSpec[];
   /** Takes -n/--dry-run and --redact. */
@@ -124,7 +124,7 @@ export interface Group {
   commands: readonly CommandSpec<never>[];
 }
 
-/** Keeps each command's own value type and lets commands of different types stand in one list. */
+/** Keeps each command's own value type and lets one list hold commands of different types. */
 export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
   return spec as unknown as CommandSpec<never>;
 }

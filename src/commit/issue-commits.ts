@@ -10,6 +10,12 @@ import { parseMessage } from './message.js';
 
 const DONE_ISSUE: Format<Unit> = { name: 'issue', version: ACTIVE_ISSUES.version, schema: Unit };
 
+/** Whether an issue of this id is active or done here. */
+export function isIssue({ disk, layout }: Context, id: string): boolean {
+  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
+  return issues.some(({ linear_id }) => linear_id === id) || disk.exists(doneIssueFile(layout, id));
+}
+
 /**
  * LIN-04: records the commits that name an issue in its `git_refs`, and drops those that a rebase or an amend replaced.
  * Runs just before forge commits `.forge/`, so nothing is left uncommitted. Failures are warnings.

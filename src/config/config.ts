@@ -8,6 +8,7 @@ import { readFeatures } from '../feature/store.js';
 import { type Config, decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import { DEFAULTS } from '../project/settings.js';
+import { approveUrl } from '../trust/approvals.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
@@ -58,6 +59,7 @@ export function setSetting(
   // Commands that a person typed are approved, and so are tests under a new command that was typed.
   if (name === 'checkpoint.verify') approveTyped(context, texts);
   if (name === 'features.test_command') approveTests(context, trusted);
+  if (name === 'events.url' && text !== '') approveUrl(context, text);
   if (value === true && table === 'cycle')
     approveTyped(context, [CYCLE_COMMANDS[key as keyof typeof CYCLE_COMMANDS]]);
   return { name, value };

@@ -142,7 +142,7 @@ function writeView<E, V>(
 
 /**
  * JSON with a blank line after each field, so that git merges changes of neighboring fields. Each entry has an
- * indentation of its own, so that git does not take it for a renamed copy of another one.
+ * different indentation, so that git does not take it for a renamed copy of another one.
  */
 export function encodeFields(key: string, fields: object): Buffer {
   const indent = ' '.repeat((createHash('sha256').update(key).digest()[0] ?? 0) % 32);

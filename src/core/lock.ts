@@ -118,7 +118,7 @@ function readHolder(path: string): ProcessIdentity | null {
 }
 
 /**
- * Removes a stale lock under a lock of its own: of two waiters, the second could otherwise remove the new lock of the
+ * Removes a stale lock under another lock: of two waiters, the second could otherwise remove the new lock of the
  * first. A breaker whose process died is removed, too.
  */
 function breakStale(path: string, policy: LockPolicy): void {

@@ -61,12 +61,14 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   const limit = timeLimit(timeoutMs, stop);
   let kill = (): void => {};
   const release = beforeFatalSignal(() => kill());
+  // Started first: forge may be killed as soon as the command runs.
+  const watch = watchGroup();
   try {
     const settings = { extendEnv: false, buffer: false, reject: false, detached: HAS_GROUPS } as const;
     const child = execa(program, args, { cwd, env, input, ...settings });
     const readLog = readOutput([child.stdout, child.stderr], options);
     child.once('exit', limit.release);
-    kill = followGroup(child, limit.signal);
+    kill = followGroup(child, limit.signal, watch);
     const { exitCode = null, code = '', originalMessage, signal, durationMs } = await child;
     const started = child.pid !== undefined;
     const { aborted, reason } = limit.signal;
@@ -84,6 +86,7 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   } finally {
     limit.release();
     release();
+    watch.end();
   }
 }
 
@@ -114,6 +117,7 @@ function beforeFatalSignal(kill: () => void): () => void {
 function followGroup(
   command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>,
   limit: AbortSignal,
+  watch: GroupWatch,
 ): () => void {
   let { pid } = command;
   if (pid === undefined) return () => {};
@@ -130,30 +134,38 @@ function followGroup(
   };
   if (limit.aborted) end();
   else limit.addEventListener('abort', end, { once: true });
-  const unwatch = watchGroup(pid);
+  watch.follow(pid);
   command.once('exit', () => {
     send('SIGKILL');
     pid = undefined;
-    unwatch();
+    watch.end();
     const close = (): unknown => [command.stdout?.destroy(), command.stderr?.destroy()];
     setTimeout(close, OUTPUT_GRACE_MS).unref();
   });
   return () => send('SIGKILL');
 }
 
+interface GroupWatch {
+  follow(pid: number): void;
+  end(): void;
+}
+
 /**
  * Kills a process group when forge is gone, even by SIGKILL: a shell waits until the pipe from forge closes. It has a
- * session of its own, because signals may be sent to forge's whole group. Returns how to end the watch.
+ * separate session, because signals may be sent to forge's whole group.
  */
-function watchGroup(pid: number): () => void {
-  if (!HAS_GROUPS) return () => {};
-  const args = ['-c', 'read -r _; kill -KILL "-$0"', `${pid}`];
+function watchGroup(): GroupWatch {
+  if (!HAS_GROUPS) return { follow: () => {}, end: () => {} };
+  const args = ['-c', 'read -r group; read -r _; [ -z "$group" ] || kill -KILL "-$group"'];
   const options: SpawnOptions = { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true };
   const shell = spawn('/bin/sh', args, options);
   shell.on('error', () => {});
   shell.stdin?.on('error', () => {});
   shell.unref();
-  return () => void shell.kill('SIGKILL');
+  return {
+    follow: (pid) => void shell.stdin?.write(`${pid}\n`),
+    end: () => void shell.kill('SIGKILL'),
+  };
 }
 
 /** Always drains the streams, and keeps only the end. */

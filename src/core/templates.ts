@@ -17,6 +17,13 @@ function packageFolder(): string {
 
 export const templatesFolder = (): string => join(packageFolder(), 'templates');
 
+/** A built part of the page of `forge ui`. */
+export function pageFile(name: string): string {
+  const path = join(packageFolder(), 'dist', 'ui', name);
+  if (existsSync(path)) return readFileSync(path, 'utf8');
+  throw outside('package.incomplete', `forge is incomplete: ${path} is missing.`, { hint: REBUILD_HINT });
+}
+
 /** The Node and the forge that run now, for hooks to start. */
 export const runtime = (): { node: string; forge: string } => ({
   node: process.execPath,

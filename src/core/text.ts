@@ -114,6 +114,18 @@ export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);
 
+/** What is wrong with the addresses of NATS servers, separated by commas; null for none. */
+export function addressProblem(text: string): string | null {
+  const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
+  if (addresses.some((each) => each.includes('@')))
+    return 'an address in the repository has no user or password: set NATS_USER and NATS_PASSWORD, NATS_TOKEN or NATS_CREDS in the environment';
+  const isValid = (each: string): boolean =>
+    /^(?:nats|tls):\/\/(?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d{1,5})?$/.test(each);
+  return addresses.every(isValid)
+    ? null
+    : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
+}
+
 /** 1-based line of a UTF-16 offset. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;

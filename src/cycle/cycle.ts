@@ -1,8 +1,10 @@
 import { elapsed } from '../core/clock.js';
-import { ForgeError } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { describeHolder, readHeld } from '../events/held.js';
+import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { readTrees } from '../git/tree.js';
@@ -49,21 +51,35 @@ export async function runCycle(
   if (input.task !== undefined) checkId(input.task, 'task id');
   requireSupervisor(context, 'memory');
   if (context.disk.dryRun) return planCycle(context, input);
-  const run: CycleRun = { context, input, watch, stages: [], mark: null, folder: null, started: elapsed() };
+  const run: CycleRun = {
+    context,
+    input,
+    watch,
+    stages: [],
+    mark: null,
+    folder: null,
+    started: elapsed(),
+    claim: null,
+  };
   // A long command must not count as silence.
   const alive = setInterval(() => noteActivity(context), 60_000).unref();
   try {
     return await runStages(run);
   } catch (error) {
     // Nothing ran yet: there was no cycle. Later, the next cycle records that this one was interrupted.
-    const isEarly = ['supervisor', 'governance'].includes(run.mark?.stage ?? '');
+    const isEarly = ['supervisor', 'governance'].includes(run.mark?.stage ?? '') || isTaken(error);
     if (run.mark && isEarly && error instanceof ForgeError) dropMark(context, run.mark);
     else if (run.mark) removeBuilderFolder(run.mark.key);
     throw error;
   } finally {
     clearInterval(alive);
+    await run.claim?.end(false).catch(() => undefined);
   }
 }
+
+/** Its task belongs to another holder, so nothing is recorded. */
+export const isTaken = (error: unknown): error is ForgeError =>
+  error instanceof ForgeError && (error.code === 'claim.held' || error.code === 'claim.lost');
 
 function planCycle(context: Context, input: CycleOptions): CycleResult {
   const stages = STAGES.map((name): Stage => ({ name, status: 'skipped', duration_ms: 0, note: 'dry run' }));
@@ -88,7 +104,7 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   });
   const { valid } = await inStage(run, 'environment', () => prepare(run));
   const { task } = await inStage(run, 'task', async () => {
-    const { id, why } = chooseTask(run.context, run.input.task, listFeatures(run.context).features);
+    const { id, why } = await takeTask(run);
     updateMark(run, { task_id: id });
     return { task: id, note: `${id}: ${why}` };
   });
@@ -98,6 +114,7 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     ...{ run: null, trees: null, observations: noObservations() },
   };
   await inStage(run, 'execution', () => execute(run, executed));
+  await run.claim?.check();
   run.context = reopen(run.context);
   const { evaluation } = await inStage(run, 'evaluation', async () => {
     const judged = await evaluate(run.context, executed, watchOf(run));
@@ -106,7 +123,51 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
   });
   const work = { ...executed, evaluation };
-  return reportCycle(run, work, await storeCycle(run, work));
+  const stored = await storeCycle(run, work);
+  const isDone = listFeatures(run.context).features.some(
+    (one) => one.id === task && one.status === 'passing',
+  );
+  await run.claim?.end(isDone);
+  run.claim = null;
+  return reportCycle(run, work, stored);
+}
+
+/** EVT-03: chooses a task that nobody else holds, and claims it. */
+async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
+  const { context, input } = run;
+  const choose = () => chooseTask(context, input.task, listFeatures(context).features);
+  if (eventUrl(context) === null) return choose();
+  const { holdTask, refreshHeld } = await import('../events/claim.js');
+  await refreshHeld(context, LOOK_MS);
+  for (let tries = 0; ; tries++) {
+    const chosen = choose();
+    try {
+      if (chosen.id === NO_TASK) refuseIdle(context);
+      else run.claim = await holdTask(context, chosen.id);
+      return chosen;
+    } catch (error) {
+      // Another holder was faster.
+      if (!isTaken(error) || input.task !== undefined || chosen.id === NO_TASK || tries === MAX_TRIES)
+        throw error;
+      await refreshHeld(context, LOOK_MS);
+    }
+  }
+}
+
+const MAX_TRIES = 20;
+const LOOK_MS = 3000;
+
+/** A cycle without a task would do again what others are doing. */
+function refuseIdle(context: Context): void {
+  const [held] = [...readHeld(context).values()].filter(({ state }) => state === 'held');
+  if (held)
+    throw refused(
+      'claim.held',
+      `Others hold everything that is left; ${held.task}: ${describeHolder(held)}.`,
+      {
+        hint: 'forge fleet',
+      },
+    );
 }
 
 /** Runs init.sh, which prepares the environment. */
@@ -178,7 +239,8 @@ export function chooseTask(
   const { task: focus, linear_issue } = showFocus(context);
   const feature = features.find(({ id }) => focus === id || focus?.startsWith(`${id}:`));
   const id = feature?.id ?? linear_issue ?? oneLine(focus ?? '', 200);
-  if (id !== '' && feature?.status !== 'passing') return { id, why: 'in focus' };
+  const isFree = id !== '' && feature?.status !== 'passing' && !readHeld(context).has(id);
+  if (isFree) return { id, why: 'in focus' };
   const { task, reason } = nextTask(context);
   return task ? { id: task.id, why: reason } : { id: NO_TASK, why: `no task: ${reason}` };
 }

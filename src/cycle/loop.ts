@@ -5,10 +5,12 @@ import { ForgeError, refused } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { loopFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { readHeld } from '../events/held.js';
+import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Classification } from '../learning/evaluation.js';
 import { type Context, requireSupervisor } from '../project/project.js';
-import { chooseTask, runCycle } from './cycle.js';
+import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
 import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
 import { type CycleWatch, NO_TASK } from './running.js';
@@ -84,6 +86,8 @@ async function repeat(loop: Loop): Promise<LoopResult> {
   const earlier = loop.state.seconds;
   const started = elapsed();
   for (let round = 0; ; round++) {
+    await waitForOthers(loop, earlier + (elapsed() - started) / 1000);
+    loop.state.seconds = earlier + (elapsed() - started) / 1000;
     const stop = whyStop(loop, 0);
     if (stop) return endedBy(loop, stop);
     try {
@@ -91,6 +95,7 @@ async function repeat(loop: Loop): Promise<LoopResult> {
       const fresh = { ...reopen(context), warnings: [] };
       const options = { command, ...(timeout_seconds ? { timeout_seconds } : {}) };
       const result = await runCycle(fresh, options, watch);
+      if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       countCycle(loop, result.classification ?? 'FAILURE', earlier + (elapsed() - started) / 1000);
       // A halt ends the loop. A disk that failed may work the next time.
       const isHalted = result.memory_error && result.memory_error.kind !== 'outside';
@@ -102,6 +107,10 @@ async function repeat(loop: Loop): Promise<LoopResult> {
       if (seconds > 0) await pause(loop, seconds);
       loop.state.seconds = earlier + (elapsed() - started) / 1000;
     } catch (error) {
+      if (isTaken(error)) {
+        if (!context.warnings.includes(error.message)) context.warnings.push(error.message);
+        continue;
+      }
       // If the first cycle is refused, there was no loop.
       if (!(error instanceof ForgeError) || round === 0) throw error;
       return endedBy(loop, 'error', error);
@@ -124,7 +133,25 @@ function whyStop({ context, input, watch, state, failures }: Loop, sleep: number
   if (failures >= max_failures) return 'max_failures';
   if (max_cycles !== undefined && state.cycles >= max_cycles) return 'max_cycles';
   if (max_time_seconds !== undefined && state.seconds + sleep >= max_time_seconds) return 'max_time';
-  return isNothingLeft(context, input) ? 'nothing_left' : null;
+  return isNothingLeft(context, input) && !isHeldByOthers(context) ? 'nothing_left' : null;
+}
+
+/** Everything that is left is in work elsewhere. It may become free again. */
+const isHeldByOthers = (context: Context): boolean =>
+  eventUrl(context) !== null && [...readHeld(context).values()].some(({ state }) => state === 'held');
+
+/** Milliseconds between two looks at what others hold. */
+const LOOK = 2000;
+
+/** EVT-03: waits while others hold all that is left. `seconds`: how long the loop has run. */
+async function waitForOthers({ context, input, watch }: Loop, seconds: number): Promise<void> {
+  const started = elapsed();
+  const hasTime = (): boolean =>
+    input.max_time_seconds === undefined || seconds + (elapsed() - started) / 1000 < input.max_time_seconds;
+  while (isNothingLeft(context, input) && isHeldByOthers(context) && hasTime() && !watch.finish?.aborted) {
+    await setTimeout(LOOK, undefined, watch.finish ? { signal: watch.finish } : {}).catch(() => undefined);
+    await (await import('../events/claim.js')).refreshHeld(context);
+  }
 }
 
 /** Without any features, the given limits say how many cycles to run. */

@@ -5,6 +5,7 @@ import { judgeHolder, ProcessIdentity, type Verdict } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
+import type { HeldTask } from '../events/claim.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycles } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
@@ -189,6 +190,8 @@ export interface CycleRun {
   /** The builder's files; made before anything runs. */
   folder: BuilderFolder | null;
   started: number;
+  /** The claim of its task, where claims are shared (EVT-03). */
+  claim: HeldTask | null;
 }
 
 export const watchOf = ({ watch }: CycleRun): RunWatch => ({

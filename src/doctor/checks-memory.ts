@@ -204,7 +204,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
   },
 ];
 
-/** The error of `work`, with what restores a damaged file. Conflicts have a check of their own. */
+/** The error of `work`, with the command that restores a damaged file. Conflicts have a separate check. */
 async function problemOf(context: Context, work: () => unknown): Promise<Observed> {
   const made = await attempt(async () => {
     try {

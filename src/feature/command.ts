@@ -77,12 +77,24 @@ export function resultLine(result: FeatureResult, style: Style): string {
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 
+/** From this width on, `list` has a column for ages. */
+const WIDE = 80;
+
 const EXAMPLE = 'forge feature add "Login works" --test "npm test -- login"';
 
 function renderList({ features }: FeatureList, style: Style, { status }: Record<string, unknown>): string {
   if (features.length === 0 && status !== undefined) return `No feature is ${status}.`;
   if (features.length === 0) return `No features yet. Add one with: ${EXAMPLE}`;
-  return columns(features.map((feature) => [feature.id, paint(feature, style), oneLine(feature.name, 100)]));
+  // A pipe gets no ages: its output stays the same. A narrow terminal has no room for them.
+  const hasAges = (style.width ?? 0) >= WIDE && features.some(({ verified_at }) => verified_at);
+  const age = ({ verified_at }: Feature): string => style.dim(verified_at ? style.time(verified_at) : '');
+  return columns(
+    features.map((feature) => [
+      ...[feature.id, paint(feature, style)],
+      ...(hasAges ? [age(feature)] : []),
+      oneLine(feature.name, 100),
+    ]),
+  );
 }
 
 function renderFeature(feature: Feature, style: Style): string {
@@ -143,7 +155,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   },
 };
 
-/** An override is a record of its own, so it comes with no other change. */
+/** An override is a separate record, so it comes with no other change. */
 async function edit(call: Call, id: string): Promise<AddedFeature> {
   const { reason } = call.options as { reason?: string };
   const change = changeOf(call);

@@ -4,6 +4,8 @@ import { usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, lineAt } from '../core/text.js';
+import { describeHeld } from '../events/held.js';
+import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { storeAudit } from '../ledger/memory.js';
@@ -71,7 +73,13 @@ export const showFeature = (context: Context, { id }: { id: string }): Feature =
 
 /** SES-10: what to do next, and why. */
 export const nextTask = (context: Context): Selection =>
-  selectNext(listFeatures(context).features, readIssues(context).issues);
+  selectNext(listFeatures(context).features, readIssues(context).issues, describeHeld(context));
+
+/** The same, after asking the server what others hold (EVT-03). */
+export async function nextFreeTask(context: Context): Promise<Selection> {
+  if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context);
+  return nextTask(context);
+}
 
 /** Features that are marked passing without evidence for their current tests. */
 export function claimsIn(context: Context, features: readonly Feature[]): Feature[] {
@@ -108,7 +116,7 @@ export function presentCommands(
   }
 }
 
-/** FEA-01. Entering a test approves it: whoever typed it could have run it. FEA-05: it is run once. */
+/** FEA-01. Entering a test approves it, because the caller could have run it directly. FEA-05: it is run once. */
 export async function addFeature(
   context: Context,
   raw: FeatureInput,

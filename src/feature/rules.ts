@@ -244,7 +244,7 @@ export function planRemove(features: readonly Feature[], id: string): Feature[] 
   return features.filter((feature) => feature !== removed);
 }
 
-/** Features that pass because a person said so, each with the reason. */
+/** Features that a person marked as passing, each with the reason. */
 export const byHand = (features: readonly Feature[]): string[] =>
   features
     .filter(({ status, override }) => status === 'passing' && override)

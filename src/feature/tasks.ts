@@ -90,9 +90,14 @@ export interface Selection {
 
 /**
  * SES-10: unblocked before blocked, work of an active issue before unlinked features, in_progress before failing
- * before not_implemented, then priority, then age (oldest first), then id. Passing features are done.
+ * before not_implemented, then priority, then age (oldest first), then id. Passing features are done. `held`: what others
+ * hold, and who.
  */
-export function selectNext(features: readonly Feature[], issues: readonly Unit[]): Selection {
+export function selectNext(
+  features: readonly Feature[],
+  issues: readonly Unit[],
+  held: ReadonlyMap<string, string> = new Map(),
+): Selection {
   const open = features.filter(({ status }) => status !== 'passing');
   const linked = new Set(open.map(({ linear_issue }) => linear_issue));
   const candidates = [
@@ -100,6 +105,12 @@ export function selectNext(features: readonly Feature[], issues: readonly Unit[]
     // An active issue is a candidate only while no unfinished feature is linked to it.
     ...issues.filter(({ linear_id }) => !linked.has(linear_id)).map(issueCandidate),
   ]
+    .map((candidate) => {
+      const holder = held.get(candidate.id) ?? held.get(candidate.linear_issue ?? '');
+      return holder === undefined
+        ? candidate
+        : { ...candidate, blocked_by: [...candidate.blocked_by, holder] };
+    })
     .map((candidate) => ({ ...candidate, reason: explain(candidate) }))
     .sort(compare);
   const [best] = candidates;

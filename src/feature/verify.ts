@@ -5,6 +5,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/memory.js';
 import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
@@ -75,6 +76,8 @@ export async function verifyFeatures(
     plans.flatMap(({ commands }) => commands.map(formatArgv)),
   );
   if (context.disk.dryRun) return { results: plans.map(planned) };
+  const claimed = features.map(({ id }) => id).filter((id) => hasClaimed(context, id));
+  if (claimed.length > 0) await (await import('../events/claim.js')).refuseLost(context, claimed);
   const results: FeatureResult[] = [];
   const runs: VerificationRun[] = [];
   try {
@@ -91,6 +94,9 @@ export async function verifyFeatures(
       storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
     }
   }
+  for (const { id, status } of results)
+    if (status === 'passing' && claimed.includes(id))
+      await (await import('../events/claim.js')).finishTask(context, id);
   return { results };
 }
 

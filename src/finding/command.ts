@@ -9,7 +9,7 @@ const ABOUT: readonly OptionSpec[] = [
   { flags: '--query <text>', help: 'what it was asked: a path, a pattern or a command' },
 ];
 
-/** Both are needed, whatever else is given. */
+/** Both are required. */
 function about({ tool, query }: Record<string, unknown>): { tool: string; query: string } {
   if (typeof tool === 'string' && typeof query === 'string') return { tool, query };
   throw usage('finding.about', `${tool === undefined ? '--tool' : '--query'} is missing.`, {

@@ -1,11 +1,11 @@
 import { oneLine, plural } from '../core/text.js';
 import { kindOf, type Question } from './question.js';
 
-/** In characters; of anything that forge does not know. */
+/** In characters, for content that forge does not recognize. */
 const MAX_FACT = 200;
 const MAX_NAMES = 14;
 
-/** What the names of a language's files end with, and how lines name what they declare. The first group is the name. */
+/** A language's file extensions, and the pattern of its declarations. The first group is the name. */
 const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, declared: RegExp])[] = [
   [
     /\.[cm]?[jt]sx?$/,
@@ -62,7 +62,7 @@ function numbered(output: string, from: number): (readonly [number, string])[] {
   });
 }
 
-/** What a file declares, exported names first. */
+/** A file's declarations, exported names first. */
 function readFact(path: string, output: string, from = 1): string {
   if (output.trim() === '') return 'Nothing was shown';
   const lines = numbered(output, from);
@@ -111,7 +111,7 @@ const listFact = (output: string): string => {
   return `${plural(names.length, 'entry', 'entries')}: ${cut(names.slice(0, 12).join(', '))}`;
 };
 
-/** The answer in the JSON of a tool that answers questions. */
+/** The answer in a tool's JSON result. */
 function answerFact(output: string): string {
   try {
     const value = JSON.parse(output) as Record<string, unknown>;
@@ -124,7 +124,7 @@ function answerFact(output: string): string {
   }
 }
 
-/** The lines in which test runners sum up, and the first error of a compiler. The last that matches counts. */
+/** The summary lines of test runners, and the first error of a compiler. The last match counts. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
   /^=+ (.*\b(?:passed|failed|errors?)\b.* in [\d.]+s.*?) =+$/m,
@@ -152,7 +152,7 @@ function fetchFact(output: string): string {
     : `"${oneLine(title.trim(), 100)}": ${cut(output.replace(/<[^>]+>/g, ' '))}`;
 }
 
-/** EXM-02: the fact in what a tool said. */
+/** EXM-02: the fact in a tool's output. */
 export function factOf(tool: string, question: Question, output: string, exit: number | null = null): string {
   if (question.kind === 'read') return readFact(question.path, output, question.from);
   if (question.kind === 'search') return searchFact(output);

@@ -18,7 +18,7 @@ const StepInput = z.strictObject({
   query: z.string().check(z.minLength(1), z.maxLength(4000)),
 });
 
-/** EXM-01: a finding in somebody's own words. */
+/** EXM-01: a finding in the caller's own words. */
 export async function addFinding(
   context: Context,
   raw: { tool: string; query: string; fact: string; failed?: boolean },
@@ -62,7 +62,7 @@ export async function extractFinding(
   return { finding: shownAs(stored) };
 }
 
-/** Those of all sessions that are kept, the running one's last. */
+/** The findings of all kept sessions, the running one's last. */
 export function findingsOf(context: Context): (Finding & { session: string })[] {
   const names = listFolder(findingsFolder(context.layout)).filter((name) => name.endsWith('.jsonl'));
   return names.sort().flatMap((name) => {
@@ -86,7 +86,7 @@ export function hasFinding(context: Context, raw: { tool: string; query: string 
   return answer;
 }
 
-/** EXM-04: what was learned in this session, and in the one that it goes on from. */
+/** EXM-04: findings of this session and of the one that it resumed. */
 export function summarizeFindings(
   context: Context,
   { budget = 400 }: { budget?: number } = {},
@@ -106,15 +106,15 @@ export const clearFindings = (context: Context): { cleared: number } => {
 };
 
 export interface FindingStats {
-  /** Reading tool calls that were seen. */
+  /** Tool calls that read. */
   calls: number;
   exact_repeats: number;
   near_repeats: number;
-  /** Questions that were known once, and whose answer no longer held. */
+  /** Questions that were known, but whose answer no longer held. */
   stale: number;
   /** Repeats that were refused (`[findings] mode = "deny"`). */
   avoided: number;
-  /** An estimate: tokens of the results that repeats brought again, and of those that were avoided. */
+  /** An estimate: tokens of repeated results, and of avoided ones. */
   tokens_repeated: number;
   tokens_saved: number;
 }
@@ -136,7 +136,7 @@ export function findingStats(context: Context): FindingStats {
   };
 }
 
-/** EXM-05: findings of the calls that an agent's transcript or hook shows. Those of editing tools say nothing. */
+/** EXM-05: findings of the calls in an agent's transcript or hook. Calls of editing tools have none. */
 export async function noteSteps(
   context: Context,
   reader: string,
@@ -145,7 +145,7 @@ export async function noteSteps(
   if (readConfig(context).findings.mode === 'off') return;
   const before = findingsIn(context);
   const key = ({ reader: by, at, tool, query }: Stored): string => `${by} ${at} ${tool} ${query}`;
-  // A turn that was looked at half-way is looked at again.
+  // An incomplete turn is read again.
   const known = new Set(before.map(key));
   const stored: Stored[] = [];
   for (const step of steps) {
@@ -156,10 +156,10 @@ export async function noteSteps(
   append(context, stored);
 }
 
-/** In ms: how long before its hook a call may have begun. */
+/** ms. How long before its hook a call may have started. */
 const CALL_TIME = 5000;
 
-/** The same of a call that just ended. What changed shortly before is not taken for what the call saw. */
+/** The same for a call that just ended. A change shortly before it may be newer than what the call saw. */
 export const noteCall = (
   context: Context,
   reader: string,
@@ -172,13 +172,13 @@ export const noteCall = (
     },
   ]);
 
-/** A conversation's context is summarised now: what it read is not before it any more. */
+/** A compaction of the conversation: the files it read are no longer in its context. */
 export function noteForgotten(context: Context, reader: string): void {
   if (findingsIn(context).length > 0)
     append(context, [{ event: 'compacted', reader, at: context.world.now().getTime() }]);
 }
 
-/** What forge says to a question that an agent is about to ask again; null when it is news. */
+/** The notice for a question that an agent is about to repeat. Null if it is new. */
 export function noticeFor(
   context: Context,
   reader: string,

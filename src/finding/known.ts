@@ -10,12 +10,12 @@ import { type Finding, findingOf, type Step } from './memory.js';
 import { answers, isInside, type Question, readQuestion, type ToolInput } from './question.js';
 import { isFinding, readLines, type Stored } from './store.js';
 
-/** Larger files are neither hashed nor called known. */
+/** Larger files are neither hashed nor reported as known. */
 const MAX_FILE = 8 * 1024 * 1024;
-/** Files and folders that a search's answer may depend on. */
+/** The most files and folders that a search's result may depend on. */
 const MAX_ENTRIES = 20_000;
 
-/** One finding of a call that was seen, with what is needed to tell whether it is still true. */
+/** One finding of an observed call, with the data to check whether it still holds. */
 export async function toStored(
   context: Context,
   step: Step & { at: number; reader: string; isTold?: boolean },
@@ -33,7 +33,7 @@ export async function toStored(
     ...masked,
     at: step.at,
     reader: step.reader,
-    // What holds a secret is not compared.
+    // Content with a secret is not compared.
     question:
       masked.query === finding.query
         ? (seen?.question ?? withDetail(question, step.output))
@@ -44,16 +44,16 @@ export async function toStored(
   };
 }
 
-/** A search that did not say whether it shows lines is known by what it showed. */
+/** If a search did not set an output mode, its output shows which one it was. */
 const withDetail = (question: Question, output: string): Question =>
   question.kind === 'search' && question.detail === 1 && /^(?:[^:\n]+:)?\d+:/m.test(output)
     ? { ...question, detail: 2 }
     : question;
 
-/** In characters. Longer results are cut by one client or another. */
+/** In characters. Some clients truncate longer results. */
 const MAX_RESULT = 20_000;
 
-/** Clients cut long results, and tell. */
+/** Clients mark the results that they truncate. */
 const isWhole = (output: string): boolean =>
   output.length <= MAX_RESULT &&
   !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|more (?:results|matches)/i.test(output);
@@ -61,8 +61,8 @@ const isWhole = (output: string): boolean =>
 type Read = Extract<Question, { kind: 'read' }>;
 
 /**
- * The lines that a result shows of the file as it is now, and the file's digest. Null where the file changed since the
- * call, is none, or leads out of the project.
+ * The lines that a result shows of the current file, and the file's digest. Null if the file changed since the
+ * call, is not a regular file, or leads out of the project.
  */
 function seenOf(
   context: Context,
@@ -76,7 +76,7 @@ function seenOf(
   const last = Math.min(asked.to ?? lines.length, lines.length);
   let position = 0;
   let shown = asked.from - 1;
-  // In order, and with no more between two lines than the number that a tool puts there.
+  // In order, with only the tool's line numbers in between.
   for (; shown < last; shown++) {
     const line = (lines[shown] as string).trimEnd();
     const found = output.indexOf(line, position);
@@ -88,7 +88,7 @@ function seenOf(
   return { question: { ...asked, to: isAll ? null : shown }, sha: file.sha };
 }
 
-/** A plain file inside the project, not too long; null for anything else. */
+/** A regular file inside the project, within the size limit. Null for anything else. */
 function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: string; changed: number } | null {
   try {
     const stats = lstatSync(path);
@@ -104,15 +104,15 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
 export interface KnownAnswer {
   /** It was asked before in this session. */
   known: boolean;
-  /** What was found then is still true, and in the context of who asks. */
+  /** The earlier result still holds and is in the caller's context. */
   fresh: boolean;
   finding?: Finding;
   why: string;
-  /** The same words, not only the same question. */
+  /** The same words, not just the same meaning. */
   exact?: boolean;
 }
 
-/** EXM-03: whether a question was answered already, and whether the answer still holds for who asks. */
+/** EXM-03: whether a question was already answered, and whether the answer still holds for the caller. */
 export function lookUp(
   context: Context,
   tool: string,
@@ -164,7 +164,7 @@ function isAnswered(one: Stored, asked: Question, all: readonly Stored[]): boole
 
 const fromOf = ({ question }: Stored): number => (question.kind === 'read' ? question.from : 0);
 
-/** Why an answer does not hold any more for who asks; null when it does. */
+/** Why an answer no longer holds for the caller. Null if it does. */
 function whyStale(
   context: Context,
   one: Stored,
@@ -188,7 +188,7 @@ function whyStale(
   return changedSince(context, one.question, asked, one.at);
 }
 
-/** What changed where a search or a listing looked, since it did; null for nothing. */
+/** What changed in the place of a search or a listing since then. Null if nothing did. */
 function changedSince(context: Context, known: Question, asked: Question, since: number): string | null {
   if (asked.kind === 'other' || known.kind === 'other') return 'Its answer may be another one each time.';
   const { root } = context.layout;
@@ -196,7 +196,7 @@ function changedSince(context: Context, known: Question, asked: Question, since:
   const foldersOnly = known.kind === 'list';
   const byRipgrep = known.kind === 'search' && known.ripgrep;
   const { names: skipped, isAll } = byRipgrep ? ignored(root) : { names: new Set(['.forge']), isAll: true };
-  // grep looks into what ripgrep leaves out.
+  // grep searches files that ripgrep ignores.
   const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
   if (isWider && !isAll) return 'The search before left out files that git ignores.';
   const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
@@ -230,7 +230,7 @@ function changedSince(context: Context, known: Question, asked: Question, since:
 
 const OWN_FOLDERS = ['.git', '.forge'];
 
-/** The plain names of the .gitignore at the top, which ripgrep leaves out, and whether it has nothing else. */
+/** The plain names in the top .gitignore, which ripgrep ignores, and whether it has only plain names. */
 function ignored(root: string): { names: Set<string>; isAll: boolean } {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
   const lines = text.split('\n').map((line) => line.trim());
@@ -241,7 +241,7 @@ function ignored(root: string): { names: Set<string>; isAll: boolean } {
   return { names: new Set([...OWN_FOLDERS, ...names]), isAll: names.length === patterns.length };
 }
 
-/** Without what is needed to tell whether it still holds. */
+/** Without the data that is needed to check whether it still holds. */
 export const shownAs = ({ tool, query, fact, step, success, filePath }: Stored): Finding => ({
   ...{ tool, query, fact, step, success },
   ...(filePath === undefined ? {} : { filePath }),

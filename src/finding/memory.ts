@@ -7,25 +7,25 @@ import { answers, commandIn, kindOf, type Question, readQuestion, type ToolInput
 export interface Finding {
   /** The tool that was called. */
   tool: string;
-  /** What it was asked. */
+  /** Its query. */
   query: string;
-  /** What was learned, in a line. */
+  /** The result in one line. */
   fact: string;
   /** The number of the call, from 1. */
   step: number;
   success: boolean;
-  /** From the project's folder, where one file was read. */
+  /** From the project's folder, if one file was read. */
   filePath?: string;
 }
 
-/** A tool call with its result. `input` is what the tool was given, or the query alone. */
+/** A tool call with its result. `input` is the tool's input, or only the query. */
 export interface Step {
   tool: string;
   input: ToolInput | string;
   output: string;
   success?: boolean;
   exit?: number | null;
-  /** Where it was made; absent where that is not known. */
+  /** Its working folder. Absent if unknown. */
   cwd?: string;
 }
 
@@ -34,7 +34,7 @@ export interface MemorySummary {
   formattedText: string;
 }
 
-/** What a call asks, as a person would write it. */
+/** The question of a call, as a person would write it. */
 function queryOf(input: ToolInput | string, question: Question): string {
   if (typeof input === 'string') return input;
   if (question.kind === 'search' && commandIn(input) === '') return question.pattern;
@@ -53,7 +53,7 @@ function queryOf(input: ToolInput | string, question: Question): string {
 export function findingOf(step: Step, number: number, root: string): Finding & { question: Question } {
   const { tool, input, output, exit = null, success = exit === null || exit === 0 } = step;
   const asked = readQuestion(tool, input, step.cwd ?? root);
-  // A shell may stand in any folder: what it reads is compared, what it searches is not known.
+  // A shell may be in any folder, so a search in it is never known. Reads are compared.
   const isElsewhere = step.cwd === undefined && kindOf(tool) === 'shell' && asked.kind !== 'read';
   const question: Question = isElsewhere ? { kind: 'other', tool, text: '' } : asked;
   return {
@@ -68,13 +68,13 @@ export function findingOf(step: Step, number: number, root: string): Finding & {
 }
 
 /**
- * ADR-0003's execution memory, in one process: what was learned, and whether something is known already. It looks at no
- * file, so it cannot tell whether a file changed; `forge finding has` can.
+ * ADR-0003's execution memory, in one process: findings, and whether something is already known. It reads no
+ * files, so it cannot detect that a file changed. `forge finding has` can.
  */
 export class ExecutionMemory {
   private findings: (Finding & { question: Question })[] = [];
 
-  /** Paths are seen from `cwd`; by default the folder of the process. */
+  /** Paths are relative to `cwd`; by default the folder of the process. */
   constructor(private readonly cwd = '.') {}
 
   addFinding(finding: Omit<Finding, 'step'> & { step?: number }): void {
@@ -82,7 +82,7 @@ export class ExecutionMemory {
     this.findings.push({ step: this.findings.length + 1, ...finding, question });
   }
 
-  /** Learns from a tool call; returns what it learned. */
+  /** Adds a tool call and returns its finding. */
   extractFromStep(step: Step): Finding {
     const cwd = resolve(this.cwd);
     const { question, ...finding } = findingOf({ cwd, ...step }, this.findings.length + 1, cwd);
@@ -90,7 +90,7 @@ export class ExecutionMemory {
     return finding;
   }
 
-  /** True when a call that worked has answered this, in whatever spelling. */
+  /** True if a successful call has answered this question, in any spelling. */
   hasFindingFor(tool: string, query: string): boolean {
     const asked = readQuestion(tool, query, resolve(this.cwd));
     return this.findings.some(({ success, question: known, ...other }) => {
@@ -115,7 +115,7 @@ function groupOf({ kind }: Question): (typeof GROUPS)[number] {
   return kind === 'search' ? 'Previous Search Results' : 'Other Findings';
 }
 
-/** EXM-04: ADR-0003's three groups. Of the same question the last answer counts; over the budget (tokens) the oldest go. */
+/** EXM-04: ADR-0003's three groups. The last answer to a question counts. Over budget (tokens) the oldest go. */
 export function summarize(
   findings: readonly (Finding & { question: Question })[],
   budget = Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve, sep } from 'node:path';
 import { splitCommand } from '../core/argv.js';
 
-/** What a tool was asked, in the same words for all agents and spellings. Paths are absolute. Lines count from 1. */
+/** A tool call's question, normalized over agents and spellings. Paths are absolute. Lines count from 1. */
 export type Question =
   | { kind: 'read'; path: string; from: number; to: number | null }
   | ({ kind: 'search'; pattern: string; path: string; glob: string } & SearchWay)
@@ -9,15 +9,15 @@ export type Question =
   | { kind: 'other'; tool: string; text: string };
 
 interface SearchWay {
-  /** What changes which lines match: `i`, `w`, `F`, … sorted. */
+  /** Options that change which lines match: `i`, `w`, `F`, … sorted. */
   options: string;
   /** 0: counts, 1: names of files, 2: lines. */
   detail: number;
   /** Lines of context around each match. */
   around: number;
-  /** At most so many results; null for all. */
+  /** The maximum number of results. Null for all. */
   limit: number | null;
-  /** By ripgrep, which leaves ignored files out. */
+  /** With ripgrep, which skips ignored files. */
   ripgrep: boolean;
 }
 
@@ -55,10 +55,10 @@ const countIn = (input: ToolInput, ...names: string[]): number | null => {
   return found === undefined ? null : Math.floor(found);
 };
 
-/** A path as a person or an agent writes it. */
+/** A path, as written by a person or an agent. */
 const at = (cwd: string, path: string): string => resolve(cwd, path.replace(/^file:\/\//, '').trim() || '.');
 
-/** The one question that a tool call asks, seen from the folder `cwd`. A string is the query itself. */
+/** The question of a tool call made in `cwd`. A string is the query itself. */
 export function readQuestion(tool: string, input: ToolInput | string, from: string): Question {
   const kind = kindOf(tool);
   const given = typeof input === 'string' ? queryAs(kind, input) : input;
@@ -132,7 +132,7 @@ function wayIn(input: ToolInput): SearchWay & { glob: string } {
   };
 }
 
-/** What a shell command reads; null for what does more, or may do something else each time. */
+/** The file or folder that a shell command reads. Null if it does more, or is not repeatable. */
 function readCommand(command: string, cwd: string): Question | null {
   const [first = '', filter = '', ...more] = command
     .replace(/\s*2>\s*(\/dev\/null|&1)/g, '')
@@ -167,7 +167,7 @@ function headCount([program, ...args]: string[]): number | 'no head' {
 
 type Reader = (args: string[], cwd: string, name: string) => Question | null;
 
-/** One file, from the first line on. */
+/** One file, from the first line. */
 const whole: Reader = (args, cwd) => {
   const [path, ...rest] = args.filter((word) => !/^-[nbeAva]+$/.test(word));
   return path === undefined || rest.length > 0 || path.startsWith('-')
@@ -197,7 +197,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   rg: search,
   ls: (args, cwd) => {
     const [path = '.', ...rest] = args.filter((word) => !/^-[la1AhF]+$/.test(word));
-    // What else is shown of each name, or which names.
+    // Options that show more about each name, or other names.
     const more = [
       ...new Set(
         args
@@ -219,7 +219,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
 };
 
-/** Letters that change only how results are shown, or ask for what ripgrep does by itself. */
+/** Options that change only the display, or request ripgrep's default. */
 const SHOWN = new Set('nrHsEP'.split(''));
 
 function search(args: string[], cwd: string, name: string): Question | null {
@@ -250,7 +250,7 @@ function search(args: string[], cwd: string, name: string): Question | null {
     else plain.push(word);
   }
   const [pattern, path = '.', ...rest] = plain;
-  // Its older syntax gives some characters another meaning.
+  // Its older syntax gives some characters a different meaning.
   if (
     !ripgrep &&
     pattern !== undefined &&
@@ -272,7 +272,7 @@ function search(args: string[], cwd: string, name: string): Question | null {
   };
 }
 
-/** Whether what is known answers the question. `isWhole`: all results were shown. */
+/** Whether a known result answers the question. `isWhole`: all results were shown. */
 export function answers(known: Question, asked: Question, isWhole: boolean): boolean {
   if (known.kind === 'read' && asked.kind === 'read')
     return (
@@ -296,7 +296,7 @@ function answersSearch(known: Search, asked: Search, isWhole: boolean): boolean 
   if (isSame) return isAll || (known.limit !== null && asked.limit !== null && asked.limit <= known.limit);
   if (!isAll || !isInside(asked.path, known.path)) return false;
   if (known.glob !== '' && known.glob !== asked.glob) return false;
-  // What matches a longer plain word is among what matches a part of it, where whole lines were shown.
+  // Matches of a longer plain word are among the matches of its parts, if whole lines were shown.
   const isPart =
     known.detail === 2 && isPlain(known.pattern) && isPlain(asked.pattern) && !known.options.includes('v');
   return known.pattern === asked.pattern || (isPart && asked.pattern.includes(known.pattern));
@@ -307,7 +307,7 @@ const isPlain = (pattern: string): boolean => /^[\w\s:;,'"=<>/@#-]+$/.test(patte
 export const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
-/** Words that any other call with this question has in its JSON: the shell looks for them before it starts forge. */
+/** Words in the JSON of any call with this question. The shell searches for them before it starts forge. */
 export function keyOf(question: Question, root: string): string {
   if (question.kind === 'other') return '';
   const text = question.kind === 'search' ? question.pattern : (question.path.split(sep).at(-1) ?? '');

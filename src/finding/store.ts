@@ -11,23 +11,23 @@ import { keyOf, type Question } from './question.js';
 export interface Stored extends Finding {
   /** When the tool was called, ms. */
   at: number;
-  /** Who asked: the conversation of an agent, or `shell`. */
+  /** The caller: the conversation of an agent, or `shell`. */
   reader: string;
   question: Question;
-  /** All that the question asks for was shown. */
+  /** The result was shown completely. */
   whole: boolean;
-  /** SHA-256 of the file that was read; absent when it changed before it was looked at. */
+  /** SHA-256 of the file that was read. Absent if it changed in between. */
   sha?: string;
   /** Tokens of the result. */
   tokens: number;
 }
 
-/** What else happened: a conversation lost its context, or a question was asked again. */
+/** Another event: a conversation lost its context, or a question was repeated. */
 export type Event =
   | { event: 'compacted'; reader: string; at: number }
   | { event: 'asked'; how: 'exact' | 'near' | 'stale'; tokens: number; avoided: boolean; at: number };
 
-/** In bytes; the file of a session that grows longer is begun anew. */
+/** In bytes. A longer session file is started over. */
 const MAX_STORED = 4 * 1024 * 1024;
 const KEPT_SESSIONS = 20;
 
@@ -51,7 +51,7 @@ export const isFinding = (line: Stored | Event): line is Stored => !('event' in 
 export const findingsIn = (context: Context, session?: string): Stored[] =>
   readLines(context, session).filter(isFinding);
 
-/** Adds lines at the end, each in one write: agents may write at the same time. */
+/** Appends lines, each in one write, because agents may write at the same time. */
 export function append(context: Context, lines: readonly (Stored | Event)[]): void {
   const { disk, layout } = context;
   if (disk.dryRun || lines.length === 0 || !isOwn(layout)) return;
@@ -65,14 +65,14 @@ export function append(context: Context, lines: readonly (Stored | Event)[]): vo
   if (told.length > 0) appendFileSync(knownFile(layout), told.map((key) => `${key}\n`).join(''));
 }
 
-/** No link that a clone brought may lead the writing elsewhere. */
+/** A symlink from a clone must not redirect the write. */
 function isOwn(layout: Context['layout']): boolean {
   const [folder, known] = [findingsFolder(layout), knownFile(layout)];
   const paths = [dirname(folder), folder, known, ...listFolder(folder).map((name) => join(folder, name))];
   return paths.every((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true);
 }
 
-/** A session's file is new: what the shell looks for begins anew, and the oldest sessions' findings go. */
+/** For a new session file: clears the words for the shell, and removes the oldest sessions' findings. */
 function begin({ layout }: Context, file: string): void {
   makeFolder(findingsFolder(layout));
   writeFileSync(file, '');

@@ -8,11 +8,11 @@ export interface Added {
   /** Of the first line, 1-based. */
   line: number;
   text: string;
-  /** Null for what is staged. */
+  /** Null for staged changes. */
   commit: string | null;
 }
 
-/** Nothing of the person's own settings, and no program of the repository's, changes what is read. */
+/** Keeps the person's settings and the repository's programs from changing the output. */
 const PATCH = [
   ...['-p', '-U0', '--inter-hunk-context=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'],
   ...['--no-color', '--no-relative', '--src-prefix=a/', '--dst-prefix=b/', '-O/dev/null'],
@@ -21,13 +21,13 @@ const PATCH = [
 const STILL = ['-c', 'diff.autoRefreshIndex=false'];
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', '--pretty=raw', '--encoding=UTF-8'];
 
-/** What is staged and not in HEAD. `tracked`: what `git commit -a` would stage as well. */
+/** The staged changes. `tracked`: including those that `git commit -a` would stage. */
 export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
   read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /**
- * What the commits of a range (`A..B`, or ids, those left out with `^` in front) add, their messages too. Exit 6 with git's
- * words for a range that is none.
+ * The additions of a range's commits (`A..B`, or ids, with `^` in front of excluded ones), including messages. Exit 6 with
+ * git's message for an invalid range.
  */
 export const readRange = (
   git: GitStream,
@@ -60,7 +60,7 @@ class PatchReader {
   private commit: string | null = null;
   private inHeader = false;
   private file = '';
-  /** Of the next line that is added. */
+  /** The number of the next added line. */
   private newLine = 1;
   private oldLeft = 0;
   private newLeft = 0;
@@ -89,7 +89,7 @@ class PatchReader {
     if (sign === PLUS && isWhole) this.add(this.file, this.newLine++, bytes.toString('utf8', 1));
   }
 
-  /** A line of git's own. */
+  /** One of git's own lines. */
   private mark(sign: number | undefined, bytes: Buffer): void {
     if (this.inHeader) this.inHeader = bytes.length > 0;
     else if (sign === SPACE) this.add('', 1, bytes.toString('utf8', 4));
@@ -129,7 +129,7 @@ class PatchReader {
 
 const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** The path in `--- a/…` or `+++ b/…`: git quotes it as C does where it must, and ends it with a tab where it has a space. */
+/** The path in `--- a/…` or `+++ b/…`: C-quoted by git if necessary, and followed by a tab if it has a space. */
 function parsePath(bytes: Buffer): string {
   const line = bytes.toString('utf8').slice('--- '.length).replace(/\t$/, '');
   if (!line.startsWith('"')) return line.slice('a/'.length);

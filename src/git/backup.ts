@@ -7,9 +7,9 @@ import { type Bench, type Move, makeRoom, pathIn } from './move.js';
 const FOLDER = 'refs/forge/backup';
 export const backupRef = (name: string): string => `${FOLDER}/${name}`;
 
-/** A file that is kept byte for byte, without filters and line ends. A link is kept as its target. */
+/** A file saved byte for byte, without filters or line-ending conversion. A symlink is saved as its target. */
 export interface KeptFile {
-  /** From the worktree's top; each character is a byte. */
+  /** From the worktree's top. Each character is a byte. */
   path: string;
   mode: number;
   isLink: boolean;
@@ -44,7 +44,7 @@ export async function listBackups(git: Git): Promise<Backup[]> {
   });
 }
 
-/** Null where forge did not make it. */
+/** Null if forge did not make it. */
 export async function readNote(git: Git, ref: string): Promise<BackupNote | null> {
   const { code, stdout } = await git(['cat-file', 'blob', `${ref}^2:note.json`]);
   try {
@@ -80,8 +80,8 @@ export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void
 }
 
 /**
- * A commit of the working tree as it is, readable like any other (`git restore --source=REF FILE`), with the tree of the
- * index in its second parent. Everything is on the disk when this returns.
+ * A commit of the current working tree, readable like any other (`git restore --source=REF FILE`), with the tree of the
+ * index in its second parent. Everything is on disk when this returns.
  */
 export async function backUp(
   bench: Bench,
@@ -115,7 +115,7 @@ const hashLink = async ({ look, root }: Bench, path: string): Promise<string> =>
   return (await look(['hash-object', '-w', '--no-filters', '--stdin'], { input })).trim();
 };
 
-/** Stores files as they are; paths as bytes. */
+/** Stores files byte for byte. Paths are bytes. */
 export async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const input = paths.map((path) => `${quoted(path)}\n`).join('');
@@ -125,13 +125,13 @@ export async function hashFiles(git: ByteGit, paths: readonly string[]): Promise
   throw outside('recover.backup', 'git did not take every file into the backup; nothing was changed.');
 }
 
-/** As git reads a path that has a line end, or begins with a quote. */
+/** Quoted as git expects a path with a newline or a leading quote. */
 function quoted(path: string): string {
   if (!/^"|[\n\r]/.test(path)) return path;
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
 }
 
-/** Puts kept files back, byte for byte. Exit 6 when git has lost one of them. */
+/** Restores saved files byte for byte. Exit 6 if git has lost one of them. */
 export async function writeKept({ root, env }: Bench, kept: readonly KeptFile[]): Promise<void> {
   const objects = openObjects(root, env);
   try {
@@ -147,7 +147,7 @@ export async function writeKept({ root, env }: Bench, kept: readonly KeptFile[])
   }
 }
 
-/** With just this mode, whatever the umask. */
+/** With exactly this mode, regardless of the umask. */
 function writeFile(at: Buffer, mode: number, bytes: Buffer): void {
   const file = openSync(at, 'wx', 0o600);
   try {

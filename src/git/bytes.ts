@@ -1,8 +1,8 @@
 import { gitError, streamGit } from './client.js';
 
 /**
- * Git whose output and input are bytes, each a character of a latin1 text: a path need not be UTF-8, and none is lost.
- * Exit 6 with git's words when it fails.
+ * Git with binary input and output as latin1 text: a path need not be UTF-8, and no byte is lost.
+ * Exit 6 with git's message if it fails.
  */
 export type ByteGit = (
   args: readonly string[],
@@ -26,7 +26,7 @@ export function byteGit(
   };
 }
 
-/** A path as bytes: of what a text has, and back. */
+/** Converts a path between text and bytes. */
 export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 

@@ -21,14 +21,14 @@ export interface GitOptions {
   /** Milliseconds; default 60,000. */
   timeout?: number;
   input?: string;
-  /** Ask through simple-git. It takes 10 ms to load, so hooks, `session start`, `progress` and `status` do without it. */
+  /** Runs through simple-git. Loading it takes 10 ms, so hooks, `session start`, `progress` and `status` do not use it. */
   porcelain?: boolean;
 }
 
-/** A failing git is a result. A git that cannot be started or does not end is exit 6. */
+/** A git failure is a result. A git that cannot be started or does not end is exit 6. */
 export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>;
 
-/** Options of a command that a person would type, on a path where loading simple-git is not felt. */
+/** For commands that a person would type, where the time to load simple-git does not matter. */
 export const PORCELAIN = { porcelain: true } as const;
 
 /** Git in one folder. */
@@ -131,7 +131,7 @@ async function askSimpleGit(
     abort,
     completion: { onExit: false },
     input: () => input ?? undefined,
-    // A failing git is a result. By itself, simple-git takes a killed git for a success.
+    // A git failure is a result. By default, simple-git takes a killed git for a success.
     errors: (_error, { exitCode, stdErr }) => {
       Object.assign(end, { code: exitCode, stderr: Buffer.concat(stdErr).toString('utf8') });
       return undefined;
@@ -163,14 +163,14 @@ export interface StreamOptions {
   timeout?: number;
 }
 
-/** Git whose output is passed on in chunks and never held as a whole. */
+/** Git whose output is passed on in chunks and never buffered as a whole. */
 export type GitStream = (
   args: readonly string[],
   onChunk: (chunk: Buffer) => void,
   options?: StreamOptions,
 ) => Promise<{ code: number; stderr: string }>;
 
-/** As `gitIn`. An error that `onChunk` throws ends git, and then the call. */
+/** Like `gitIn`. An error thrown by `onChunk` ends git and the call. */
 export function streamGit(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -282,7 +282,7 @@ const stopped = (): Error => outside('git.stopped', 'git was killed: it timed ou
 const timedOut = (args: readonly string[]): Error =>
   outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
 
-/** The command among git's own switches. */
+/** The command after git's own options. */
 const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 
 function cannotStart(error: Error): Error {
@@ -291,7 +291,7 @@ function cannotStart(error: Error): Error {
   return outside('git.failed', `git: ${error.message}`, { cause: error });
 }
 
-/** The output of a git command that must work; exit 6 with git's own message otherwise. */
+/** The output of a git command that must succeed. Exit 6 with git's message otherwise. */
 export async function must(
   git: Git,
   args: readonly string[],
@@ -403,7 +403,7 @@ export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
   };
 }
 
-/** Hands one answer on. `used` is 0 while it is not complete; then `needed` is its length, as far as known. */
+/** Passes one answer on. `used` is 0 while it is incomplete; then `needed` is its length, if known. */
 function takeAnswer(bytes: Buffer, questions: Question[]): { used: number; needed: number } {
   const end = bytes.indexOf(10);
   if (end < 0) return { used: 0, needed: 0 };

@@ -26,7 +26,7 @@ export type CommitOutcome =
   | { hash: string; short: string; subject: string; unsigned?: string }
   | { skipped: string };
 
-/** The reason for a skipped commit when the folder is as HEAD has it. */
+/** The reason for a skipped commit if the folder matches HEAD. */
 export const NOTHING_CHANGED = 'nothing changed';
 
 /** Paths that differ from HEAD or the index, from the worktree's top. */
@@ -69,7 +69,7 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
 const FROM_STDIN = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 const listed = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
 
-/** The operation that git is in the middle of, or what it lacks; null where a commit can be made. */
+/** The git operation in progress, or what is missing. Null if a commit can be made. */
 export const whyNoCommit = async (
   place: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>,
 ): Promise<string | null> => (await obstacle(place)) ?? (await namelessness(place.git));
@@ -119,7 +119,7 @@ async function readChanges(git: Git, folder: string): Promise<Changes | string> 
     const fields = record.split(' ');
     if (fields[0] === 'u') return fields.slice(10).join(' ');
     const path = fields.slice(fields[0] === '1' ? 8 : 1).join(' ');
-    // A repository of its own inside the folder stays untracked.
+    // A nested repository in the folder stays untracked.
     if (path.endsWith('/')) continue;
     if (fields[0] === '?') changes.untracked.push(path);
     // The mode in the working tree.
@@ -166,7 +166,7 @@ async function commitPaths(
   return { hash, short, subject: message.split('\n')[0] ?? '' };
 }
 
-/** The folder, or each path where a folder replaced a file: git cannot commit that by a pathspec that names both. */
+/** The folder, or each path if a folder replaced a file, because git cannot commit a pathspec that names both. */
 function pathspecs(
   { repository, folder }: FolderCommit,
   { untracked, modified, deleted }: Changes,
@@ -191,7 +191,7 @@ async function patiently(call: () => Promise<GitResult>): Promise<GitResult> {
   }
 }
 
-/** `git commit` removes or replaces prepared messages, as of `git merge --squash`: they belong to the person's next commit. */
+/** `git commit` removes or replaces prepared messages (`git merge --squash`), which belong to the person's next commit. */
 function keepDrafts({ gitDir }: Repository): () => void {
   const paths = ['COMMIT_EDITMSG', 'MERGE_MSG', 'SQUASH_MSG'].map((name) => join(gitDir, name));
   const kept = paths.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)] as const);

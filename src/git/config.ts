@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Git, type GitOptions, PORCELAIN } from './client.js';
 import { type Repository, realFolder } from './repository.js';
 
-/** A setting, and which of git's files it stands in: `local`, `global`, `system`, `worktree`. */
+/** A setting, and which of git's files defines it: `local`, `global`, `system`, `worktree`. */
 interface ScopedSetting {
   value: string;
   scope: string;
@@ -33,21 +33,21 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 
 /**
  * Git without the filters that only this repository's own config defines: they are programs that came with the folder, and
- * every command that reads or writes the index may run them. Where the person's own config defines them, those run.
+ * every command that reads or writes the index may run them. Filters in the person's own config still run.
  */
 export async function withoutLocalFilters(git: Git, more: Pairs = []): Promise<Git> {
   const env = await withoutFilters(git, more);
   return (args, options = {}) => git(args, { ...options, env: { ...env, ...options.env } });
 }
 
-/** The same as variables of git's environment: `-c` would split a filter's name at its first `=`. */
+/** The same as environment variables, because `-c` would split a filter's name at its first `=`. */
 export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record<string, string>> {
   const all = await readSettings(git, '^filter\\.');
   const own = new Map(all.filter((setting) => !isLocal(setting)).map(({ key, value }) => [key, value]));
   const neutral = all
     .filter(isLocal)
     .map(({ key }) => [key, own.get(key) ?? (key.endsWith('.required') ? 'false' : '')] as const);
-  // A file with CRLF is no reason to fail: it is stored as its attributes say.
+  // Do not fail on a file with CRLF: its attributes decide how it is stored.
   const settings: Pairs = [['core.safecrlf', 'false'], ...more, ...neutral];
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
   for (const [i, [name, value]] of settings.entries()) {
@@ -74,7 +74,7 @@ const SIGNERS: Record<string, string> = {
   'gpg.ssh.defaultkeycommand': '',
 };
 
-/** Settings that replace the signing programs of this repository's config by the person's own. */
+/** Settings that replace the signing programs of this repository's config with the person's own. */
 export async function ownSigners(git: Git): Promise<Pairs> {
   const settings = (await readSettings(git, '^gpg\\.')).filter(({ key }) => key in SIGNERS);
   const own = new Map(Object.entries(SIGNERS));
@@ -83,16 +83,16 @@ export async function ownSigners(git: Git): Promise<Pairs> {
   return [...replaced].map((key) => [key, own.get(key) ?? ''] as const);
 }
 
-/** `core.hooksPath` as it was set, and by whom. `folder`: absolute, with every existing link followed. */
+/** `core.hooksPath`, and which file sets it. `folder`: absolute, with every existing symlink followed. */
 export type HooksPath = ScopedSetting & { folder: string; isThere: boolean };
 
-/** Where git looks for hooks; null where nobody set it. */
+/** Where git looks for hooks. Null if not set. */
 export async function readHooksPath(git: Git, { root }: Repository): Promise<HooksPath | null> {
   const path = (await readSettings(git, '^core\\.hookspath$', PORCELAIN)).at(-1);
   return path ? { value: path.value, scope: path.scope, ...folderOf(root, path.value) } : null;
 }
 
-/** An empty value turns hooks off. */
+/** An empty value disables hooks. */
 function folderOf(root: string, value: string): { folder: string; isThere: boolean } {
   const path = resolve(root, value.startsWith('~/') ? join(homedir(), value.slice(2)) : value);
   const folder = realFolder(path) ?? path;

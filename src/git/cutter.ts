@@ -1,10 +1,10 @@
 const LF = 0x0a;
-/** Longer lines are cut. */
+/** Longer lines are truncated. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Splits a stream of chunks at one byte. Of a piece longer than the limit only the beginning is kept, and marked as not
- * whole. Bytes after the last separator are dropped.
+ * Splits a stream of chunks at one byte. A piece longer than the limit is truncated and marked as
+ * incomplete. Bytes after the last separator are dropped.
  */
 export class Cutter {
   private held: Buffer[] = [];

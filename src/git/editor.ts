@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { outside } from '../core/error.js';
 import { ownEnvironment, type UserGit } from './client.js';
 
-/** Opens the editor that git would open. By a shell, as in git: it may be `code --wait`. `hint` is for a failure. */
+/** Opens git's editor, through a shell like git, because it may be `code --wait`. `hint` is for a failure. */
 export async function openEditor(
   git: UserGit,
   file: string,

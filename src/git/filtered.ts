@@ -2,16 +2,16 @@ import { oneLine, plural } from '../core/text.js';
 import { type Git, must } from './client.js';
 import { filtersLeftOut } from './config.js';
 
-/** Files that git would pass through a filter which forge does not run. */
+/** Files that git would pass through a filter that forge does not run. */
 export interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */
   what: string;
-  /** How the person makes the filter theirs. */
+  /** How the person can approve the filter. */
   hint: string;
 }
 
-/** Those of the paths; null for none. With `env` and `--cached` in `source` the attributes are those of an index. */
+/** The filtered ones among the paths; null for none. `env` and `--cached` in `source` select an index's attributes. */
 export async function findFiltered(
   git: Git,
   paths: readonly string[],

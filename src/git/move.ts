@@ -10,23 +10,23 @@ import type { Repository } from './repository.js';
 import { stampOf } from './state.js';
 import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';
 
-/** Reads the working tree through an index of its own, in a folder that is gone afterwards. */
+/** Reads the working tree through a private index, in a folder that is removed afterward. */
 export interface Bench {
   root: string;
   env: NodeJS.ProcessEnv;
   /** Git on the repository's own index. */
   git: ByteGit;
-  /** Git on the private index: a copy, without marks for files not to look at. */
+  /** Git on the private index: a copy, without skip marks. */
   look: ByteGit;
   index: string;
   folder: string;
-  /** Forgets what the repository's index knows of unchanged files, and finds out anew. */
+  /** Drops the stat data of the repository's index and refreshes it. */
   refresh(): Promise<void>;
   /** Whether another git wrote the repository's index since the copy. */
   isIndexWritten(): boolean;
 }
 
-/** `place` is where the private folder lies, a random word added. */
+/** `place` is the parent of the private folder; a random suffix is added. */
 export function onBench<T>(
   {
     repository,
@@ -38,7 +38,7 @@ export function onBench<T>(
 ): Promise<T> {
   return inFolder(place, async (folder) => {
     const { root, gitDir } = repository;
-    // A backup is on the disk before what it holds is removed.
+    // A backup is on disk before the files in it are removed.
     const settings = await withoutFilters(git, [...LOOK_AT_ALL, ['core.fsync', 'all']]);
     const own = join(gitDir, 'index');
     const stamp = stampOf(own);
@@ -47,7 +47,7 @@ export function onBench<T>(
     const refresh = async (more: Record<string, string> = {}): Promise<void> => {
       const asText: Git = (args, options = {}) => git(args, { ...options, env: { ...settings, ...more } });
       await clearMarks(asText, root);
-      // Its exit code says that files differ.
+      // Its exit code means that files differ.
       await asText(['update-index', '-q', '--really-refresh'], { cwd: root });
     };
     const look = byteGit(root, env, { ...settings, GIT_INDEX_FILE: index });
@@ -74,7 +74,7 @@ export interface FileStamp {
   stamp: string;
 }
 
-/** What makes working tree and index another tree, outside one folder. Each character of a path is a byte. */
+/** The changes that turn working tree and index into another tree, outside one folder. Paths are bytes. */
 export interface Move {
   tree: string;
   folder: string;
@@ -82,22 +82,22 @@ export interface Move {
   write: Map<string, string>;
   /** Files on the disk to remove. */
   remove: string[];
-  /** Every file that would be overwritten or removed, or that git has not got as it is. */
+  /** Every file that would be overwritten or removed, or whose exact content git does not have. */
   touched: FileStamp[];
   /** Tracked files that are not on the disk. */
   missing: string[];
   /** Ignored files among `remove`. */
   inTheWay: string[];
-  /** Submodules to be moved in the index alone. */
+  /** Submodules to move only in the index. */
   modules: string[];
-  /** Submodules and repositories inside this one: they stay as they are. */
+  /** Submodules and nested repositories, which are left unchanged. */
   left: string[];
   isEmpty: boolean;
 }
 
 /**
- * What is ignored now stays, and so does what is ignored with the rules of `tree` or of the trees in `beside`. `more` are
- * files that are written elsewhere. Exit 3 for a repository that stands in the way.
+ * Files that are ignored now stay, and so do files ignored by the rules of `tree` or of the trees in `beside`. `more` are
+ * files that are written elsewhere. Exit 3 for a repository that is in the way.
  */
 export async function planMove(
   bench: Bench,
@@ -146,7 +146,7 @@ export async function planMove(
 
 interface Difference {
   path: string;
-  /** Null where the older side has no such file. */
+  /** Null if the older side has no such file. */
   oid: string | null;
   isModule: boolean;
 }
@@ -165,8 +165,8 @@ async function readDifferences(look: ByteGit, [command = '', ...args]: string[])
 }
 
 /**
- * Those of the paths that git would ignore if the working tree had the `.gitignore` files of these trees. The files are
- * written to the bench, because git reads rules from files only.
+ * The paths that git would ignore if the working tree had the `.gitignore` files of these trees. The files are
+ * written to the private folder, because git reads rules only from files.
  */
 async function ignoredIn(
   { look, folder }: Bench,
@@ -207,7 +207,7 @@ export async function listSpared(bench: Bench, tree: string, folder: string): Pr
   return [...(await ignoredIn(bench, [tree], ours))];
 }
 
-/** Exit 6 when git has not got what is to be written: a damaged repository, or a partial clone. */
+/** Exit 6 if git lacks a file to write: a damaged repository, or a partial clone. */
 export async function requireObjects(
   { look, root, env }: Bench,
   files: Iterable<readonly [path: string, oid: string]>,
@@ -225,13 +225,13 @@ export async function requireObjects(
   const missing = [...answer.matchAll(/^(\S+) missing$/gm)].map(([, oid = '']) => paths.get(oid) ?? oid);
   if (missing.length > 0)
     throw refuse(`git has not got ${oneLine(toText(missing.slice(0, 3).join(', ')), 200)}`);
-  // A damaged object shows only when it is read whole.
+  // A damaged object shows only when it is read completely.
   const args = ['cat-file', '--batch', '--buffer'];
   const { code, stderr } = await streamGit(root, env)(args, () => {}, { input: Buffer.from(input) });
   if (code !== 0) throw refuse(gitError(args, stderr).message);
 }
 
-/** Exit 3 when somebody wrote one of the files, or staged something, since they were looked at. */
+/** Exit 3 if somebody wrote one of the files, or staged something, since they were read. */
 export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: Move): void {
   const isOther = touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp);
   if (isOther || isIndexWritten())
@@ -240,7 +240,7 @@ export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: M
     });
 }
 
-/** Makes index and working tree the tree of the move. Interrupted anywhere, planned and done again it comes to the same. */
+/** Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it. */
 export async function applyMove({ root, git, refresh }: Bench, move: Move): Promise<void> {
   const { remove, isEmpty } = move;
   removeFiles(root, remove);
@@ -249,7 +249,7 @@ export async function applyMove({ root, git, refresh }: Bench, move: Move): Prom
   if (!isEmpty) await restore(git, move);
 }
 
-/** Sets the assume-unchanged marks again that work in the index clears. */
+/** Restores the assume-unchanged marks that updating the index clears. */
 export async function keepingMarks({ git }: Bench, work: () => Promise<void>): Promise<void> {
   const listed = words(await git(['ls-files', '-v', '-z']));
   const marked = listed.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
@@ -272,7 +272,7 @@ async function restore(git: ByteGit, { tree, folder, write, remove, modules }: M
     await git([...source, ...stdin], { input: modules.map((path) => `${path}\0`).join('') });
 }
 
-/** Makes the index alone a tree, outside the folder. */
+/** Makes only the index a tree, outside the folder. */
 export async function restoreIndex({ git }: Bench, tree: string, folder: string): Promise<void> {
   const differing = (await git(['diff-index', '--cached', '--name-only', '-z', tree])).split('\0');
   const inside = (path: string): boolean => path === folder || path.startsWith(`${folder}/`);
@@ -295,7 +295,7 @@ export async function treeWithout(
   return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
 }
 
-/** The same, with that folder as HEAD has it. */
+/** The same, with HEAD's version of that folder. */
 export async function treeWith(
   bench: Bench,
   { commit, head, folder }: { commit: string; head: string; folder: string },
@@ -320,14 +320,14 @@ export async function differingFiles(
   return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
 }
 
-/** A sparse checkout: in git, and rightly not on the disk. */
+/** A sparse checkout: in git, and intentionally not on disk. */
 export const hasLeftOut = async ({ look }: Bench): Promise<boolean> =>
   words(await look(['ls-files', '-v', '-z'])).some((line) => /^[Ss] /.test(line));
 
 export const pathIn = (root: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
 
-/** Null for what is no file and no link, and behind a link: there it is another file. */
+/** Null for anything but a file or a symlink, and behind a symlink, where it is another file. */
 export function stampIn(root: string, path: string): FileStamp | null {
   const parts = path.split('/');
   for (let length = 1; length < parts.length; length++) {
@@ -341,7 +341,7 @@ export function stampIn(root: string, path: string): FileStamp | null {
   return { path, mode: Number(mode & 0o777n), isLink: stat.isSymbolicLink(), stamp };
 }
 
-/** Files that stand where one of these has to be written: itself, in place of its folder, or below it as a folder. */
+/** Files in the way of these paths: the file itself, a file in place of its folder, or files below it as a folder. */
 function blocking(root: string, paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
@@ -360,7 +360,7 @@ function blocking(root: string, paths: readonly string[]): string[] {
   return [...found];
 }
 
-/** Exit 3 for a repository of its own. */
+/** Exit 3 for a nested repository. */
 function filesIn(root: string, folder: string, isDeep: boolean): string[] {
   if (fs.lstatSync(pathIn(root, `${folder}/.git`), { throwIfNoEntry: false }))
     throw refused('recover.repository', `${toText(folder)} is a nested repository and is in the way.`, {
@@ -374,7 +374,7 @@ function filesIn(root: string, folder: string, isDeep: boolean): string[] {
   });
 }
 
-/** With the folders that are empty by that. */
+/** Also removes folders that become empty. */
 function removeFiles(root: string, paths: readonly string[]): void {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -390,7 +390,7 @@ function removeFiles(root: string, paths: readonly string[]): void {
     }
 }
 
-/** Where a file is to be written anew, with whatever is there removed. */
+/** Clears the place of a file that will be written again. */
 export function makeRoom(root: string, path: string): Buffer {
   const at = pathIn(root, path);
   fs.mkdirSync(pathIn(root, dirname(path)), { recursive: true });

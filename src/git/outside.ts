@@ -1,10 +1,10 @@
 import { type Git, must } from './client.js';
 import { mergeBase } from './read.js';
 
-/** Pathspecs of everything but one folder, whatever characters its name has. They need `--no-literal-pathspecs`. */
+/** Pathspecs of everything but one folder, for any folder name. They need `--no-literal-pathspecs`. */
 export const outsideOf = (folder: string): string[] => ['--', ':(top)', `:(top,exclude,literal)${folder}`];
 
-/** Whether two commits have the same files outside a folder; false where one of them is not here. */
+/** Whether two commits have the same files outside a folder. False if one of them is not here. */
 export async function isSameOutside(git: Git, a: string, b: string, folder: string): Promise<boolean> {
   const form = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', a, b];
   return (await git(['--no-literal-pathspecs', ...form, ...outsideOf(folder)])).code === 0;

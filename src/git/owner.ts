@@ -31,7 +31,7 @@ function isSafe(folder: string, values: readonly string[]): boolean {
     );
 }
 
-/** What the user and the system say; a repository cannot call itself safe. */
+/** From the user's and the system's settings: a repository cannot declare itself safe. */
 function safeDirectories(env: NodeJS.ProcessEnv): string[] {
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, ...rest } = env;
   try {

@@ -25,7 +25,7 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   throw gitError(args, stderr);
 }
 
-/** The same with the rest of each message. */
+/** The same with the message bodies. */
 export async function readMessages(
   git: Git,
   count: number,
@@ -54,7 +54,7 @@ export interface HeadCommit {
   message: string;
 }
 
-/** Null on an unborn branch. `rev`: of forge's own making, as `HEAD^1`. */
+/** Null on an unborn branch. `rev` comes from forge itself, such as `HEAD^1`. */
 export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | null> {
   if ((await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`])).code !== 0) return null;
   const format = '--format=%H%x00%h%x00%cI%x00%s%x00%B';
@@ -63,7 +63,7 @@ export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | nul
   return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
 }
 
-/** When HEAD was committed; null on an unborn branch, and where git fails. */
+/** When HEAD was committed. Null on an unborn branch, and if git fails. */
 export async function headTime(git: Git): Promise<string | null> {
   const { code, stdout } = await git(['log', '-1', '--format=%cI', 'HEAD', '--'], PORCELAIN);
   return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
@@ -87,7 +87,7 @@ export async function mergeBase(git: Git, a: string, b: string): Promise<string 
   return code === 0 ? (stdout.trim().split('\n')[0] ?? null) : null;
 }
 
-/** The ids of a range's commits; null where git knows no such range. */
+/** The ids of a range's commits. Null if git does not know the range. */
 export async function listCommits(git: Git, range: string | readonly string[]): Promise<string[] | null> {
   const args = ['rev-list', '--end-of-options', ...[range].flat(), '--'];
   const { code, stdout, stderr } = await git(args, PORCELAIN);
@@ -96,7 +96,7 @@ export async function listCommits(git: Git, range: string | readonly string[]): 
   throw gitError(args, stderr);
 }
 
-/** Commits that only HEAD has, and that only the other one has. Null where one of them is no commit. */
+/** Commits that only HEAD has, and that only the other one has. Null if one of them is not a commit. */
 export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
   const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
   const { code, stdout, stderr } = await git(args);

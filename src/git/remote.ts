@@ -34,7 +34,7 @@ function readRemotes(settings: string): [Set<string>, Map<string, string>] {
   return [names, tracked];
 }
 
-/** The same where only the remote's refs in this clone matter: without any, and with those of `origin`, git is not asked. */
+/** The same if only the remote's refs in this clone matter. Without refs, or with those of `origin`, git is not run. */
 export async function knownRemote(repository: Repository, git: Git): Promise<string | null> {
   if (isReftable(repository.commonDir)) return (await findRemote(repository, git)) ?? ORIGIN;
   const seen = remotesSeen(repository);

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
 
-/** A repository as its files say, read without starting git. */
+/** A repository, read from its files without starting git. */
 export interface Repository {
   /** The worktree's top folder. */
   root: string;
@@ -33,7 +33,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
 
 /**
  * The nearest `.forge/` at or above `from`, up to the top of the repository it is in: a nested repository inherits
- * nothing from the one around it. Null when there is none.
+ * nothing from the one around it. Null without one.
  */
 export function findForge(from: string): Found | null {
   for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
@@ -49,12 +49,12 @@ export function findForge(from: string): Found | null {
   }
 }
 
-/** An entry of git's index: the length of its path in the last byte before it. One that is left out has more in between. */
+/** An entry of git's index: the byte before the path has its length. A skipped entry has more bytes in between. */
 const CONFIG_ENTRY = '\u0000\u0012.forge/config.toml\u0000';
 
 /**
- * For git's hooks: as well a project whose config.toml somebody deleted, that git has still. What no setting switches off
- * must not end with the file of settings.
+ * For git's hooks: also finds a project whose config.toml was deleted but is still in git. Checks that no setting can
+ * disable must not end with the settings file.
  */
 export function findGuarded(from: string): Found | null {
   const found = findForge(from);
@@ -69,7 +69,7 @@ export function findGuarded(from: string): Found | null {
   }
 }
 
-/** True when git has a `.forge/` there that this checkout leaves out (sparse checkout). */
+/** True if git has a `.forge/` there that this checkout leaves out (sparse checkout). */
 export function isLeftOut(repository: Repository): boolean {
   try {
     return readFileSync(join(repository.gitDir, 'index')).includes('.forge/config.toml');
@@ -78,10 +78,10 @@ export function isLeftOut(repository: Repository): boolean {
   }
 }
 
-/** A `.forge/` without its config.toml: what git ignores stays behind on a branch that has none. */
+/** A `.forge/` without its config.toml: ignored files remain after a switch to a branch without one. */
 export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
 
-/** Something else than a folder has the name. */
+/** The name is taken by something other than a folder. */
 export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
 
 /** `/` and the home folder hold other things than one project. */
@@ -91,13 +91,13 @@ export function mayBeRoot(folder: string): boolean {
 
 const isHome = (folder: string): boolean => folder === (realFolder(homedir()) ?? homedir());
 
-/** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
+/** The repository whose worktree contains `folder`. Null without one, in a bare one or inside a git dir. */
 export function findRepository(from: string): Repository | null {
   for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
     const kind = kindOf(dotGit);
     if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
-      // Git follows a commondir in any git dir, and would write where it leads; only worktrees' ones have it.
+      // Git follows a commondir in any git dir, and would write to its target. Only those of worktrees have one.
       return existsSync(join(dotGit, 'commondir'))
         ? null
         : { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
@@ -107,8 +107,8 @@ export function findRepository(from: string): Repository | null {
 }
 
 /**
- * The repository of a project in that folder. One that is a whole home folder (for settings of programs) is not that of
- * each project below it: forge would commit there.
+ * The repository of a project in that folder. A repository of the whole home folder (dotfiles) does not count for
+ * the projects below it, because forge would commit there.
  */
 export function projectRepository(folder: string): Repository | null {
   const repository = findRepository(folder);
@@ -130,14 +130,14 @@ function throughPointer(root: string, dotGit: string): Repository | null {
   return basename(gitDir) === '.git' ? null : { root, gitDir, commonDir: gitDir, kind: 'elsewhere' };
 }
 
-/** Where a git dir says its files are (git writes this for submodules); null when it does not say. */
+/** Where a git dir says its files are (git writes this for submodules). Null if it does not say. */
 function configuredWorktree(gitDir: string): string | null {
   const config = readText(join(gitDir, 'config')) ?? '';
   const path = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
   return path === undefined ? null : realFolder(resolve(gitDir, path));
 }
 
-/** With every link followed; null where there is nothing. */
+/** With every symlink followed. Null if nothing is there. */
 export function realFolder(path: string): string | null {
   try {
     return realpathSync.native(path);
@@ -153,8 +153,8 @@ function pointedAt(root: string, dotGit: string): string | null {
 }
 
 /**
- * A pointer alone proves nothing (someone may have crafted it): a linked worktree's git dir lies in the common dir
- * and points back to this very `.git` file.
+ * A pointer alone proves nothing (someone may have crafted it): a linked worktree's git dir is in the common dir
+ * and points back to exactly this `.git` file.
  */
 function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
   try {
@@ -179,20 +179,20 @@ function readText(path: string): string | null {
 const readLine = (path: string): string | null => readText(path)?.split('\n')[0]?.trimEnd() ?? null;
 
 /**
- * What trust is tied to: the repository that this folder provably belongs to, so that its linked worktrees share
- * it; else the folder itself.
+ * The identity for trust: the repository that this folder provably belongs to, so that its linked worktrees share
+ * it, or else the folder itself.
  */
 export function identityOf(root: string, repository: Repository | null): string {
   const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
   return realpathSync.native(sharing ? repository.commonDir : root);
 }
 
-/** A file that git hands to a hook: a message that is about to become a commit. */
+/** A file that git passes to a hook: the message of the next commit. */
 export interface GitFile {
-  /** Absolute, links followed. */
+  /** Absolute, symlinks followed. */
   path: string;
   bytes: Buffer;
-  /** In place: git has it open by this name and no other. */
+  /** Written in place, because git opened it by this name. */
   replace(text: string): void;
 }
 

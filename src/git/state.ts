@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Git } from './client.js';
 import type { Repository } from './repository.js';
 
-/** State of a repository, read from git's files: starting git costs each command some milliseconds. */
+/** State of a repository, read from git's files, because starting git costs each command some milliseconds. */
 
 const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ['rebase-merge', 'a rebase'],
@@ -17,12 +17,12 @@ const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ['BISECT_LOG', 'a bisect'],
 ];
 
-/** The git operation that this worktree is in the middle of, or null. */
+/** The git operation in progress in this worktree, or null. */
 export function operationInProgress(repository: Repository): string | null {
   return OPERATIONS.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
 }
 
-/** Whether the history of this clone may be cut off. */
+/** Whether this clone may lack part of its history. */
 export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
 
 /** Whether refs are in git's reftable format, which only git reads. */
@@ -43,7 +43,7 @@ export async function readBranch(repository: Repository, git: Git): Promise<stri
 }
 
 /**
- * The commit of HEAD; null where the files do not tell (an unborn branch, a reftable repository), or where history may
+ * The commit of HEAD. Null if the files do not show it (an unborn branch, a reftable repository), or if history may
  * change under the same commit (shallow clones, replaced commits).
  */
 export function readTip(repository: Repository): string | null {
@@ -68,7 +68,7 @@ function packedTip(commonDir: string, ref: string): string {
 const commitOf = (ref: string, packed: readonly string[]): string =>
   packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '';
 
-/** Deeper than any name of forge's. */
+/** Deeper than any name that forge creates. */
 const DEPTH = 5;
 
 /** The names of the refs below a folder (`refs/tags/checkpoint`), without it. A reftable repository shows none. */
@@ -90,7 +90,7 @@ function filesBelow(folder: string, prefix: string, depth: number): string[] {
   }
 }
 
-/** The remotes of which this clone has refs. */
+/** The remotes that have refs in this clone. */
 export function remotesSeen({ commonDir }: Repository): string[] {
   const packed = packedRefs(commonDir).flatMap((line) => / refs\/remotes\/([^/]+)\//.exec(line)?.[1] ?? []);
   try {
@@ -100,7 +100,7 @@ export function remotesSeen({ commonDir }: Repository): string[] {
   }
 }
 
-/** The remote's default branch. `commit` is empty where only git can tell it (a reftable repository). */
+/** The remote's default branch. `commit` is empty if only git knows it (a reftable repository). */
 export interface RemoteDefault {
   /** `origin/main` */
   name: string;
@@ -135,7 +135,7 @@ export function readRemoteDefault(
 }
 
 /**
- * Whether the index may name a file. The name is searched for as bytes. Where names are not stored whole (version 4, a
+ * Whether the index may name a file. The name is searched for as bytes. If names are compressed (version 4, a
  * split index) the answer is yes, which only closes a segment earlier than needed.
  */
 export function indexMayKnow({ gitDir }: Repository, name: string): boolean {

@@ -48,7 +48,7 @@ function headerOf(record: string): [string, string][] {
   return name === undefined || value === undefined ? [] : [[name, value]];
 }
 
-/** Without numbers the upstream branch is gone. */
+/** Without counts the upstream branch is gone. */
 function upstreamOf(header: ReadonlyMap<string, string>): TreeStatus['upstream'] {
   const name = header.get('upstream');
   const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(header.get('ab') ?? '') ?? [];
@@ -57,13 +57,13 @@ function upstreamOf(header: ReadonlyMap<string, string>): TreeStatus['upstream']
     : { name, ahead: Number(ahead), behind: Number(behind) };
 }
 
-/** A config that names no filter and no other file saves the question for filters. */
+/** A config without filters and includes needs no query for filters. */
 const mayHaveFilters = ({ gitDir, commonDir }: Repository): boolean =>
   [join(commonDir, 'config'), join(gitDir, 'config.worktree')].some((path) =>
     /filter|include/i.test(readText(path)),
   );
 
-/** A file of the commit that is to be made. */
+/** A file of the next commit. */
 export interface ChangedFile {
   /** Git's letter: A, M, D, R, C, T. */
   status: string;
@@ -73,7 +73,7 @@ export interface ChangedFile {
 const DIFF = ['diff', '--name-status', '-z', '-M', '-l200', '--no-ext-diff', '--no-relative', '--cached'];
 const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=no'];
 
-/** The files that `git commit` would take, and with `all` those of `git commit -a`; as changes since `base`. */
+/** The files that `git commit` would commit, or with `all` those of `git commit -a`, as changes since `base`. */
 export async function readStagedFiles(unsafe: Git, all: boolean, base = 'HEAD'): Promise<ChangedFile[]> {
   const staged = parseNames(await must(unsafe, base === 'HEAD' ? DIFF : [...DIFF, base, '--']));
   if (!all) return staged;
@@ -122,7 +122,7 @@ function pathOf(record: string): string[] {
   return fields === undefined ? [] : [record.split(' ').slice(fields).join(' ')];
 }
 
-/** True when a commit made now has each ledger file as it is on the disk. */
+/** True if a commit made now has each ledger file as it is on disk. */
 export async function holdsLedgers(git: Git, folder: string, all: boolean): Promise<boolean> {
   const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
   return (await must(git, args))
@@ -143,7 +143,7 @@ export async function deletedFiles(git: Git, folder: string): Promise<string[]> 
   return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
 }
 
-/** The blobs of a path in conflict: of both branches' ancestor, ours, theirs. Absent for a side that deleted the path. */
+/** The blobs of a conflicted path: ancestor, ours, theirs. Absent for a side that deleted the path. */
 export interface Stages {
   base?: string;
   ours?: string;
@@ -152,7 +152,7 @@ export interface Stages {
 
 const STAGES = { '1': 'base', '2': 'ours', '3': 'theirs' } as const;
 
-/** Files in conflict below a folder, by path from the worktree's top. Links and submodules are left out. */
+/** Conflicted files below a folder, by path from the worktree's top. Symlinks and submodules are left out. */
 export async function readUnmerged(git: Git, folder: string): Promise<Map<string, Stages>> {
   const found = new Map<string, Stages>();
   const listed = await must(git, ['ls-files', '--unmerged', '-z', '--', folder], PORCELAIN);
@@ -164,7 +164,7 @@ export async function readUnmerged(git: Git, folder: string): Promise<Map<string
   return found;
 }
 
-/** Tracked files below a folder in which a line begins like a conflict. */
+/** Tracked files below a folder that contain a conflict marker. */
 export async function findMarked(git: Git, folder: string): Promise<string[]> {
   const args = ['grep', '-l', '-z', '-I', '--no-color', '-E', '-e', '^<{7}', '--', folder];
   const { code, stdout, stderr } = await git(args, PORCELAIN);

@@ -57,13 +57,13 @@ export interface NewTag {
   name: string;
   commit: string;
   message: string;
-  /** `[git] sign`; otherwise the tag is signed where `tag.gpgSign` asks for it. */
+  /** `[git] sign`. Otherwise the tag is signed if `tag.gpgSign` is set. */
   sign: boolean;
 }
 
 /**
- * Makes an annotated tag. Null when the name is taken, which only git can decide. `unsigned` says why `sign` was not
- * possible. Lines that begin with `#` stay.
+ * Makes an annotated tag. Null if the name is taken, which only git can decide. `unsigned` says why `sign` was not
+ * possible. Lines that begin with `#` are kept.
  */
 export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
   if (!tag.sign) {
@@ -77,7 +77,7 @@ export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: 
   const git = await signingGit(unsafe);
   try {
     const made = await makeTag(git, tag, '--sign');
-    // When ssh-keygen fails, git makes the tag without a signature and exits with 0.
+    // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
     return made && ((await isSigned(git, tag.name)) ? {} : { unsigned: made.message });
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

@@ -18,18 +18,18 @@ import type { Repository } from './repository.js';
 
 /** The working tree at one moment, as git would store it. */
 export interface TreeReader {
-  /** Its tree id: all that git tracks or would track. */
+  /** Its tree id: all files that git tracks or would track. */
   read(): Promise<string>;
   /** Paths that differ between two of its trees, from the repository's top. */
   changed(before: string, after: string): Promise<string[]>;
-  /** Paths in which one of its trees is not what a commit has; all of them without one. */
+  /** Paths in which one of its trees differs from a commit. All paths without a commit. */
   against(commit: string | null, tree: string): Promise<string[]>;
-  /** What tells one of its trees from others, but for what lies in a folder: the same in every process. */
+  /** A key that distinguishes its trees, ignoring one folder. The same in every process. */
   digest(tree: string, folder: string): Promise<string>;
 }
 
 /**
- * Git's own marks for files that it need not look at, and what makes it believe a file's times: whoever is judged by
+ * Git's marks for files that it skips, and settings that make it trust a file's times. A process that is judged by
  * the tree could set them in the repository.
  */
 export const LOOK_AT_ALL: readonly [string, string][] = [
@@ -38,7 +38,7 @@ export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.checkStat', 'default'],
   ['core.sparseCheckout', 'false'],
   ['core.splitIndex', 'false'],
-  // Nobody keeps what is stored for one look.
+  // Objects for a single snapshot need no compression.
   ['core.looseCompression', '0'],
 ];
 
@@ -46,12 +46,12 @@ export const LOOK_AT_ALL: readonly [string, string][] = [
 type Entries = Map<string, string>;
 
 /**
- * Reads the working tree through an index and an object folder of its own, at `place`: the repository's index stays as it
- * is, and nothing is left in its objects. Lists are held in memory, where no command that runs between two looks has access.
+ * Snapshots the working tree with a private index and object folder at `place`: the repository's index is unchanged,
+ * and nothing is added to its objects. Lists are in memory, out of reach of commands that run between two snapshots.
  */
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
   const lists = new Map<string, Entries>();
-  // A later look begins with the index of the one before, so no mark set in between hides a file that it had seen.
+  // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
   let kept: { bytes: Buffer; mtime: Date } | null = null;
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
   const look = async (folder: string): Promise<string> => {
@@ -65,7 +65,7 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
       GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
       GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(repository.commonDir, 'objects')),
     };
-    // Each time anew: what runs between two looks may have set a filter.
+    // Recomputed each time, because a command between two snapshots may have set a filter.
     const safe = await withoutLocalFilters(unsafe, LOOK_AT_ALL);
     const git: Git = (args, options = {}) => safe(args, { cwd: repository.root, ...options, env });
     await clearMarks(git, repository.root);
@@ -102,7 +102,7 @@ async function listCommit(git: Git, commit: string): Promise<Entries> {
   return new Map([...listed].map(([path, entry]) => [path, `${entry.replace(/ [a-z]+ /, ' ')} 0`]));
 }
 
-/** `place` is where the folder lies, a random word added. What a kill left there is removed. */
+/** `place` is the parent folder; a random suffix is added. Remains of a killed process there are removed. */
 export async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
   removeOld(place);
   const folder = `${place}.${makeToken(12)}`;
@@ -114,7 +114,7 @@ export async function inFolder<T>(place: string, work: (folder: string) => Promi
   }
 }
 
-/** What a kill left in the middle of a look. There is one cycle at a time in a place. */
+/** Remains of a killed snapshot. There is one cycle at a time in a place. */
 function removeOld(place: string): void {
   const [folder, start] = [dirname(place), `${basename(place)}.`];
   if (!statSync(folder, { throwIfNoEntry: false })) return;
@@ -122,17 +122,17 @@ function removeOld(place: string): void {
     rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** A colon in a path would make two of it. */
+/** A colon would split a path in two. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
-/** `assume-unchanged`, and `skip-worktree` of what is there: what git was told not to look at is looked at. */
+/** Clears `assume-unchanged`, and `skip-worktree` of existing files, so that git reads them. */
 export async function clearMarks(git: Git, top: string): Promise<void> {
   const words = (await must(git, ['ls-files', '-v', '-z'], { cwd: top })).split('\0');
   const marked = words
     .filter((word) => /^[a-zS]/.test(word))
     .map((word) => ({ tag: word[0], path: word.slice(2) }));
   const assumed = marked.filter(({ tag }) => tag !== 'S');
-  // A sparse checkout has not got the others.
+  // A sparse checkout does not have the others.
   const skipped = marked.filter(
     ({ tag, path }) => /s/i.test(tag ?? '') && lstatSync(join(top, path), { throwIfNoEntry: false }),
   );
@@ -152,7 +152,7 @@ function compare(before: Map<string, string>, after: Map<string, string>): strin
   return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
 }
 
-/** With what git knows of unchanged files in it, they are not read; by its time git tells which ones to read all the same. */
+/** The copied index has git's stat data, so unchanged files are not read. Its mtime tells git which ones to reread. */
 export function copyIndex(from: string, to: string): void {
   const stat = statSync(from, { throwIfNoEntry: false });
   if (!stat) return;

@@ -135,7 +135,7 @@ const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: stri
     place: ({ body }) => [body, 'iy', { isLoose: true }],
     command: ({ body }) => [body, 'y', { isLoose: true }],
     assigned: ({ body }) => [`(?<name>${NAME})${body}`, 'iy', { isLoose: true }],
-    // A rule of its own: with flag `i`, non-ASCII letters make a pattern slow to compile.
+    // A separate rule: with flag `i`, non-ASCII letters make a pattern slow to compile.
     named: ({ body }) => [body, 'iy', { isLoose: true }],
   };
 /** Kinds on the same line keep the order of the table. */

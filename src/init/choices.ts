@@ -11,7 +11,7 @@ import type { Findings } from './survey.js';
 export const HOOK_CHOICES = ['warn', 'block', 'none'] as const;
 export const AGENT_CHOICES = [...AGENT_NAMES, 'all', 'found', 'none'] as const;
 
-/** What `init` can be told. Anything left out is detected, or not set up. */
+/** The options of `init`. Anything left out is detected, or not set up. */
 export interface InitInput {
   stack?: string | undefined;
   /** The project's name. Default: the manifest's, else the folder's. */

@@ -42,7 +42,7 @@ const clear: CommandSpec<KfrCleared> = {
     const { dismissAll } = call.options as { dismissAll?: string };
     const { entries } = await forge.kfr.list();
     const isOpen = dismissAll === undefined && entries.some((entry) => entry.requires_resolution);
-    // What the gate refuses anyway needs no question.
+    // Do not ask if the gate refuses anyway.
     if (entries.length > 0 && !isOpen) await confirmClear(call, entries);
     return forge.kfr.clear(dismissAll === undefined ? {} : { dismiss: await call.text(dismissAll) });
   },
@@ -138,7 +138,7 @@ async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> 
   return call.forge().kfr.parse(await call.file(file));
 }
 
-/** In an order in which a question can be settled and another entry take its place. */
+/** Ordered so that a question can be settled before another entry replaces it. */
 async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
   const pairs = (op: string, words: readonly string[] = [], field: string): KfrPatch['operations'] =>
     words.map((word) => {

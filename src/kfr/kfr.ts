@@ -24,7 +24,7 @@ import {
   requireResolved,
 } from './rules.js';
 
-/** The KFR as it stands, and what it takes of a prompt (tokens, the header left out). */
+/** The current KFR and its size in a prompt (tokens, without the header). */
 export interface KfrList {
   session: string | null;
   entries: Entry[];
@@ -39,13 +39,13 @@ export interface KfrPatched extends KfrList {
 const KfrPatch = z.strictObject({ operations: z.array(z.unknown()) });
 export type KfrPatch = { operations: Operation[] };
 
-/** The entries of the running session; those of another one are not its (KFR-13). */
+/** The entries of the running session. Entries of another session do not count (KFR-13). */
 export function readKfr(context: Context): Kfr {
   const session = readRunning(context)?.id ?? null;
   return ofSession(session, readKfrFile(context));
 }
 
-/** As it is stored, without a running session too. It counts only with a session id that this git dir gave out (SES-13). */
+/** As stored, even without a running session. Valid only with a session id that this git dir issued (SES-13). */
 export function readKfrFile(context: Context): Kfr {
   const kfr = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR).value;
   return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
@@ -62,10 +62,10 @@ const summarise = ({ session, entries }: Kfr): KfrList => ({
   tokens: countKfr(entries),
 });
 
-/** More than any patch takes. */
+/** More than any patch needs. */
 const MAX_PATCH_BYTES = 256 * 1024;
 
-/** The text of a patch, as the command line and the MCP tool take it. Exit 2 says where it is not JSON. */
+/** The text of a patch, for the command line and the MCP tool. Exit 2 names the place of a JSON error. */
 export function parsePatch(text: string): KfrPatch {
   const bytes = Buffer.byteLength(text, 'utf8');
   if (bytes > MAX_PATCH_BYTES)
@@ -81,7 +81,7 @@ export function parsePatch(text: string): KfrPatch {
   }
 }
 
-/** `forge kfr patch`: all operations or none (KFR-02). Exit 3 names each that a rule refuses, exit 2 faults of form. */
+/** `forge kfr patch`: all operations or none (KFR-02). Exit 3 names each refused operation, exit 2 each malformed one. */
 export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
   const operations = checkInput(KfrPatch, raw).operations as Operation[];
   if (operations.length === 0)
@@ -101,7 +101,7 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
   });
 }
 
-/** Each operation that failed, in one line and as data. */
+/** Each failed operation, in one line and as data. */
 function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error {
   const named = refusals
     .slice(0, NAMED_REFUSALS)
@@ -116,7 +116,7 @@ function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error
 
 const NAMED_REFUSALS = 5;
 
-/** Read, decide, replace, under the lock: of two agents that patch at once neither loses anything. */
+/** Reads, decides and replaces under the lock, so two agents that patch at once lose nothing. */
 function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {
   const { disk, layout } = context;
   return disk.withLock(() => {
@@ -130,7 +130,7 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
   });
 }
 
-/** Working memory, and a note in the git dir that names open entries if that file is lost. The caller holds the lock. */
+/** Writes working memory, and open entries to the git dir in case the file is lost. The caller holds the lock. */
 export function writeKfr({ layout }: Context, kfr: Kfr, expected?: Buffer | null): Write[] {
   const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
   const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
@@ -143,11 +143,11 @@ export function writeKfr({ layout }: Context, kfr: Kfr, expected?: Buffer | null
 
 export interface KfrCleared {
   session: string;
-  /** What was taken out. */
+  /** The removed entries. */
   cleared: { id: string; kind: string; outcome: Outcome }[];
 }
 
-/** `forge kfr clear` (AGN-025 §10): all entries go, once the gate lets them; `dismiss` is the reason that opens it. */
+/** `forge kfr clear` (AGN-025 §10): removes all entries if the gate allows it. `dismiss` is the reason that opens it. */
 export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {}): KfrCleared {
   if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
   return changeKfr(context, (kfr) => {
@@ -175,8 +175,8 @@ const expireAll = (kfr: Kfr, at: string): Kfr =>
   closeEntries(kfr, new Set(kfr.entries.map(({ id }) => id)), 'expired', at);
 
 /**
- * A context switch (KFR-14): refused while the gate is closed; then nothing of the old task stays. What is to be written
- * goes together with the new focus. Caller holds the lock.
+ * A context switch (KFR-14): refused while the gate is closed. Afterward nothing of the old task is left. Returns the
+ * writes to apply together with the new focus. The caller holds the lock.
  */
 export function switchContext(context: Context, what: string): Write[] {
   const kfr = readKfr(context);
@@ -188,7 +188,7 @@ export function switchContext(context: Context, what: string): Write[] {
   return writeKfr(context, expireAll(kfr, timestamp(context)));
 }
 
-/** What a prompt gets: the header and the entries; null when there are none (KFR-04). */
+/** The header and the entries for a prompt. Null without entries (KFR-04). */
 export const injectKfr = (context: Context): { text: string | null } => ({
   text: injection(readKfr(context).entries, makeToken(12)),
 });

@@ -1,7 +1,7 @@
 import { checkText, MAX_TEXT_BYTES, oneLine, wordsOf } from '../core/text.js';
 import { KINDS, type Kind, readKind } from './rules.js';
 
-/** The fields that an operation needs, and those that it takes besides. */
+/** The required and the optional fields of an operation. */
 const SHAPES = {
   replace: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
   add: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
@@ -13,13 +13,13 @@ const SHAPES = {
 export type OperationName = keyof typeof SHAPES;
 export const OPERATIONS = Object.keys(SHAPES) as OperationName[];
 
-/** More than any working state takes; a patch is one step of an agent. */
+/** More than any working memory needs: a patch is one step of an agent. */
 export const MAX_OPERATIONS = 100;
 
-/** One operation as it is given; its shape is checked here, so that each fault is told with its place. */
+/** One operation as given. Its shape is checked here, so that each error has its place. */
 export type Operation = Readonly<Record<string, unknown>>;
 
-/** Why one operation fails; `isMalformed`: it is none. */
+/** Why one operation failed. `isMalformed`: it is not a valid operation. */
 export class Refused extends Error {
   constructor(
     readonly code: string,
@@ -32,7 +32,7 @@ export class Refused extends Error {
 
 const malformed = (code: string, message: string): Refused => new Refused(code, message, true);
 
-/** Its name, once it has all that it needs and nothing else. */
+/** Its name, if it has all required fields and no unknown ones. */
 export function checkShape(operation: Operation): OperationName {
   if (typeof operation !== 'object' || operation === null || Array.isArray(operation))
     throw malformed(
@@ -83,7 +83,7 @@ export function checkWords(field: 'resolution' | 'reason', operation: Operation)
   return checkText(words, { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
 }
 
-/** White space that says nothing is gone; a plan keeps its lines. */
+/** Removes meaningless white space. A plan keeps its lines. */
 export function normaliseEntry(kind: Kind, text: string): string {
   const lines = text
     .normalize('NFC')
@@ -93,7 +93,7 @@ export function normaliseEntry(kind: Kind, text: string): string {
   return lines.join(kind === 'Plan' ? '\n' : ' ');
 }
 
-/** Two texts with the same key say the same: case, width, white space and a final mark do not count. */
+/** Texts with equal keys are duplicates: case, width, white space and a final punctuation mark are ignored. */
 export const duplicateKey = (text: string): string => wordsOf(text, '.!?;');
 
 interface ContentRule {
@@ -101,7 +101,7 @@ interface ContentRule {
   says: string;
 }
 
-/** AGN-024 §6 and AGN-025 §11: what never belongs in a KFR, as far as its form tells. Looked at before it is normalised. */
+/** AGN-024 §6 and AGN-025 §11: content that does not belong in a KFR, judged by its form, before normalization. */
 export function forbiddenContent(kind: Kind, text: string): ContentRule | null {
   const head = text.slice(0, MAX_TEXT_BYTES);
   return FORBIDDEN.find(({ test }) => test(kind, head)) ?? null;
@@ -146,7 +146,8 @@ const DOUBTFUL: readonly (ContentRule & { pattern: RegExp })[] = [
   {
     name: 'rejected_alternative',
     says: 'reads like a rejected alternative; keep only what holds now',
-    pattern: /\b(?:instead of|rather than|we (?:considered|rejected|decided against)|alternatively)\b/i,
+    pattern:
+      /\b(?:instead of|rather than|we (?:considered|rejected|decided against)|rejected (?:alternatives?|options?)|alternatively)\b/i,
   },
   {
     name: 'example',

@@ -15,9 +15,9 @@ import {
 import { closeEntries, countKfr, type Entry, isSingle, type Kfr, type Kind, nextNumber } from './rules.js';
 
 export interface Limits {
-  /** Of one entry. */
+  /** For one entry. */
   characters: number;
-  /** Of the whole KFR, the header left out. */
+  /** For the whole KFR, without the header. */
   tokens: number;
 }
 
@@ -26,11 +26,11 @@ export interface Applied {
   op: OperationName;
   id: string;
   kind: Kind;
-  /** The entry that made room. */
+  /** The entry that was replaced. */
   replaced?: string;
 }
 
-/** Why an operation failed, for an agent to act on. */
+/** Why an operation failed, so that an agent can fix it. */
 export interface Refusal {
   index: number;
   op: string;
@@ -42,13 +42,13 @@ export interface Patched {
   kfr: Kfr;
   applied: Applied[];
   warnings: string[];
-  /** When there is any, `kfr` is what it was. */
+  /** If there are any, `kfr` is unchanged. */
   refusals: Refusal[];
-  /** Some of them are faults of form, and no rule of the KFR. */
+  /** Some operations are malformed, rather than refused by a rule. */
   isMalformed: boolean;
 }
 
-/** AGN-024 §5, AGN-025: all operations, one after the other, or none; each that fails is named. Pure. */
+/** AGN-024 §5, AGN-025: applies all operations in order, or none, and names each failure. Pure. */
 export function applyPatch(kfr: Kfr, operations: readonly Operation[], limits: Limits, now: string): Patched {
   const patcher = new Patcher(kfr, limits, now);
   for (const [index, operation] of operations.entries()) patcher.apply(index, operation);
@@ -78,7 +78,7 @@ class Patcher {
       this.applied.push({ index, op, ...done });
     } catch (error) {
       if (!(error instanceof Refused) && !(error instanceof ForgeError)) throw error;
-      // A text that is no text (empty, a control character) is a fault of form.
+      // An invalid text (empty, a control character) is malformed.
       this.isMalformed ||= !(error instanceof Refused) || error.isMalformed;
       const op = typeof operation?.op === 'string' ? oneLine(operation.op, 40) : '';
       this.refusals.push({ index, op, code: error.code, message: error.message });
@@ -87,7 +87,7 @@ class Patcher {
 
   finish(): Patched {
     const { before, applied, warnings, refusals, isMalformed } = this;
-    // Where an operation failed, what it would have taken out is still there.
+    // If an operation failed, the entries that it would have removed are still there.
     if (refusals.length === 0) this.checkBudget();
     const failed = refusals.length > 0;
     return {
@@ -107,7 +107,7 @@ class Patcher {
         `There may be many of ${kind}: remove the one that no longer holds (or resolve it), and add the new one.`,
       );
     const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
-    // To say again what holds already is no error.
+    // Repeating what already holds is not an error.
     if (prior && duplicateKey(normaliseEntry(kind, operation.text as string)) === duplicateKey(prior.text))
       return { id: prior.id, kind };
     const text = this.checkEntry(kind, operation.text as string, index);
@@ -186,7 +186,7 @@ class Patcher {
     throw new Refused('unknown_id', `${what}. Active: ${there}.`);
   }
 
-  /** KFR-08: what requires resolution goes only with an answer or a reason. */
+  /** KFR-08: an entry that requires resolution is removed only with an answer or a reason. */
   private removable({ id, kind, requires_resolution }: Entry, verb: string): Set<string> {
     if (requires_resolution)
       throw new Refused(
@@ -196,12 +196,12 @@ class Patcher {
     return new Set([id]);
   }
 
-  /** What an entry takes is looked at once all of it is known: a patch may remove what it has no room for. */
+  /** The size is checked after all operations, because a patch may remove entries to make room. */
   private checkBudget(): void {
     const { tokens } = this.limits;
     const count = countKfr(this.kfr.entries);
     const last = this.applied.findLast(({ op }) => op === 'add' || op === 'replace');
-    // Over the limit since the setting was lowered: what makes it smaller is welcome.
+    // The setting was lowered and the KFR is over the limit: accept a patch that makes it smaller.
     if (count <= tokens || !last || count < countKfr(this.before.entries)) return;
     const largest = this.kfr.entries
       .filter(({ requires_resolution }) => !requires_resolution)

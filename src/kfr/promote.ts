@@ -4,6 +4,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import type { Note } from '../note/note.js';
@@ -14,7 +15,7 @@ import { requireRunning } from '../session/running.js';
 import { readKfr } from './kfr.js';
 import { closeEntries, Entry, KFR, NO_KFR } from './rules.js';
 
-/** What has to be completed once begun: until then the entry is in the KFR alone, afterwards a note alone. */
+/** The intent of a promotion, which must be completed: before it the entry is only in the KFR, afterward only a note. */
 const PromotionIntent = z.looseObject({
   schema_version: z.string(),
   op: z.literal('kfr.promote'),
@@ -25,7 +26,7 @@ const PromotionIntent = z.looseObject({
 type PromotionIntent = z.infer<typeof PromotionIntent>;
 const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
 
-/** KFR-10, AGN-025 §8: an entry becomes a durable note and leaves the KFR, in one step. */
+/** KFR-10, AGN-025 §8: turns an entry into a durable note and removes it from the KFR, in one step. */
 /** A builder's becomes an observation of its cycle. */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
@@ -65,7 +66,7 @@ function findEntry(context: Context, id: string): Entry {
   return entry;
 }
 
-/** A note that can never be (its text is refused) must not stand in the way of everything that follows. */
+/** A note that can never be written (its text is refused) must not block later commands. */
 function storeNote(context: Context, draft: Draft): RecordRef | undefined {
   try {
     return storeRecords(context, [draft])[0];
@@ -78,7 +79,7 @@ function storeNote(context: Context, draft: Draft): RecordRef | undefined {
 
 const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
 
-/** Every step can run again after a crash in any of them: the note bears a key, and the intent goes last. */
+/** Each step can be repeated after a crash: the note has a key, and the intent is removed last. */
 function complete(context: Context, { session, entry, at }: PromotionIntent): Note {
   const { disk, layout } = context;
   const { id, text } = entry;
@@ -88,8 +89,10 @@ function complete(context: Context, { session, entry, at }: PromotionIntent): No
     known ??
     storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) });
   leaveKfr(context, { session, entry, at });
+  const noteId = stored?.id ?? '';
+  queueEvent(context, 'learning', noteId, { kind: 'note', id: noteId, title: text }, session);
   disk.remove(promotionFile(layout));
-  return { id: stored?.id ?? '', text, at, session, from: id, ...madeBy(context) };
+  return { id: noteId, text, at, session, from: id, ...madeBy(context) };
 }
 
 function leaveKfr(
@@ -102,7 +105,7 @@ function leaveKfr(
   disk.replace(kfrFile(layout), encodeDocument(after), before.bytes);
 }
 
-/** Completes a promotion that was cut in the middle, before anything else looks at notes or the KFR. */
+/** Completes an interrupted promotion before anything else reads notes or the KFR. */
 export async function finishPromotion(context: Context): Promise<void> {
   const { disk } = context;
   if (disk.dryRun || !hasPromotion(context)) return;

@@ -7,7 +7,7 @@ import { countTokens, escapeControls, oneLine, plural } from '../core/text.js';
 export const KINDS = ['Goal', 'Plan', 'ActiveContract', 'Constraint', 'OpenQuestion'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Of these there is one at a time. */
+/** There is at most one of each of these. */
 export const isSingle = (kind: Kind): boolean => kind === 'Goal' || kind === 'Plan';
 
 /** The headings of AGN-024 §3. */
@@ -29,7 +29,7 @@ function bare(spelling: string): string {
   return spelling.toLowerCase().replace(/[\s_&-]+/g, '');
 }
 
-/** A kind in either document's spelling, any case; null when it is none. */
+/** A kind in either document's spelling, in any case. Null if unknown. */
 export const readKind = (spelling: string): Kind | null => SPELLINGS.get(bare(spelling)) ?? null;
 
 /** How an entry left the KFR. */
@@ -44,7 +44,7 @@ const Fields = {
   created_at: z.string(),
 };
 
-/** What no patch can break, an edit by hand could: an open question that asks for no resolution would pass the gate. */
+/** No patch can break this, but an edit by hand could: a question without required resolution would pass the gate. */
 function keepsCardinality(
   entries: readonly { id: string; kind: Kind; requires_resolution: boolean }[],
 ): boolean {
@@ -57,15 +57,15 @@ function keepsCardinality(
   );
 }
 
-/** What must remain correct for the next few turns. */
+/** A fact that must stay correct for the next few turns. */
 export const Entry = z.looseObject({
   ...Fields,
-  /** Waiting for a human: an agent may stop, nothing else. */
+  /** Waiting for a human: an agent may stop, but nothing else is allowed. */
   parked: z.optional(z.looseObject({ at: z.string(), reason: z.string() })),
 });
 export type Entry = z.infer<typeof Entry>;
 
-/** An entry that is active no more, for the session's archive. */
+/** A closed entry, for the session's archive. */
 const ClosedEntry = z.looseObject({
   ...Fields,
   closed_at: z.string(),
@@ -74,12 +74,12 @@ const ClosedEntry = z.looseObject({
   words: z.optional(z.string()),
 });
 
-/** `short-term/kfr.json` (RFC-9060 §3.2): the one body of entries of the running session. */
+/** `short-term/kfr.json` (RFC-9060 §3.2): the entries of the running session. */
 export const Kfr = z.looseObject({
   schema_version: z.optional(z.string()),
-  /** Whose entries these are. */
+  /** The session of these entries. */
   session: z.nullable(z.string()),
-  /** The number of the last entry; none is given out twice in a session. */
+  /** The number of the last entry. Numbers are not reused in a session. */
   last: z.int().check(z.gte(0)),
   entries: z
     .array(Entry)
@@ -95,11 +95,11 @@ export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entr
 
 const KEPT_CLOSED = 20;
 
-/** Of an entry that is added next: above all that were there, whatever `last` says. */
+/** The number of the next entry: above all existing ones, even if `last` is wrong. */
 export const nextNumber = ({ last, entries, closed }: Kfr): number =>
   Math.max(last, ...[...entries, ...closed].map(({ id }) => Number(id.slice('kfr-'.length)))) + 1;
 
-/** Takes entries out, and remembers how they went. */
+/** Removes entries and records their outcome. */
 export function closeEntries(
   kfr: Kfr,
   ids: ReadonlySet<string>,
@@ -134,7 +134,7 @@ export const KFR_HEADER = `Known Facts Registry (KFR) — Authoritative Working 
 - If no KFR is injected, no authoritative working memory exists.`;
 
 /**
- * The entries by kind, in the order of AGN-024 §3. Each line begins with what forge writes, so that no text can pose as
+ * The entries by kind, in the order of AGN-024 §3. Each line has forge's prefix, so that no text can pose as
  * a heading, another entry, or the end.
  */
 export function formatEntries(entries: readonly Entry[]): string {
@@ -156,11 +156,11 @@ function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
   return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
 }
 
-/** What the entries take of a prompt, the header left out. */
+/** The size of the entries in a prompt, without the header. */
 export const countKfr = (entries: readonly Entry[]): number => countTokens(formatEntries(entries));
 
 /**
- * What is put into a prompt: the header, the entries, and an end that nobody can have written. Null when there are none:
+ * The text for a prompt: the header, the entries, and an unpredictable end marker. Null without entries:
  * then nothing is injected (KFR-04).
  */
 export function injection(entries: readonly Entry[], boundary: string): string | null {
@@ -168,16 +168,16 @@ export function injection(entries: readonly Entry[], boundary: string): string |
   return `${KFR_HEADER}\n\n${formatEntries(entries)}\n\nEnd of the KFR ${boundary}`;
 }
 
-/** AGN-025 §7: what must not be forgotten. */
+/** Entries that must not be forgotten (AGN-025 §7). */
 export const openEntries = ({ entries }: Kfr): Entry[] =>
   entries.filter(({ requires_resolution }) => requires_resolution);
 
-/** What an agent's stop hook still asks for: a parked entry waits for a human, and holds nothing else open. */
+/** The entries that an agent's stop hook blocks for. A parked entry waits for a human and does not block. */
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
 
 /**
- * The resolution gate (KFR-09): exit 3 `kfr.gate` names each entry and the ways out. `what` is what it keeps from being
- * done: "The session cannot end".
+ * The resolution gate (KFR-09): exit 3 `kfr.gate` names each entry and how to settle it. `what` is the action that
+ * it refuses: "The session cannot end".
  */
 export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   const open = openEntries(kfr);
@@ -186,10 +186,10 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
 
 const BEFORE_YOU = 'forge: before you';
 
-/** Such a reason, whatever else stands beside it: some agents hand it to their own prompt hook as if a person spoke. */
+/** Recognizes the reason inside other text: some agents pass it to their own prompt hook as if a person had typed it. */
 export const isStopReason = (text: string): boolean => text.includes(`${BEFORE_YOU} stop, `);
 
-/** The text for an agent that its hook blocks: each entry, and each way out. */
+/** The text for an agent that the stop hook blocks: each entry, and each way to settle it. */
 export function stopReason(open: readonly Entry[], what: string): string {
   const first = open[0]?.id ?? 'kfr-1';
   const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);

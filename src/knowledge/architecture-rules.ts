@@ -1,16 +1,16 @@
 import { oneLine } from '../core/text.js';
 
-/** What forge reads of `architecture.md`, which people write. Lines are 1-based. */
+/** The part of `architecture.md` that forge reads. People write it. Lines are 1-based. */
 export interface Architecture {
   sections: { title: string; level: number; line: number }[];
-  /** One per list item of a section "Invariants". Items below it are on lines of their own, after `  - `. */
+  /** One per list item of a section "Invariants". Nested items are on separate lines, after `  - `. */
   invariants: { text: string; line: number }[];
 }
 
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
 const MAX_LINE = 2000;
 const MAX_SHOWN = 400;
-/** Of one invariant, with the items below it. */
+/** For one invariant, with its nested items. */
 const MAX_PARTS = 20;
 
 const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})/;

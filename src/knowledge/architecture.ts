@@ -19,11 +19,11 @@ import { type Architecture, readArchitecture } from './architecture-rules.js';
 export interface ShownArchitecture extends Architecture {
   /** From the project's folder. */
   path: string;
-  /** The whole text, with LF. Text that the guard allows in no message is removed. */
+  /** The whole text, with LF. Text that the guard forbids in messages is removed. */
   text: string;
 }
 
-/** KNO-03. Exit 4 where it is missing, or no text. */
+/** KNO-03. Exit 4 if it is missing or not text. */
 export async function showArchitecture(context: Context): Promise<ShownArchitecture> {
   const path = shown(context.layout, architectureFile(context.layout));
   const bytes = context.disk.read(architectureFile(context.layout));
@@ -33,7 +33,7 @@ export async function showArchitecture(context: Context): Promise<ShownArchitect
   return { path, ...architecture, text: await maskText(text.replace(/\r\n?/g, '\n')) };
 }
 
-/** Its invariants for the briefing. People write this file: whatever is wrong with it is a warning, and stops no work. */
+/** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
 export async function readInvariants(context: Context): Promise<string[]> {
   const path = shown(context.layout, architectureFile(context.layout));
   try {
@@ -55,18 +55,18 @@ export const missing = (path: string): Error =>
     hint: 'forge init   # restores what is missing',
   });
 
-/** Editors of some systems begin with a byte-order mark. */
+/** Some editors write a byte-order mark. */
 function decodeProse(bytes: Buffer, path: string): string {
   const hasMark = bytes.subarray(0, 3).toString('hex') === 'efbbbf';
   return decodeUtf8(hasMark ? bytes.subarray(3) : bytes, path);
 }
 
-/** LTM-13: an editor writes this file past the guard, and its invariants get into every prompt. */
+/** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
 async function withoutSecrets(context: Context, read: Architecture, path: string): Promise<Architecture> {
   const { invariants } = read;
   if (invariants.length === 0) return read;
   const guard = await loadGuard(context.world.env, context);
-  // One look at all of them, as there is hardly ever anything to find.
+  // All are scanned together, because a finding is rare.
   if (guard.scanGrave(invariants.map(({ text }) => text).join('\n')).length === 0) return read;
   const clean = invariants.filter(({ text, line }) => {
     const [hit] = guard.scanGrave(text);
@@ -85,7 +85,7 @@ function warnOnce({ warnings }: Context, warning: string): void {
 }
 
 const ArchitectureEdit = z.strictObject({
-  /** Takes the place of all that stands there; without it an editor is opened, which needs a terminal. */
+  /** Replaces the existing text. Without it an editor is opened, which needs a terminal. */
   text: z.optional(z.string()),
 });
 
@@ -96,9 +96,9 @@ export interface EditedArchitecture extends Architecture {
 }
 
 /**
- * KNO-03: a new text for `architecture.md`. The editor works on a copy in the git dir, so that what the guard refuses
- * (exit 5) never gets into `.forge/`; the copy stays, and the message names it, whenever it was not taken over. So it does where
- * nothing was changed: an editor may have handed it to a window that is open still.
+ * KNO-03: a new text for `architecture.md`. The editor works on a copy in the git dir, so that text that the guard refuses
+ * (exit 5) never gets into `.forge/`. The copy is kept, and named in the message, unless it was saved back. It is also kept
+ * if nothing was changed, because the editor may have passed it to a window that is still open.
  */
 export async function editArchitecture(
   context: Context,
@@ -119,7 +119,7 @@ export async function editArchitecture(
     throw draft === null ? error : kept(error, draft);
   }
   if (draft !== null && !changed) warnOfOpen(context, draft);
-  // Some editors leave what was there before beside it.
+  // Some editors leave a backup file beside it.
   if (draft !== null && changed)
     disk.withLock(() => {
       for (const path of [draft, `${draft}~`]) disk.remove(path);
@@ -146,7 +146,7 @@ function takeOver({ disk, layout }: Context, bytes: Buffer, before: Buffer): voi
   disk.withLock(() => disk.replace(file, bytes, before));
 }
 
-/** What the person left in the editor. */
+/** The text that the person saved in the editor. */
 async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; draft: string | null }> {
   const { disk, layout, world, repository } = context;
   if (!world.terminal)
@@ -175,12 +175,12 @@ function warnOfOpen({ warnings }: Context, draft: string): void {
   );
 }
 
-/** Of the text that a draft began with: it stands in its name, so that one in which nobody wrote is known. */
+/** A digest of a draft's original text. It is in the draft's name, so that an unchanged draft can be recognized. */
 const markOf = (text: Buffer): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Another editor may be at work on one; else it was refused, or cut off. Those in which nobody wrote go after a day. */
+/** A draft is open in another editor, was refused, or was interrupted. Unchanged drafts are removed after a day. */
 function warnOfDrafts({ disk, layout, warnings, world }: Context): void {
   for (const name of disk.list(architectureDrafts(layout)).filter((file) => file.endsWith('.md'))) {
     const path = join(architectureDrafts(layout), name);
@@ -191,7 +191,7 @@ function warnOfDrafts({ disk, layout, warnings, world }: Context): void {
   }
 }
 
-/** The person's text is not lost. */
+/** The person's text is kept. */
 function kept(error: unknown, draft: string): unknown {
   if (!(error instanceof ForgeError)) return error;
   const words = `What you wrote is kept: ${draft}   # forge architecture edit FILE takes it`;

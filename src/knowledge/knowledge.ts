@@ -3,6 +3,7 @@ import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { type Observed, observerOf } from '../project/observe.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
@@ -24,7 +25,7 @@ const LearningInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('invariant'), text: Text }),
 ]);
 
-/** KNO-01. The same thing learned twice is stored once. */
+/** KNO-01. Learning the same thing again stores nothing. */
 /** A builder's becomes an observation of its cycle. */
 export function addLearning(
   context: Context,
@@ -42,10 +43,10 @@ export function addLearning(
   };
 }
 
-/** A pattern as a cycle observes it: without a context that says nothing. */
+/** A pattern for a cycle's observation, without a meaningless context. */
 const toPattern = (entry: NewLearning): string => describeLearning(entry).replace(/^any task(: | → )/, '');
 
-/** Stores what is not known yet, in one step. */
+/** Stores the new ones, in one step. */
 export function keepLearnings(
   context: Context,
   entries: readonly NewLearning[],
@@ -59,6 +60,10 @@ export function keepLearnings(
       return stored;
     }, before),
   );
+  for (const { learning, duplicate } of kept) {
+    const { kind, id } = learning;
+    if (!duplicate) queueEvent(context, 'learning', id, { kind, id, title: describeLearning(learning) });
+  }
   approveRules(
     context,
     entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),

@@ -6,13 +6,13 @@ import { rebuildViews, viewFile } from '../ledger/view.js';
 import type { Context } from '../project/project.js';
 import { LEARNED_LIST } from './rules.js';
 
-/** Writes features.json and knowledge.json anew, and takes in what a person edited there. */
+/** Rewrites features.json and knowledge.json, and imports a person's edits. */
 export function refreshViews(context: Context): void {
   updateEntries(context, FEATURE_LIST);
   updateEntries(context, LEARNED_LIST);
 }
 
-/** Writes the ledger's views where one is missing, as in a fresh clone. Returns which were. */
+/** Writes missing views of the ledger, as in a fresh clone. Returns which ones. */
 export function restoreLedgerViews(context: Context): string[] {
   const { disk, layout } = context;
   const memory = readMemory(context);

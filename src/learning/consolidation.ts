@@ -2,6 +2,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { textsIn } from '../ledger/container.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
@@ -118,6 +119,8 @@ function consolidate(context: Context, memory: Memory): Consolidated {
   rememberCount(context, 0);
   closeInvestigations(context);
   const { promoted, contested, reinstated } = plan;
+  for (const { record, pattern, scope } of outcomes(promoted, stored))
+    queueEvent(context, 'learning', record, { kind: 'promotion', id: record, title: pattern, scope });
   const [first, second] = [promoted.length, promoted.length + contested.length];
   return {
     ran: true,
@@ -170,7 +173,7 @@ export function afterRecording(context: Context, before: number | null, added: n
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
 
-/** What may be learned, and what stands in the way. */
+/** The patterns that may be promoted, and what prevents it. */
 export interface Promoted extends Pick<Plan, 'contested' | 'reinstated'> {
   /** Ten or more cycles are not covered. */
   due: boolean;

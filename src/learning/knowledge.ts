@@ -65,7 +65,7 @@ function openOf(context: Context, issues: Unit[]): Unit[] {
   });
 }
 
-/** Each investigation of the same knowledge keeps a file of its own. Closing one twice writes the same file. */
+/** Each investigation of the same knowledge has a separate file. Closing one twice writes the same file. */
 function keepDone({ disk, layout, world }: Context, unit: Unit): void {
   const { linear_id, created_at } = unit;
   const opened = `"created_at": ${JSON.stringify(created_at)}`;

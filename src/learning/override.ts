@@ -36,7 +36,7 @@ const CorrectionInput = z.strictObject({
 
 const LIST = { hint: 'forge memory promote' };
 
-/** LTM-14: a human says what is true. Settles an invalidation and contests of the same pattern. */
+/** LTM-14: a human corrects knowledge. Settles an invalidation and contests of the same pattern. */
 export async function appendCorrection(
   context: Context,
   raw: z.input<typeof CorrectionInput>,
@@ -64,7 +64,7 @@ export async function appendCorrection(
   });
 }
 
-/** LTM-14: a human says that something is no longer true. The record stays; readers show it as invalid. */
+/** LTM-14: a human invalidates knowledge. The record stays, and readers show it as invalid. */
 export async function invalidateKnowledge(
   context: Context,
   input: { knowledge: string; reason?: string },
@@ -86,7 +86,7 @@ function decide(
   draft: () => Omit<Body, 'tier'> & { kind: string },
 ): Overridden {
   requireMemory(context);
-  // An audit record is kept for good. The words are only in the knowledge, where they can be redacted (LTM-19).
+  // An audit record is permanent. The text is only in the knowledge, where it can be redacted (LTM-19).
   const { pattern: _, ...named } = about;
   return context.disk.withLock(() => {
     const body = draft();

@@ -3,6 +3,7 @@ import { formatJson, JsonProblem, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
+import { hasClaimed } from '../events/held.js';
 import { guardGrowth } from '../ledger/growth.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
@@ -39,6 +40,25 @@ interface Keyed {
 export function recordCycle(context: Context, raw: CycleInput): RecordedCycle {
   const { cycles, consolidation } = recordCycles(context, [raw]);
   return { ...(cycles[0] as RecordedCycle), ...(consolidation ? { consolidation } : {}) };
+}
+
+/** The same for a person or an agent: refused with exit 3 when another holder took the task meanwhile (EVT-03). */
+export async function recordClaimed(context: Context, raw: CycleInput): Promise<RecordedCycle> {
+  await refuseStale(context, [raw]);
+  return recordCycle(context, raw);
+}
+
+export async function recordManyClaimed(
+  context: Context,
+  raw: readonly CycleInput[],
+): Promise<ReturnType<typeof recordCycles>> {
+  await refuseStale(context, raw);
+  return recordCycles(context, raw);
+}
+
+async function refuseStale(context: Context, inputs: readonly CycleInput[]): Promise<void> {
+  const tasks = inputs.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
+  if (tasks.length > 0) await (await import('../events/claim.js')).refuseLost(context, tasks);
 }
 
 /** Records many cycles with their evaluations in one write: all or nothing. */

@@ -89,7 +89,7 @@ function support(entry: Weighed, evaluation: Identified, has: (id: string) => bo
   entry.cycles.set(cycle, isCounted || unmet.length === 0);
 }
 
-/** The execution record. An evaluation that names none is a cycle of its own. */
+/** The execution record. An evaluation without one counts as a separate cycle. */
 const cycleOf = ({ id, record }: Identified): string =>
   isRecordId(record.execution) ? record.execution : id;
 

@@ -9,7 +9,7 @@ import { ACCEPT } from './growth.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
-/** Who decided, and why. Kept for good in the audit ledger. */
+/** Who decided, and why. Kept permanently in the audit tier. */
 export interface Decision {
   by: 'terminal';
   reason: string;
@@ -79,7 +79,7 @@ export function recordDenied(context: Context, error: ForgeError, operation: str
 
 const MAX_NAMED = 20;
 
-/** The refusal stands even if it cannot be recorded. */
+/** The refusal holds even if it cannot be recorded. */
 function storeBreach(context: Context, facts: object): void {
   if (context.disk.dryRun) return;
   try {
@@ -99,7 +99,7 @@ export interface Reset {
   audit: RecordRef;
 }
 
-/** LTM-14: a human begins a tier anew. Its records stay in the ledger but are no longer read. */
+/** LTM-14: a human resets a tier. Its records stay in the ledger but are no longer read. */
 export async function resetTier(
   context: Context,
   { tier: name, reason }: { tier: string | undefined; reason?: string },

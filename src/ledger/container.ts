@@ -53,7 +53,7 @@ export interface Mark {
   reasons: string[];
   /** Writing stops until a human has acknowledged it. */
   halts?: true;
-  /** The tier that a `reset` begins anew. */
+  /** The tier that a `reset` restarts. */
   tier?: string;
   /** SHA-256 of the idempotency keys of redacted records. */
   keys?: string[];
@@ -154,7 +154,7 @@ function readLine({ bytes }: Line, isPlain = false): ParsedLine {
   return parseLine(bytes.toString(isPlain ? 'latin1' : 'utf8'));
 }
 
-/** Parses a container and checks all that one file shows: each line, its link to the line before, its segment. */
+/** Parses a container and checks everything that one file shows: each line, its link to the line before, its segment. */
 export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = blobId(bytes)): Container {
   const facts: Container = {
     ...{ name, stamp, blob, seg: segmentOf(name) ?? '', ledger: null, ids: [], ns: [], seen: [] },

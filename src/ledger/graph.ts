@@ -114,7 +114,7 @@ export class Graph {
     return new Set(this.marks(...kinds).flatMap(({ subjects }) => subjects));
   }
 
-  /** These records and all that they follow, across files. */
+  /** These records and all their ancestors, across files. */
   ancestorsOf(heads: readonly string[]): Set<string> {
     const found = new Set<string>();
     if (heads.length === 0) return found;

@@ -41,7 +41,14 @@ const ofLevel = ({ findings }: Verdict, isWanted: (level: Level) => boolean): Pr
 export const problemsOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level !== 'note');
 
 export const notesOf = (verdict: Verdict): string[] =>
-  ofLevel(verdict, (level) => level === 'note').map(describeFinding);
+  ofLevel(verdict, (level) => level === 'note').map(describeNote);
+
+/** With the command that settles it, if it needs one. */
+const describeNote = (note: Problem): string => [describeFinding(note), note.hint].filter(Boolean).join(': ');
+
+/** Records written here that a person has to put back or discard. */
+export const missingOf = ({ findings }: Verdict): Finding[] =>
+  findings.filter(({ code }) => code === 'missing');
 
 /** The findings that halt writing. */
 export const damageOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level === 'damage');
@@ -90,7 +97,7 @@ export async function requireVerified(context: Context): Promise<Verdict> {
   refuseDamage(verdict);
   for (const finding of verdict.findings)
     if (finding.level !== 'note' || meaningOf(finding.code).isNews)
-      context.warnings.push([describeFinding(finding), finding.hint].filter(Boolean).join(': '));
+      context.warnings.push(describeNote(finding));
   const halt = readHalt(context.disk);
   if (halt) throw halted(halt.reasons);
   return verdict;

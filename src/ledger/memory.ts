@@ -25,7 +25,7 @@ export interface Memory {
    * limits the files.
    */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
-  /** The heads at which a person began the tier anew. */
+  /** The heads at which a person reset the tier. */
   resets(tier: Tier): readonly string[];
   readonly graph: Graph;
 }
@@ -72,6 +72,9 @@ export const requireMemory = ({ disk }: Context): void => refuseHalted(disk);
 
 /** The size of all containers. */
 export const liveBytes = (context: Context): number => currentState(context).bytes;
+
+/** The id of the ledger; null without one. */
+export const currentLedger = (context: Context): string | null => currentState(context).ledger;
 
 /** The heads after the last append. Nothing is read while the folder is unchanged. */
 export const currentHeads = (context: Context): readonly string[] => currentState(context).heads;

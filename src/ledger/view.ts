@@ -46,13 +46,22 @@ export function appendToViews(
       const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
       const flag = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW;
       fs.writeFileSync(path, own.map((line) => `${line}\n`).join(''), { flag: flag as unknown as string });
-      if (!keepsEdit) stamps[tier] = stampOf(path);
+      if (keepsEdit) continue;
+      if (tier === 'execution') dropOldCycles(path);
+      stamps[tier] = stampOf(path);
     }
     if (stamps.of === folder.before) stamps.of = folder.after;
     fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
   } catch {
     // See above.
   }
+}
+
+function dropOldCycles(path: string): void {
+  const lines = (readPlain(path, Number.MAX_SAFE_INTEGER)?.toString() ?? '').split('\n');
+  if (lines.length - 1 <= EXECUTION_CYCLES) return;
+  const kept = lines.slice(-EXECUTION_CYCLES - 1).join('\n');
+  replaceFiles([{ path, bytes: Buffer.from(kept) }]);
 }
 
 /** Rewrites each view that differs from the records. Returns the paths of those that somebody else changed. */

@@ -1,5 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { systemWorld, type World } from '../core/world.js';
+import { hasUnsent } from '../events/outbox.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
 
 /** Opens the `.forge/` at or above `dir`. Throws `not_a_forge` (exit 2) if there is none. */
@@ -11,6 +12,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   return {
     /** The project's top folder. */
     root: context.layout.root,
+    /** Folders whose files are memory: `.forge/`, this worktree's state, and its git dir (null without git). */
+    places: {
+      memory: context.layout.dir,
+      state: context.layout.state,
+      git: context.repository?.gitDir ?? null,
+    },
     /** The files that were written, or with `dryRun` would be; relative to the root. */
     get written(): readonly string[] {
       return context.disk.written;
@@ -22,10 +29,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     where: bind(() => import('../status/where.js'), 'whereYouStand', 'looks'),
     /** VIS-01: the health of memory. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
+    /** VIS-02: the names and sizes in `.forge/`. */
+    tree: bind(() => import('../status/tree.js'), 'readTree', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     /** AGT-03 */
     recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),
-    next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),
+    next: bind(() => import('../feature/feature.js'), 'nextFreeTask', 'reads'),
     session: {
       start: bind(() => import('../session/start.js'), 'startSession', 'starts'),
       end: bind(() => import('../session/end.js'), 'endSession'),
@@ -40,8 +49,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     focus: {
       show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
-      set: bind(() => import('../session/focus.js'), 'setFocus'),
-      clear: bind(() => import('../session/focus.js'), 'clearFocus'),
+      set: bind(() => import('../session/focus.js'), 'turnFocus'),
+      clear: bind(() => import('../session/focus.js'), 'leaveFocus'),
     },
     feature: {
       list: bind(() => import('../feature/feature.js'), 'listFeatures', 'reads'),
@@ -89,8 +98,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       remove: bind(() => import('../knowledge/knowledge.js'), 'removeLearning'),
     },
     memory: {
-      record: bind(() => import('../learning/record.js'), 'recordCycle'),
-      recordMany: bind(() => import('../learning/record.js'), 'recordCycles'),
+      record: bind(() => import('../learning/record.js'), 'recordClaimed'),
+      recordMany: bind(() => import('../learning/record.js'), 'recordManyClaimed'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
       verify: bind(() => import('../ledger/verify-memory.js'), 'verifyMemory', 'settles'),
@@ -109,6 +118,11 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
       show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),
       log: bind(() => import('../ledger/memory.js'), 'logMemory', 'reads'),
+      /** Every record in one line. */
+      rows: bind(() => import('../ledger/rows.js'), 'readRows', 'looks'),
+      /** LTM-06: what is known, and why. */
+      known: bind(() => import('../learning/facts.js'), 'listLearned', 'looks'),
+      chain: bind(() => import('../learning/facts.js'), 'showChain', 'looks'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
@@ -197,6 +211,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
       make: bind(() => import('../commit/commit.js'), 'makeCommit'),
       template: bind(() => import('../commit/commit.js'), 'commitTemplate', 'reads'),
+      history: bind(() => import('../session/history.js'), 'readHistory', 'looks'),
     },
     /** Git hooks (GIT-03). They are not memory, so they work while it is halted. */
     hooks: {
@@ -210,6 +225,17 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       /** The findings that no human has allowed. */
       withoutAllowed: bind(() => import('../guard/guard.js'), 'withoutAllowed', 'reads'),
       allow: bind(() => import('../guard/allow.js'), 'allowText'),
+    },
+    /** EVT-03: of several who want a task one gets it. */
+    claim: bind(() => import('../events/claim.js'), 'claimTask'),
+    release: bind(() => import('../events/claim.js'), 'releaseTask'),
+    fleet: bind(() => import('../events/fleet.js'), 'readFleet', 'looks'),
+    /** EVT-01…03 */
+    events: {
+      flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
+      list: bind(() => import('../events/read.js'), 'listEvents', 'looks'),
+      replay: bind(() => import('../events/read.js'), 'replayEvents', 'looks'),
+      tail: bind(() => import('../events/read.js'), 'tailEvents', 'looks'),
     },
     config: {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
@@ -265,7 +291,10 @@ function binder(context: Context) {
         if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);
         const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
         if (how !== 'looks' && how !== 'starts' && !NO_ACTIVITY.has(name)) noteActivity(context);
-        return await operation(context, ...args);
+        const value = await operation(context, ...args);
+        // EVT-01: what the operation reported is sent once it is done.
+        if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
+        return value;
       } catch (error) {
         const breaks = error instanceof ForgeError && error.kind === 'secret' && !isReading;
         if (breaks) (await import('../ledger/audit.js')).recordBreach(context, error);
@@ -291,7 +320,7 @@ async function finishPromotion(context: Context, isReading: boolean): Promise<vo
 }
 
 export interface ForgeOptions {
-  /** The clock, the environment and who asks. Default: this process without a terminal. */
+  /** The clock, the environment and the caller. Default: this process without a terminal. */
   world?: World;
   /** Report what would happen, and write nothing. */
   dryRun?: boolean;

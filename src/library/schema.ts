@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { CHECKPOINT } from '../checkpoint/rules.js';
 import { usage } from '../core/error.js';
+import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { EVENT_FORMATS } from '../events/event.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { KFR } from '../kfr/rules.js';
@@ -11,7 +13,7 @@ import { configSchema } from '../project/settings.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 
-/** An entry in a file of its own has all fields; a missing value is null. */
+/** An entry in a separate file has all fields; a missing value is null. */
 function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {
   const isOptional = (type: unknown): boolean => type instanceof z.ZodMiniOptional;
   const fields = Object.entries(shape).map(([name, type]) => [
@@ -32,6 +34,7 @@ const FORMATS = [
   ARCHIVED_SESSION,
   ACTIVE_ISSUES,
   CHECKPOINT,
+  ...(EVENT_FORMATS as readonly Format<never>[]),
   // The input of `forge memory record FILE`.
   { name: 'cycle', schema: CycleInput },
 ];
@@ -41,16 +44,11 @@ export function schemaNames(): string[] {
   return ['config', ...FORMATS.map(({ name }) => name)].sort();
 }
 
-/** The JSON Schema (draft 2020-12) of a format, from the schema that validates it. */
-export function schemaOf(name: string): Record<string, unknown> {
+/** The schema that validates a format; exit 2 for an unknown name. */
+export function requireFormat(name: string): z.ZodMiniType {
   const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
-  if (!schema)
-    throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
-      hint: `Formats: ${schemaNames().join(', ')}`,
-    });
-  const { $schema, ...rest } = z.toJSONSchema(schema as z.ZodMiniType, {
-    io: 'input',
-    unrepresentable: 'any',
+  if (schema) return schema as z.ZodMiniType;
+  throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
+    hint: `Formats: ${schemaNames().join(', ')}`,
   });
-  return { $schema, title: `forge ${name}`, type: 'object', ...rest };
 }

@@ -67,7 +67,7 @@ export class Unavailable extends ForgeError {
 
 export type Request = <T>(document: Document<T>, variables: Record<string, unknown>) => Promise<T>;
 
-/** Sends a GraphQL document. Throws Unavailable for what may work later, and exit 6 for everything else. */
+/** Sends a GraphQL document. Throws Unavailable if a retry may work, and exit 6 for everything else. */
 export function connect(env: Env, key: string): Request {
   const url = endpointOf(env);
   const say = (text: string): string => oneLine(text.replaceAll(key, '<key>'), 200);

@@ -23,7 +23,7 @@ export async function listForms({ disk, layout }: Context): Promise<{ templates:
   };
 }
 
-/** A form with the packages of this workspace filled in; exit 2 when there is none of that name. */
+/** A form with the packages of this workspace filled in. Exit 2 for an unknown name. */
 export async function readForm(context: Context, { name }: { name: string }): Promise<Form> {
   const { templates } = await listForms(context);
   if (!templates.includes(name))

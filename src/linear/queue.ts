@@ -8,7 +8,7 @@ const Pending = z.looseObject({
   /** `APP-7` and Linear's own id of the issue. */
   issue: z.string(),
   uuid: z.string(),
-  /** Of the comment: Linear refuses a second one. */
+  /** The id of the comment: Linear refuses a second one. */
   id: z.optional(z.string()),
   body: z.optional(z.string()),
   /** Linear's type of the state. */
@@ -16,7 +16,7 @@ const Pending = z.looseObject({
   at: z.optional(z.string()),
   tries: z.optional(z.number()),
 });
-/** What has to be sent to Linear. */
+/** A change to send to Linear. */
 export type Pending = z.infer<typeof Pending>;
 
 const Queue = z.looseObject({

@@ -31,7 +31,7 @@ export interface Synced {
   pulled: string[];
   /** Issues that were created in Linear, and comments and states that were sent, as `APP-7 comment`. */
   pushed: string[];
-  /** What still waits to be sent. */
+  /** Changes that still wait to be sent. */
   queued: number;
   failed: Failure[];
   /** Texts that were changed here and in Linear: Linear's won. */
@@ -40,10 +40,10 @@ export interface Synced {
 
 const MAX_PAGES = 40;
 
-/** LIN-03: gets the issues that are assigned to this person, and sends what waits. `dryRun` sends and writes nothing. */
+/** LIN-03: fetches the issues assigned to this person, and sends waiting changes. `dryRun` sends and writes nothing. */
 export async function syncIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
-  const pulled = await pull(context, request);
+  const pulled = await noteFailure(context, () => pull(context, request));
   const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
   return { ...pulled, ...pushed };
 }
@@ -51,7 +51,7 @@ export async function syncIssues(context: Context): Promise<Synced> {
 export async function pullIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
   return {
-    ...(await pull(context, request)),
+    ...(await noteFailure(context, () => pull(context, request))),
     pushed: [],
     queued: readQueue(context).pending.length,
     failed: [],
@@ -62,6 +62,23 @@ export async function pushIssues(context: Context): Promise<Synced> {
   const request = connect(context.world.env, await requireKey(context.world.env));
   const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
   return { pulled: [], conflicts: [], ...pushed };
+}
+
+/** `forge status` shows why Linear could not be read, until it can be (RFC-9060 §8.1). */
+async function noteFailure<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work();
+    const { error, pending } = readQueue(context);
+    if (error && pending.length + waiting(context).length === 0) setError(context, null);
+    return result;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'outside') setError(context, error.message);
+    throw error;
+  }
+}
+
+function setError(context: Context, error: string | null): void {
+  if (!context.disk.dryRun) changeQueue(context, (queue) => ({ ...queue, error }));
 }
 
 async function pull(context: Context, request: Request): Promise<Pick<Synced, 'pulled' | 'conflicts'>> {
@@ -117,7 +134,7 @@ async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Text of others: hidden characters, secrets and personal data are taken out before it is stored. */
+/** Text of others: hidden characters, secrets and personal data are removed before it is stored. */
 async function cleanRemote(remote: RemoteIssue): Promise<RemoteIssue> {
   if (!ID.test(remote.identifier) || remote.identifier.includes('..'))
     throw new ForgeError(
@@ -178,7 +195,7 @@ async function push(
   else {
     for (const issue of waiting(context))
       await attempt(issue.linear_id, () => create(context, request, issue));
-    // Read again: a new issue has given its id to what waits for it.
+    // Read again, because a new issue has given its id to waiting changes.
     for (const entry of readQueue(context).pending)
       await attempt(entry.issue, () => send(context, request, entry));
   }
@@ -187,7 +204,7 @@ async function push(
   return { pushed, queued: readQueue(context).pending.length + waiting(context).length, failed };
 }
 
-/** B-75: forge gives the UUID, so what an earlier attempt made is found, and nothing is made twice. */
+/** B-75: forge chooses the UUID, so a retry finds what an earlier attempt created and creates no duplicate. */
 async function once<T>(find: () => Promise<T | null>, make: () => Promise<T | null>): Promise<T | null> {
   const known = await find();
   if (known) return known;
@@ -216,7 +233,7 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
   const made = await cleanRemote(remote);
   const { issue: merged } = mergeRemote(issue, made, timestamp(context));
-  // What was written here stays: Linear shows the criteria inside its description.
+  // The local text stays: Linear shows the criteria inside its description.
   const { description, acceptance_criteria, state } = issue;
   renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state });
   return `${made.identifier} issue (was ${issue.linear_id})`;
@@ -285,11 +302,11 @@ async function sendState(request: Request, { uuid, type }: Pending): Promise<voi
   if (first) await request(UPDATE, { id: uuid, input: { stateId: first.id } });
 }
 
-/** What a session leaves for its issue in Linear. */
+/** A session's comment for its issue in Linear. */
 export interface SessionNote {
   issue: string;
   session: string;
-  /** What was done, oldest first. */
+  /** The completed work, oldest first. */
   done: readonly string[];
   next: string | null;
 }
@@ -320,7 +337,7 @@ export async function reportSession(
   return [{ issue: note.issue, sent: !readQueue(context).pending.some((entry) => entry.id === id) }];
 }
 
-/** Sends what waits, up to the first failure. */
+/** Sends waiting changes, up to the first failure. */
 async function flushQuietly(context: Context): Promise<void> {
   try {
     const key = await readKey(context.world.env);

@@ -9,9 +9,9 @@ import { RESOURCES, readRecord, TOOLS, type Watch, withEscapes } from './tools.j
 export interface Host {
   version: string;
   channel: Channel;
-  /** Aborted when a signal is to end this process. */
+  /** Aborted when a signal asks this process to end. */
   stop: AbortSignal;
-  /** Opens `.forge/` anew for each call. */
+  /** Opens `.forge/` again for each call. */
   open(): Forge;
   /** The inputs of the tools. Loaded when a client asks for tools, so that the greeting does not wait. */
   inputs(): Promise<{

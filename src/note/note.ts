@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { queueEvent } from '../events/outbox.js';
 import { type Identified, readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Observed, observerOf } from '../project/observe.js';
 import { type Context, madeBy, timestamp } from '../project/project.js';
@@ -32,7 +33,9 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   // Read before the note is stored: a failure after that would report that nothing was kept.
   const session = readRunning(context)?.id ?? null;
   const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at, ...madeBy(context) }]);
-  return { id: stored?.id ?? '', text, at, session, ...madeBy(context) };
+  const id = stored?.id ?? '';
+  queueEvent(context, 'learning', id, { kind: 'note', id, title: text }, session);
+  return { id, text, at, session, ...madeBy(context) };
 }
 
 /** Oldest first. */

@@ -40,7 +40,7 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
     .map((path) => shown(layout, path));
   // Before its first commit, .forge/ came from nobody else: the folder may have been made before the repository.
   const isCommitted = async (): Promise<boolean> =>
-    (await trackedFiles(git, [shownFrom(repository.root, configFile(layout))])).length > 0;
+    (await git(['ls-files', '--', shownFrom(repository.root, configFile(layout))])).stdout !== '';
   return foreign.length > 0 && (await isCommitted()) ? foreign : [];
 }
 

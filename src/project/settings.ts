@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SECTIONS } from '../commit/message.js';
 import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
-import { isBranchName, oneLine } from '../core/text.js';
+import { addressProblem, isBranchName, oneLine } from '../core/text.js';
 
 interface Setting<T> {
   schema: () => z.ZodMiniType<T>;
@@ -31,6 +31,23 @@ const pattern = checked((text) => {
   const problem = patternProblem(text);
   return problem && `cannot be matched: ${problem}`;
 });
+/** Its value is never shown: it may hold a password. */
+const address = (): z.ZodMiniType<string> =>
+  z.string().check(
+    z.superRefine((text, context) => {
+      const problem = addressProblem(text);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    }),
+  );
+/** What subjects and streams of NATS are called. */
+const subject = checked((text) =>
+  /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= 100
+    ? null
+    : 'is not a subject: letters, digits, "-", "_", and dots between them',
+);
+const stream = checked((text) =>
+  /^[A-Za-z0-9_-]{1,32}$/.test(text) ? null : 'is not a stream name: 1 to 32 letters, digits, "-" and "_"',
+);
 const branch = checked((name) => (name === '' || isBranchName(name) ? null : 'is not a branch name'));
 
 /** The tables of `.forge/config.toml`. templates/forge/config.toml explains every setting. */
@@ -64,6 +81,14 @@ const TABLES = {
   checkpoint: { verify: setting<string[]>([], () => z.array(z.string().check(z.minLength(1)))) },
   /** The key of the team that new issues go to; empty: the only one. */
   linear: { team: text('') },
+  events: {
+    /** Empty: off. NATS_URL goes before it. */
+    url: setting('', address),
+    prefix: setting('sx9.forge.memory', subject),
+    stream: setting('FORGE_MEMORY', stream),
+    /** How long a loop holds its task after its last sign of life. */
+    lease_seconds: whole(120, 5, 86_400),
+  },
   guard: {
     halt_on: choice('critical', ['critical', 'all']),
     rules: setting<Record<string, unknown>[]>([], () => z.array(z.looseObject({})).check(z.maxLength(500))),

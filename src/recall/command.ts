@@ -21,7 +21,7 @@ function highlighted(text: string, why: readonly string[], style: Style): string
   });
 }
 
-/** For an agent, what was found stands between two marks that nothing in it can know. */
+/** For an agent, results are put between two markers that their content cannot predict. */
 type Answer = Recalled & { boundary?: string };
 
 const recall: CommandSpec<Answer> = {

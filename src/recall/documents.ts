@@ -24,9 +24,9 @@ import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import type { Document, Group } from './engine.js';
 
-/** Commits that are searched. */
+/** The number of commits searched. */
 const MAX_COMMITS = 2000;
-/** Characters of a document that are searched. */
+/** The searched characters of a document. */
 const MAX_TEXT = 4000;
 
 const document = (source: string, id: string, text: string, rest: Partial<Document> = {}): Document => ({
@@ -41,7 +41,7 @@ export interface StoredGroup {
   stamp: string;
   isLoose: boolean;
   session: string | null;
-  /** All documents; or those after the ones that the index has. */
+  /** All documents, or those after the indexed ones. */
   read(known: KnownGroup | null): Promise<Change> | Change;
 }
 
@@ -52,13 +52,13 @@ export interface KnownGroup {
 
 export interface Change {
   documents: readonly Document[];
-  /** They follow those that are known. */
+  /** They follow the known documents. */
   isMore: boolean;
-  /** Records of the knowledge tier as JSON. Their state follows from all of them, so they are no documents. */
+  /** Records of the knowledge tier as JSON. Their state depends on all of them, so they are not documents. */
   records?: readonly { id: string; text: string }[];
   /** Ids of redacted records. */
   redacted?: readonly string[];
-  /** A person began a tier anew, so that older records do not count. */
+  /** A person reset a tier, so that older records do not count. */
   hasReset?: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function listStored(context: Context): Promise<StoredGroup[]> {
   return [...ledgerGroups(context), ...archiveGroups(context), ...commitGroups(context)];
 }
 
-/** A file of the ledger only grows. */
+/** A ledger file only grows. */
 function ledgerGroups(context: Context): StoredGroup[] {
   return listContainers(context).map(({ name, stamp }) => ({
     ...{ name, stamp, isLoose: name.startsWith('solo-'), session: sessionOf(name) },
@@ -79,7 +79,7 @@ function ledgerGroups(context: Context): StoredGroup[] {
   }));
 }
 
-/** A file holds records of one session; those that were put back or redacted are in files of their own. */
+/** A file has the records of one session. Restored or redacted ones are in separate files. */
 function sessionOf(name: string): string | null {
   const stored = name.slice(0, -'-12345678.jsonl'.length);
   return isStoredId(stored) ? sessionName(stored) : null;
@@ -222,7 +222,7 @@ export async function readLive(
       try {
         return await read();
       } catch (error) {
-        // The other sources are searched all the same.
+        // Still search the other sources.
         context.warnings.push(`${name}: ${(error as Error).message}`);
         return loose([]);
       }
@@ -273,7 +273,7 @@ const NO_WORDS = new Set(
   ),
 );
 
-/** The strings of a record, one a line, without digests. */
+/** The strings of a record, one per line, without digests. */
 function wordsOf(record: Partial<LedgerRecord> | object): string {
   const texts: string[] = [];
   const visit = (value: unknown): void => {

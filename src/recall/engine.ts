@@ -45,7 +45,7 @@ export interface Corpus {
   readonly size: number;
   /** Characters of all documents. */
   readonly length: number;
-  /** A loose document counts as a group of its own. */
+  /** A loose document counts as a separate group. */
   readonly groups: number;
   having(term: string): readonly Posting[];
   /** Characters of a group; null for loose documents and groups of another corpus. */
@@ -70,7 +70,7 @@ const RELATED = 0.3;
 /** A neighbor passes on half of its score, one place further half of that. A session passes on half of its own. */
 const NEIGHBORS = [0.5, 0.25];
 const SESSION = 0.5;
-/** Neighbors of the best hits only. */
+/** Only the best hits pass their score to neighbors. */
 const MAX_WITH_NEIGHBORS = 200;
 /** Kinds that people keep on purpose rank higher. */
 const KINDS: Readonly<Record<string, number>> = {
@@ -84,7 +84,7 @@ const HALF_LIFE = 90 * 86_400_000;
 export interface SearchOptions {
   limit: number;
   now: number;
-  /** Each can be switched off to compare. */
+  /** Each can be switched off for comparison. */
   related?: boolean;
   synonyms?: boolean;
   context?: boolean;
@@ -259,7 +259,7 @@ const inverseFrequency = (having: number, size: number): number =>
 const saturate = (count: number, relativeLength: number): number =>
   (count * (K1 + 1)) / (count + K1 * (1 - B + B * relativeLength));
 
-/** What a session says around a hit, and in all, is likely about the same subject. */
+/** The text around a hit, and its whole session, are likely about the same subject. */
 function addContext(
   corpus: Corpora,
   facts: Map<number, Facts>,
@@ -327,7 +327,7 @@ function matches(document: Document, wanted: Wanted, { words: said }: Query): st
   );
 }
 
-/** Everything of a document that a query can match. */
+/** The text of a document that a query can match. */
 export const textOf = ({ text, files = [] }: Document): string =>
   files.length === 0 ? text : [text, ...files].join('\n');
 

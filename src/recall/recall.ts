@@ -32,15 +32,15 @@ export interface Recalled {
   query: string;
   hits: RecallHit[];
   took_ms: number;
-  /** How many documents were searched. They are up to date. */
+  /** How many up-to-date documents were searched. */
   index: { records: number; fresh: boolean };
 }
 
 const DEFAULT_LIMIT = 10;
-/** Characters of a hit. */
+/** Maximum characters of a hit. */
 const MAX_SHOWN = 500;
 
-/** AGT-03: what memory has on a question, best first, without a model or a network. */
+/** AGT-03: the memory that matches a question, best first, without a model or a network. */
 export async function recall(context: Context, raw: RecallInput): Promise<Recalled> {
   const started = performance.now();
   const { query: given, limit = DEFAULT_LIMIT, tier, since } = checkInput(RecallInput, raw);
@@ -88,10 +88,10 @@ function readSince(text: string, now: Date): string {
   );
 }
 
-/** Numbers of groups in memory, above those of the index. */
+/** Group numbers in memory, above those of the index. */
 const IN_MEMORY = 2 ** 31;
 
-/** An index that turns out to be damaged is removed, and the next attempt builds it anew. */
+/** A damaged index is removed, and the next attempt rebuilds it. */
 async function searchAll(
   context: Context,
   find: (corpora: readonly Corpus[]) => Hit[],
@@ -112,7 +112,7 @@ async function searchAll(
 
 type Searched = { corpora: Corpus[]; close(): void };
 
-/** The index, and what is read for each query. Without an index everything is read into memory. */
+/** The index, plus documents read for each query. Without an index everything is read into memory. */
 async function readCorpora(context: Context): Promise<Searched> {
   const stored = await listStored(context);
   const index = await openIndex(context, stored);
@@ -142,6 +142,6 @@ async function readAll(context: Context, stored: readonly StoredGroup[]): Promis
   return { corpora: [corpus], close: () => {} };
 }
 
-/** Ids of the records that do not count since a person began the tier anew. */
+/** Ids of the records that do not count because a person reset the tier. */
 const beforeReset = (memory: Memory, tier: Tier): Set<string> =>
   new Set([...memory.graph.ancestorsOf(memory.resets(tier))].map((id) => id.slice(0, ID_LENGTH)));

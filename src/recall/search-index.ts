@@ -19,13 +19,13 @@ import {
 } from './engine.js';
 import { termsOf } from './terms.js';
 
-/** Of the tables, and of the rules that make terms. */
+/** The version of the tables and of the term rules. */
 const VERSION = 1;
-/** Documents that one call of the library writes. */
+/** The number of documents per call of the library. */
 const BATCH = 2000;
-/** Share of removed documents at which the file is built anew: the index of words still has theirs. */
+/** The share of removed documents at which the file is rebuilt, because the word index still has their words. */
 const MAX_REMOVED = 0.3;
-/** Milliseconds to wait for another process that writes. */
+/** Milliseconds to wait for another writing process. */
 const PATIENCE = 2000;
 
 const SCHEMA = `
@@ -52,9 +52,9 @@ interface GroupRow {
 }
 
 /**
- * The index of the stored groups, brought up to date. Null where there can be none: libsql is not installed, the disk is
- * read-only, or a person began a tier anew, so that what counts follows from the whole ledger. The file can be deleted at
- * any time. A stamp in the git dir says which file is forge's own and whole: it is missing while somebody writes.
+ * The up-to-date index of the stored groups. Null if there can be none: libsql is not installed, the disk is
+ * read-only, or a person reset a tier, so that the valid records depend on the whole ledger. The file can be deleted at
+ * any time. A stamp in the git dir shows which file is forge's own and complete: it is missing during a write.
  */
 export async function openIndex(
   context: Context,
@@ -75,7 +75,7 @@ export async function openIndex(
   }
 }
 
-/** Null when there is no index, or none that can be used. */
+/** Null if there is no usable index. */
 async function openOwn(
   library: typeof Database,
   context: Context,
@@ -84,7 +84,7 @@ async function openOwn(
   const { layout } = context;
   const path = recallFile(layout);
   for (let waited = 0; !isOwn(context); waited += 20) {
-    // Another process may be about to finish. A file that came with a clone is never opened.
+    // Another process may be about to finish. A file from a clone is never opened.
     if (identity(path) === null || waited >= PATIENCE) return null;
     await setTimeout(20);
   }
@@ -100,7 +100,7 @@ async function openOwn(
   }
 }
 
-/** Builds a file of its own, which then takes the place of any other. */
+/** Builds a new file, which then replaces any other. */
 async function build(
   library: typeof Database,
   context: Context,
@@ -109,7 +109,7 @@ async function build(
   const path = recallFile(context.layout);
   makeFolder(dirname(path));
   const draft = join(dirname(path), `.recall.db.${makeToken(12)}.tmp`);
-  // A killed builder leaves its draft.
+  // A killed builder leaves its temporary file.
   for (const name of listFolder(dirname(path)))
     if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
   try {
@@ -141,10 +141,10 @@ function identity(path: string): string | null {
   return stat?.isFile() ? `${stat.dev}:${stat.ino}` : null;
 }
 
-/** The next query builds the index anew. */
+/** The next query rebuilds the index. */
 export const forgetIndex = ({ layout }: Context): void => removeQuietly(recallFile(layout));
 
-/** Damage, or a disk that takes no writes. */
+/** Damage, or a disk that refuses writes. */
 export const isDatabaseError = (error: unknown): boolean => {
   const { code, kind, message } = (error ?? {}) as { code?: unknown; kind?: unknown; message?: unknown };
   // libsql has no code for a file that it cannot open.
@@ -160,7 +160,7 @@ export class SearchIndex implements Corpus {
   groups = 0;
 
   constructor(private readonly db: Database.Database) {
-    // Nothing here must outlive a power failure: what is damaged is built anew.
+    // Durability is not needed, because a damaged file is rebuilt.
     db.exec(
       `PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;`,
     );
@@ -186,7 +186,7 @@ export class SearchIndex implements Corpus {
     return this.fact('removed') > MAX_REMOVED * this.size;
   }
 
-  /** Writes what changed. True when something did. `beforeWrite` runs once, before the first change. */
+  /** Writes the changes. True if there were any. `beforeWrite` runs once, before the first change. */
   async update(
     context: Context,
     stored: readonly StoredGroup[],

@@ -1,8 +1,8 @@
 import { termsOf } from './terms.js';
 
 /**
- * Words of software work that people use for one another. A query finds the others of a group with half the weight
- * (docs/recall.md). Groups are small and plain on purpose: what a project calls things by itself is learned from its
+ * Words of software work that people use interchangeably. A query finds the others of a group with half the weight
+ * (docs/recall.md). Groups are deliberately small and plain: a project's own terms are learned from its
  * records.
  */
 const GROUPS = `

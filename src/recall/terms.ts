@@ -57,7 +57,7 @@ function termOf(part: string): string | null {
   return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
 }
 
-/** By term, the first word of a text that has it, as it is written there. */
+/** By term, the first word of a text that has it, as written there. */
 export function wordsByTerm(text: string): Map<string, string> {
   const words = new Map<string, string>();
   for (const word of text.match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [])
@@ -67,9 +67,9 @@ export function wordsByTerm(text: string): Map<string, string> {
 
 export interface Query {
   terms: string[];
-  /** How the query writes its terms. */
+  /** The query's spelling of its terms. */
   words: ReadonlyMap<string, string>;
-  /** Quoted: the text must contain them as they are, apart from case and white space. */
+  /** Quoted: the text must contain these phrases, ignoring case and white space. */
   phrases: string[];
   /** A kind of document, such as `note` or `commit`. */
   tier: string | null;

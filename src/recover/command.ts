@@ -30,7 +30,7 @@ const WORDS = {
 
 const MARKS = { passed: ['good', '✓'], failed: ['bad', '✗'], not_run: ['warn', '?'] } as const;
 
-/** What was run, the table that decides, and the sizes, which only inform. */
+/** The commands that ran, the table that decides, and the sizes, which are only informational. */
 export function renderPlan(plan: RecoveryPlan, style: Style): string {
   const { checkpoint, checks, decision, rules } = plan;
   const ran = checks.map(({ name, state, why }) => {
@@ -178,7 +178,7 @@ async function confirmed(call: Call, question: string, hint: string): Promise<vo
   throw refused('recover.unconfirmed', 'Cancelled: this needs confirmation (--yes).', { hint });
 }
 
-/** An alert is an answer that stops the caller, except where only the plan was asked for. */
+/** An alert fails the command, unless only the plan was requested. */
 const isAlert = (answer: RecoverAnswer): boolean =>
   'decision' in answer && answer.decision === 'alert' && 'next' in answer;
 

@@ -35,8 +35,8 @@ import { type Context, hasRecovery } from '../project/project.js';
 import { type Place, requirePlace } from './plan.js';
 
 /**
- * A rollback, or its undoing, that has begun. All that it takes away is in `backup` by then. Once this is written, the rest
- * is done, whatever happens: HEAD moves, then files, then the index, then the record.
+ * The intent of a rollback or an undo. Everything that it removes is already in `backup`. After this is written, the rest
+ * is always completed: HEAD moves, then files, then the index, then the record.
  */
 const Intent = z.looseObject({
   schema_version: z.string(),
@@ -44,20 +44,20 @@ const Intent = z.looseObject({
   /** HEAD before and after. */
   head: z.string(),
   commit: z.string(),
-  /** What the files become. */
+  /** The target tree of the files. */
   tree: z.string(),
   backup: z.string(),
-  /** The backup whose files and index come back byte for byte. */
+  /** The backup whose files and index are restored byte for byte. */
   kept: z.nullable(z.string()),
-  /** Features that may pass afterwards; null for all. */
+  /** Features that may keep passing. Null for all. */
   vouched: z.nullable(z.array(z.string())),
-  /** What the audit ledger gets. */
+  /** The fields of the audit record. */
   record: z.record(z.string(), z.unknown()),
 });
 type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
-/** One recovery at a time: exit 3 while another process is at one, unless it is gone. A dry run takes no claim. */
+/** One recovery at a time: exit 3 while another live process runs one. A dry run takes no claim. */
 export async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
   const { world, layout, disk } = context;
   const { repository, git } = requirePlace(context);
@@ -76,12 +76,12 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   } catch (error) {
     throw plainly(error, 'nothing was changed; settle that, then: forge recover --plan');
   } finally {
-    // On a full disk there may be no lock for it.
+    // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
 }
 
-/** An error of the system, in one line. */
+/** A system error in one line. */
 function plainly(error: unknown, hint: string): unknown {
   const code = error instanceof ForgeError ? undefined : systemCode(error);
   if (code === undefined) return error;
@@ -90,7 +90,7 @@ function plainly(error: unknown, hint: string): unknown {
   return new ForgeError(kind, name, message, { ...details, hint });
 }
 
-/** Its name is the time; the word after it begins with the milliseconds, so that names sort, and is random. */
+/** The name is the time. A suffix of the milliseconds and random digits keeps names sorted and unique. */
 export function nameBackup({ world }: Context): string {
   const [seconds = '', rest = ''] = world.now().toISOString().replace(/[-:]/g, '').split('.');
   return backupRef(`${seconds}Z-${rest.slice(0, 3)}${makeToken(6)}`);
@@ -102,7 +102,7 @@ export const noteOf = ({ repository }: Place, why: string): Record<string, unkno
   worktree: repository.gitDir,
 });
 
-/** B-39: git at rest, with a name for the commit, and no cycle in progress; exit 3 otherwise. */
+/** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */
 export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
   requireNoCycle(context);
   const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
@@ -129,7 +129,7 @@ export async function requirePossible(
   const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
   const source = index === undefined ? {} : { source: ['--cached'], env: { GIT_INDEX_FILE: index } };
   const filtered = await findFiltered(git, paths, source);
-  // Without its filter git would write a pointer, or encrypted bytes, where a file was.
+  // Without its filter git would write a pointer, or encrypted bytes, instead of the file.
   if (filtered)
     throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
       hint: filtered.hint,
@@ -138,7 +138,7 @@ export async function requirePossible(
   await requireObjects(bench, objects, commit);
 }
 
-/** Backs up what the move changes, notes that it has begun, and does it. */
+/** Backs up what the move changes, writes the intent, and moves. */
 export async function makeMove(
   context: Context,
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
@@ -164,7 +164,7 @@ export async function makeMove(
     );
 }
 
-/** Exit 3 when HEAD is not where it was; then nothing was changed. */
+/** Exit 3 if HEAD was moved meanwhile. Nothing was changed then. */
 async function finishMove(
   context: Context,
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
@@ -193,7 +193,7 @@ async function finishMove(
   disk.remove(recoverFile(layout));
 }
 
-/** Once HEAD has moved there is one way out, and it leads on. */
+/** After HEAD has moved, the move can only be completed. */
 function cutOff(error: unknown, { op, backup }: Intent): unknown {
   const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
   if (error instanceof ForgeError)
@@ -201,7 +201,7 @@ function cutOff(error: unknown, { op, backup }: Intent): unknown {
   return plainly(error, hint);
 }
 
-/** False when HEAD is neither where it was nor past where it is to be. */
+/** False if HEAD is neither at the start nor at or past the target. */
 async function moveHead({ git }: Place, { head, commit, record }: Intent): Promise<boolean> {
   const now = (await must(git, ['rev-parse', '--verify', 'HEAD^{commit}'])).trim();
   if (now !== head || commit === head) return now === commit || (await isAncestor(git, commit, now)) === true;
@@ -209,7 +209,7 @@ async function moveHead({ git }: Place, { head, commit, record }: Intent): Promi
   return (await git(['update-ref', '-m', reason, 'HEAD', commit, head])).code === 0;
 }
 
-/** What only work that is gone has shown is in progress again; what was so for that reason is as it was. */
+/** Features that only removed work proved are in progress again. A redo restores their status. */
 function settleFeatures(context: Context, { vouched }: Intent, features: readonly Feature[]): void {
   const back = new Map(features.map((feature) => [JSON.stringify(asUnproved(feature)), feature]));
   updateFeatures(context, (before) => {
@@ -220,7 +220,7 @@ function settleFeatures(context: Context, { vouched }: Intent, features: readonl
   });
 }
 
-/** Once, however often it is completed. */
+/** Recorded only once, even if the move is completed repeatedly. */
 function recordMove(context: Context, { record }: Intent): void {
   const isKnown = readRecords(context, 'audit').some(
     ({ record: { kind, move } }) => kind === 'recovery' && move === record.move,
@@ -231,7 +231,7 @@ function recordMove(context: Context, { record }: Intent): void {
 /** The reason of an automatic backup after an interrupted move. */
 export const HALF_WAY = 'half_way';
 
-/** Completes what was interrupted. What is on the disk by then, and may be somebody's new work, is in a backup first. */
+/** Completes an interrupted move. Files on disk may be new work by now, so they are backed up first. */
 export async function finishRecovery(context: Context): Promise<void> {
   const { disk, layout } = context;
   if (disk.dryRun || !hasRecovery(context) || readHalt(disk) !== null) return;
@@ -240,7 +240,7 @@ export async function finishRecovery(context: Context): Promise<void> {
   await requireRest(context, place);
   await installGuard(context);
   await atBench(context, async (bench) => {
-    // What was ignored before it began still is nobody's work.
+    // Files that were ignored before the move are not new work.
     const kept = intent.kept === null ? null : await readNote(place.git, intent.kept);
     const move = await planMove(bench, intent.tree, toBytes(place.folder), {
       beside: [intent.backup],
@@ -258,7 +258,7 @@ export async function finishRecovery(context: Context): Promise<void> {
   });
 }
 
-/** The same where somebody only starts to work: what hinders it is a warning. */
+/** The same when a session starts: a failure is only a warning. */
 export async function tryFinishRecovery(context: Context): Promise<void> {
   try {
     await finishRecovery(context);

@@ -30,7 +30,7 @@ import {
   type Rule,
 } from './rules.js';
 
-/** A state to come back to, as far as recovery is concerned. */
+/** A state to return to, for recovery. */
 export interface Target {
   tag: string;
   commit: string;
@@ -38,13 +38,13 @@ export interface Target {
   features_passing: string[];
 }
 
-/** What there is to decide, and what the rules say. */
+/** The situation and the decision of the rules. */
 export interface RecoveryPlan {
   checkpoint: Target | null;
-  /** The commit that was looked at. */
+  /** The examined commit. */
   head: string | null;
   divergence: Divergence;
-  /** What the checkpoint proved, as it is now. */
+  /** The current results of what the checkpoint proved. */
   checks: ProvedCheck[];
   decision: Decision;
   rules: Rule[];
@@ -70,8 +70,8 @@ export function requirePlace({ repository, git, layout }: Context): Place {
 }
 
 /**
- * GIT-06: the last checkpoint (or `to`), what lies between, what its commands and features show now, and what follows. forge
- * writes nothing. Nothing is run where the decision does not depend on it.
+ * GIT-06: the last checkpoint (or `to`), the changes since, the current results of its checks, and the decision.
+ * forge writes nothing, and runs only commands that affect the decision.
  */
 export async function planRecovery(
   context: Context,
@@ -103,7 +103,7 @@ export async function planRecovery(
   };
 }
 
-/** With what is known of a broken feature at HEAD. */
+/** Adds what is known about a broken feature at HEAD. */
 async function runChecks(
   context: Context,
   manifest: Manifest,
@@ -127,7 +127,7 @@ interface Verification {
   runs?: { feature: string; status: string }[];
 }
 
-/** The commit at which its tests passed last. A run that changed no status is remembered in the evaluation tier alone. */
+/** The commit at which its tests last passed. Only the evaluation tier records a run that changed no status. */
 function lastPassed(context: Context, { id, verified_commit = null }: Feature): string | null {
   const passed = readRecords(context, 'evaluation').findLast(
     ({ record: { kind, runs } }) =>
@@ -144,7 +144,7 @@ export const targetOf = ({ tag, commit, timestamp, features_passing }: Manifest)
   features_passing,
 });
 
-/** One that cannot be relied on is no target, and a newer one that cannot be is no reason to take an older one in silence. */
+/** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */
 export async function chooseTarget(
   context: Context,
   to: string | undefined,
@@ -162,24 +162,24 @@ export async function chooseTarget(
 const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
   `${tag} is ${state === 'ok' && manifest?.can_rollback_to === false ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
 
-/** What git took from the working tree comes back by itself, and is no damage. */
+/** Records that git removed from the working tree are restored automatically and are not damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   if (readHalt(context.disk)) return 'halted';
   return (await verifyReadOnly(context)).state === 'corrupted' ? 'corrupted' : 'intact';
 }
 
-/** What git knows of the divergence; the rest only forge knows. */
+/** Git's part of the divergence. The rest only forge knows. */
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isCutOff: boolean;
   isHeadSame: boolean;
   /** Files that cannot be compared. */
   filtered: Filtered | null;
-  /** Absolute paths of files of the checkpoint that are not on the disk. */
+  /** Absolute paths of files of the checkpoint that are not on disk. */
   gone: ReadonlySet<string>;
 }
 
-/** Reads side by side; writes nothing. */
+/** Reads concurrently. Writes nothing. */
 async function measureDivergence(
   { repository, git: unsafe, folder }: Place,
   commit: string | null,

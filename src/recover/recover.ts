@@ -26,25 +26,25 @@ import { lacksCheckpoint } from './rules.js';
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
 
 export interface AgreedWatch extends CheckpointWatch {
-  /** Asked once the plan is known; false, or an error, does nothing. Without it everything is agreed to. */
+  /** Called with the plan. If it returns false or throws, nothing is done. Without it every plan is confirmed. */
   confirm?(plan: RecoveryPlan): Promise<boolean>;
 }
 
-/** A plan, and what was done about it. */
+/** A plan and its result. */
 export interface Recovered extends RecoveryPlan {
-  /** With a rollback: where everything is that it changed, and the commit that restores the checkpoint. */
+  /** For a rollback: the backup of everything that it changed, and the commit that restores the checkpoint. */
   backup_ref?: string | null;
   commit?: string | null;
-  /** The audit record of a decision to go on. */
+  /** The audit record of a decision to continue. */
   audit?: RecordRef;
-  /** What is to be done now. */
+  /** The next step. */
   next: string[];
 }
 
-/** A builder may be told to go on; to move the work is a supervisor's. */
+/** A builder may continue, but only a supervisor may roll back. */
 export const RESERVED = 'the state that work goes on from';
 
-/** GIT-06: finds out what broke, then goes on or rolls back. What it cannot know it leaves to a human, and does nothing. */
+/** GIT-06: finds out what broke, then continues or rolls back. It leaves unknowns to a human, and changes nothing then. */
 export async function recover(
   context: Context,
   raw: z.input<typeof RecoverInput> = {},
@@ -69,7 +69,7 @@ export async function recover(
     ...(input.to ? ['--to', input.to] : []),
     ...(input.rollback ? ['--rollback'] : []),
   ].join(' ');
-  // Going on changes nothing, so nobody has to agree.
+  // Continuing changes nothing, so it needs no confirmation.
   if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
     throw refused(
       'recover.unconfirmed',
@@ -95,7 +95,7 @@ const rolledBack = (plan: RecoveryPlan, done: Pick<Recovered, 'backup_ref' | 'co
   ],
 });
 
-/** What a human has to settle before anything can be decided. */
+/** The problems that a human must settle before a decision. */
 function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
   const untested = checks.filter(({ state }) => state === 'not_run');
   const broken = new Set(rules.flatMap(({ rule, holds }) => (holds ? [] : [rule])));
@@ -123,7 +123,7 @@ const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
   ];
 };
 
-/** A checkpoint in a folder of its own. */
+/** A checkpoint in a separate folder. */
 export interface InspectedCheckpoint {
   checkpoint: Target;
   /** Null in a dry run. */

@@ -17,15 +17,15 @@ import { readRunning } from '../session/running.js';
 import { atBench, HALF_WAY, makeMove, nameBackup, noteOf, requirePossible, requireRest } from './move.js';
 import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan.js';
 
-/** What a rollback did. */
+/** The result of a rollback. */
 interface RolledBack {
-  /** Where everything is that it changed; null when there was nothing to change. */
+  /** The backup of everything that it changed. Null if there was nothing to change. */
   backup_ref: string | null;
-  /** The commit that restores the checkpoint; null when HEAD was it already. */
+  /** The commit that restores the checkpoint. Null if HEAD already had it. */
   commit: string | null;
 }
 
-/** The checkpoint's tree outside `.forge/`, as a commit on HEAD and on the disk. */
+/** Restores the checkpoint's tree outside `.forge/`, as a commit on HEAD and on disk. */
 export async function rollBack(context: Context, plan: RecoveryPlan): Promise<RolledBack> {
   const place = requirePlace(context);
   await requireRest(context, place);
@@ -72,7 +72,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
   });
 }
 
-/** What the audit ledger keeps of a decision. */
+/** The audit record of a decision. */
 export const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unknown> => ({
   checkpoint: checkpoint?.tag ?? null,
   ...(checkpoint ? { checkpoint_commit: checkpoint.commit } : {}),
@@ -105,7 +105,7 @@ function describe(context: Context, { checkpoint, divergence, checks }: Recovery
   };
 }
 
-/** A commit on HEAD with the files of another commit, and `.forge/` as HEAD has it. HEAD itself where nothing differs. */
+/** A commit on HEAD with the files of another commit and HEAD's `.forge/`. HEAD itself if nothing differs. */
 async function commitRestored(
   context: Context,
   bench: Bench,
@@ -142,7 +142,7 @@ export interface BackupList {
   backups: (Backup & { why: string; here: boolean })[];
 }
 
-/** Every state that forge kept in this repository, newest first. */
+/** All backups in this repository, newest first. */
 export async function listRecoveries(context: Context): Promise<BackupList> {
   const { git, repository } = requirePlace(context);
   const backups = await listBackups(git);
@@ -156,11 +156,11 @@ export async function listRecoveries(context: Context): Promise<BackupList> {
   };
 }
 
-/** A backup that is to come back. */
+/** A backup to restore. */
 export interface Found {
   backup: Backup;
   note: BackupNote;
-  /** Somebody named it. */
+  /** The user named it. */
   isNamed: boolean;
 }
 
@@ -194,15 +194,15 @@ export async function findBackup({ git, repository }: Place, name: string | unde
 
 /** The result of an undo. */
 export interface Undone {
-  /** The backup whose state is back. */
+  /** The restored backup. */
   undone: string;
   /** The command it was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
   action: string;
-  /** Where that is which stood until now; null in a dry run. */
+  /** The backup of the state before the undo. Null in a dry run. */
   ref: string | null;
-  /** What takes this back. */
+  /** The command that reverts this. */
   redo: string;
-  /** The commit that takes the rollback's back; null without one, or when HEAD had that tree already. */
+  /** The commit that reverts the rollback's. Null without one, or if HEAD already had that tree. */
   commit: string | null;
   /** How many files were written or removed. */
   files: number;
@@ -211,8 +211,8 @@ export interface Undone {
 }
 
 /**
- * Files and index as they were before a rollback, byte for byte; history only grows. Without a name it is refused once work
- * was done since. All that stands until now is in a backup of its own first.
+ * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
+ * work was done since. The current state is saved to a separate backup first.
  */
 export async function undoRollback(context: Context, found: Found): Promise<Undone> {
   const place = requirePlace(context);
@@ -246,7 +246,7 @@ export async function undoRollback(context: Context, found: Found): Promise<Undo
       why: 'forge undo was run.',
     });
     const ref = nameBackup(context);
-    // The features that the rollback vouched for: doing it again unproves the same ones.
+    // The features that the rollback vouched for: a redo unproves the same ones.
     const vouched = note.vouched as string[] | undefined;
     const isRedo = note.isRolledBack === true;
     const features = isRedo && vouched ? unproved(listFeatures(context).features, new Set(vouched)) : [];
@@ -282,7 +282,7 @@ const newerWork = (ref: string): Error =>
     hint: `forge undo ${ref.slice(backupRef('').length)}   # keeps the newer work in a backup of its own first`,
   });
 
-/** Whether files, index or history outside `.forge/` are other than the rollback left them. */
+/** Whether files, index or history outside `.forge/` changed since the rollback. */
 async function hasNewerWork(
   bench: Bench,
   { found, head, move }: { found: Found; head: string; move: Move },

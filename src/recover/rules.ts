@@ -1,9 +1,9 @@
 import type { ProvedCheck } from '../checkpoint/run.js';
 
-/** How HEAD stands to the commit of a checkpoint. `missing`: the commit is not here. `unborn`: HEAD has no commit. */
+/** The relation of HEAD to a checkpoint's commit. `missing`: the commit is not here. `unborn`: HEAD has no commit. */
 export type Relation = 'descendant' | 'behind' | 'diverged' | 'unrelated' | 'missing' | 'unborn';
 
-/** What lies between a checkpoint and the working tree, outside `.forge/`. Sizes inform and decide nothing. */
+/** The differences between a checkpoint and the working tree, outside `.forge/`. Sizes are informational. */
 export interface Divergence {
   /** Commits on this branch since. Merged ones, merges and commits of `.forge/` alone are not counted. */
   commits: number;
@@ -11,11 +11,11 @@ export interface Divergence {
   behind: number;
   /** Tracked files that differ. */
   files: number;
-  /** Lines; null where git lacks a file of the checkpoint, as in a partial clone. */
+  /** Lines. Null if git lacks a file of the checkpoint, as in a partial clone. */
   insertions: number | null;
   deletions: number | null;
   untracked: number;
-  /** Files that are not as HEAD has them, untracked ones included. */
+  /** Files that differ from HEAD, including untracked ones. */
   uncommitted: number;
   /** Features that the checkpoint proved and whose tests fail now. */
   features_lost: string[];
@@ -31,21 +31,21 @@ export type Decision = 'continue' | 'rollback' | 'alert';
 export interface Rule {
   rule: string;
   value: string | number;
-  /** What holds: at most this number, or exactly this word. */
+  /** The limit: at most this number, or exactly this word. */
   limit: string | number;
   holds: boolean;
-  /** What follows if it does not hold. */
+  /** The decision if it does not hold. */
   otherwise: Exclude<Decision, 'continue'>;
 }
 
 export interface Facts {
   divergence: Divergence;
-  /** `ok`, or why there is none to go back to. */
+  /** `ok`, or why there is no checkpoint to return to. */
   checkpoint: string;
   isShallow: boolean;
-  /** Empty where nothing could be run. */
+  /** Empty if nothing could be run. */
   checks: readonly ProvedCheck[];
-  /** HEAD has the checkpoint's files, so whatever broke is not committed. */
+  /** HEAD has the checkpoint's files, so the breakage is not committed. */
   isHeadSame: boolean;
 }
 
@@ -65,7 +65,7 @@ const atMost = (rule: string, value: number, limit: number, otherwise: Rule['oth
   otherwise,
 });
 
-/** What has to be known before anything is run. */
+/** Conditions that must be known before anything is run. */
 export function judgePlace({
   divergence,
   checkpoint,
@@ -82,7 +82,7 @@ export function judgePlace({
   ];
 }
 
-/** GIT-06: what broke decides. One broken check that only uncommitted work can have broken is fixed, not rolled back. */
+/** GIT-06: decides by what broke. A single check that only uncommitted work can have broken is fixed, not rolled back. */
 export function judgeDivergence(facts: Facts): Rule[] {
   const place = judgePlace(facts);
   if (place.some(({ holds }) => !holds)) return place;
@@ -97,12 +97,12 @@ export function judgeDivergence(facts: Facts): Rule[] {
     atMost('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0, 'alert'),
     atMost('failing', failed.length, isFixable ? 1 : 0, 'rollback'),
   ];
-  // The same files passed then: the reason is outside git, and no rollback removes it.
+  // The same files passed then, so the cause is outside git and a rollback cannot remove it.
   if (failed.length > 0 && files + untracked === 0) rules.push(word('changes', 'none', 'some'));
   return rules;
 }
 
-/** A person wants to go back although nothing is broken. What is not known still needs a look first. */
+/** A person wants to roll back although nothing is broken. Unknowns still have to be settled first. */
 export const ASKED: Rule = {
   rule: 'asked_for',
   value: 'rollback',
@@ -111,14 +111,14 @@ export const ASKED: Rule = {
   otherwise: 'rollback',
 };
 
-/** The value of the row `checkpoint` where none was ever made. */
+/** The value of the row `checkpoint` if there was never one. */
 export const NEVER = 'none';
 
-/** Then there is nothing to judge by and nothing to go back to. */
+/** Without a checkpoint there is nothing to compare with and nothing to return to. */
 export const lacksCheckpoint = (rules: readonly Rule[]): boolean =>
   rules.some(({ rule, value }) => rule === 'checkpoint' && value === NEVER);
 
-/** What is not known is for a human; what is known decides. */
+/** Unknowns are left to a human. Known failures decide. */
 export function decide(rules: readonly Rule[]): Decision {
   const broken = rules.filter(({ holds }) => !holds);
   if (broken.some(({ otherwise }) => otherwise === 'alert')) return 'alert';

@@ -32,7 +32,7 @@ import {
 } from './rules.js';
 import { ownSessions } from './running.js';
 
-/** Years of sessions are not read to know the last one. */
+/** Finding the last session must not read years of sessions. */
 const RECENT = 4;
 /** How far back `--resume latest` looks. */
 const RESUMABLE = 100;
@@ -46,8 +46,8 @@ export const archivedIds = ({ disk, layout }: Context): string[] =>
     .filter(isStoredId);
 
 /**
- * Archived sessions by counter, oldest first; with `newest`, that many of the last: those with the latest dates, and, as
- * the clock may have been set back, those that were given out here last.
+ * Archived sessions by counter, oldest first. With `newest`, that many of the last: those with the latest dates, and, as
+ * the clock may have been set back, those that were last issued here.
  */
 export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
   const ids = archivedIds(context);
@@ -60,7 +60,7 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
     .slice(-newest);
 }
 
-/** The latest ones, read once by a command: enough to know the last session and the counter. */
+/** The latest ones, cached for one command: enough to know the last session and the counter. */
 export function recentArchives(context: Context): readonly ArchivedSession[] {
   context.recent ??= readArchives(context, RECENT);
   return context.recent;
@@ -70,8 +70,8 @@ const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>
   disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
 
 /**
- * Stores a finished session as one file (SES-14). One that is there already stays: the archiving was interrupted after it.
- * Working memory of an interrupted session stays here as well: only that copy can be resumed as a whole (SES-13).
+ * Stores a finished session as one file (SES-14). An existing one is kept: archiving was interrupted after it.
+ * Working memory of an interrupted session is also kept here: only that copy can be resumed as a whole (SES-13).
  */
 export function writeArchive(context: Context, session: ArchivedSession): void {
   const { disk, layout } = context;
@@ -84,7 +84,7 @@ export function writeArchive(context: Context, session: ArchivedSession): void {
   delete context.recent;
 }
 
-/** Back to "no session", once the archive is written. The record goes last: it says which session the rest belongs to. */
+/** Clears the session after the archive is written. The record is removed last, because it names the owner of the rest. */
 export function clearShortTerm({ disk, layout }: Context): void {
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
@@ -142,11 +142,11 @@ export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(fo
 
 export const progressIn = ({ progress = [] }: ArchivedSession): string => progress.join('\n');
 
-/** The working memory that an interrupted session left in this worktree; empty when there is none. */
+/** The working memory of an interrupted session in this worktree. Empty without one. */
 export const readLeftKfr = ({ disk, layout }: Context, id: string): Kfr =>
   disk.readDocument(KFR, leftKfrFile(layout, id), NO_KFR).value;
 
-/** What `startProgress` writes by itself; a file with no more than that holds no work. */
+/** The lines that `startProgress` writes. A file with only these holds no work. */
 const START_LINES = 2;
 
 export function holdsWork(progress: string): boolean {
@@ -154,7 +154,7 @@ export function holdsWork(progress: string): boolean {
   return date !== null && (lines.length > START_LINES || next !== undefined);
 }
 
-/** The files of the running session, as its archive has them. */
+/** The files of the running session, in the form of its archive. */
 export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
   const { disk, layout } = context;
   const text = readProgressText(context);
@@ -169,7 +169,7 @@ export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 
 
 const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
 
-/** Whether a session leaves something that is worth an archive: a line of progress, or working memory. */
+/** Whether a session has content worth archiving: a line of progress, or working memory. */
 export const isWorth = (context: Context): boolean =>
   holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
 
@@ -185,7 +185,7 @@ export function forgetEmpty(context: Context, running: RunningSession): void {
   if (focus.started_at !== running.started_at) disk.replace(focusFile(layout), encodeDocument(focus));
 }
 
-/** Archives a session that was left behind as `interrupted`; nothing of it is lost (SES-07). Caller holds the lock. */
+/** Archives an abandoned session as `interrupted`. Nothing is lost (SES-07). The caller holds the lock. */
 export function archiveInterrupted(context: Context, running: RunningSession): ArchivedSession {
   const session = toArchive(running, {
     status: 'interrupted',
@@ -199,8 +199,8 @@ export function archiveInterrupted(context: Context, running: RunningSession): A
 }
 
 /**
- * Progress without a session record of this clone: a start was cut before the record was written, or somebody removed it.
- * When it holds work, it is archived under the id given; its open questions can only be taken along. Caller holds the lock.
+ * Progress without a session record of this clone: a start was interrupted before the record, or somebody removed it.
+ * If it holds work, it is archived under the given id. Its open questions can only be carried over. Caller holds the lock.
  */
 export function archiveLeft(
   context: Context,
@@ -236,7 +236,7 @@ export function archiveLeft(
   return session;
 }
 
-/** Working memory of an interrupted session of this worktree has questions open, and no session took them along. */
+/** An interrupted session of this worktree has open questions that no later session carried over. */
 export function refuseToForget(context: Context): void {
   const { disk, layout } = context;
   const known = new Set(archivedIds(context));
@@ -256,6 +256,6 @@ export function refuseToForget(context: Context): void {
   }
 }
 
-/** Its working memory went on in another session, or was settled. */
+/** Its working memory was carried over to another session, or settled. */
 export const forgetLeftKfr = ({ disk, layout }: Context, id: string): void =>
   disk.remove(leftKfrFile(layout, id));

@@ -6,7 +6,7 @@ export interface BriefingSection {
   title: string;
   /** Each is one line, or an indented group of lines that stays together. */
   items: string[];
-  /** Shows all of it. */
+  /** The command that shows all items. */
   command: string;
   /** 1 is cut last. 0 is never cut. */
   priority: number;
@@ -18,7 +18,7 @@ export interface BriefingSection {
 /** The evidence: forge's own, an agent's notes, an unapproved statement, or a person's approval on this machine. */
 export type Source = 'proven' | 'learned' | 'asserted' | 'authoritative';
 
-/** What stands before all else, outside of the data, and is never cut: working memory (KFR-04, SES-03). */
+/** Text before everything else, outside the data, that is never cut: working memory (KFR-04, SES-03). */
 export interface Lead {
   text: string;
   items: string[];
@@ -39,17 +39,17 @@ export interface Briefing {
 
 type BriefingStyle = 'text' | 'markdown';
 
-/** Below this budget (tokens) what was cut is counted, not listed: the list alone would take half of it. */
+/** Below this budget (tokens) omissions are counted, not listed: the list alone would take half of it. */
 const LISTED_FROM = 200;
 
 /** Below this budget (tokens) the workflow is left out: it takes about 200. */
 const GUIDED_FROM = 500;
 
 /**
- * Cuts items from the end of the least important section until the text fits the budget (tokens), and says what was
- * cut and which command shows it. Sections of priority 0 are kept even over the budget. Empty sections vanish.
+ * Cuts items from the end of the least important section until the text fits the budget (tokens), and reports the
+ * omissions and the command that shows them. Sections of priority 0 are kept even over the budget. Empty sections vanish.
  * `guide`: instructions for the agent, outside the data. A short briefing leaves them out.
- * AGT-04: text that neither forge nor a person here vouches for stands between two marks with a random `boundary`.
+ * AGT-04: text that neither forge nor a person here vouches for is put between two markers with a random `boundary`.
  */
 export function cutBriefing(
   heading: string,
@@ -92,11 +92,11 @@ export function cutBriefing(
     kept.set(key, count);
     return compose().tokens <= budget;
   };
-  // Of equal priority the last one goes first.
+  // With equal priority, the last one is cut first.
   const victims = sections.toReversed().sort((a, b) => b.priority - a.priority);
   for (const { key, items } of victims.filter(({ priority }) => priority > 0)) {
     if (fits(key, items.length)) break;
-    // As many as fit; by halving, since a section may have thousands.
+    // Keeps as many as fit, by binary search, because a section may have thousands.
     let [low, high] = [0, items.length];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);

@@ -14,7 +14,7 @@ import { type ArchivedSession, sessionName } from './rules.js';
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
 
-/** What the briefing is made from. */
+/** The input of the briefing. */
 export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
@@ -22,29 +22,31 @@ export interface BriefingData {
   /** The lines of its progress. */
   progress?: readonly string[];
   last: ArchivedSession | null;
-  /** Whose NEXT counts, when that is not the last one's. */
+  /** The session whose NEXT counts, if it is not the last one. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
-  /** Passed until this start, and fail now. */
+  /** Features that passed until this start and fail now. */
   regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
-  /** Tells which invariants a person approved on this machine, word for word. */
+  /** Whether a person approved these exact invariants on this machine. */
   isApproved?: (text: string) => boolean;
   /** Changed and new files outside of `.forge/`. */
   uncommitted?: number | undefined;
-  /** Files of memory that another program wrote and no commit has. */
+  /** Uncommitted files of memory that another program wrote. */
   foreign?: readonly string[] | undefined;
-  /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
+  /** Knowledge from consolidation or a human, without invalid and unproven entries. */
   proven?: readonly Known[];
-  /** What may become knowledge, at most five. */
+  /** Candidates for knowledge, at most five. */
   candidates?: readonly PatternCandidate[];
-  /** Of the session that was resumed, and not in force here. */
+  /** Entries of the resumed session that are not in force here. */
   offered?: readonly { kind: string; text: string }[];
+  /** Promoted in other clones, as they announced it. */
+  elsewhere?: readonly { title: string; host: string }[];
   /** The last notes, oldest first. */
   notes?: readonly string[];
-  /** ADR-0003's groups of what tools told in this session. */
+  /** ADR-0003's groups of findings in this session. */
   findings?: readonly string[];
   issues: readonly Unit[];
   /** Names and descriptions of the skills that fit the focus. */
@@ -71,17 +73,17 @@ function focusItems({ focus, features }: BriefingData): string[] {
   return items;
 }
 
-/** A task that forge chose begins with the id of its feature. */
+/** A task that forge selected begins with the id of its feature. */
 const isTaskOf = ({ task }: Focus, id: string): boolean =>
   task === id || task?.startsWith(`${id}: `) === true;
 
 const SHOWN_PROGRESS = 5;
 
-/** An entry of progress.txt, but not those that every session begins with. */
+/** An entry of progress.txt, except those that every session begins with. */
 const isWork = (line: string): boolean =>
   /^\[\d\d:\d\d\] /.test(line) && !/^.{8}(Started - branch: |Active issues: \d)/.test(line);
 
-/** The last entries, oldest first. How a session began is no news. */
+/** The last entries, oldest first, without the start lines. */
 function progressItems({ progress = [] }: BriefingData): string[] {
   const worked = progress.filter(isWork);
   return worked.slice(-SHOWN_PROGRESS).map((line) => oneLine(line, 300));
@@ -99,7 +101,7 @@ function nextItems({ next, last, said: handover = last }: BriefingData): string[
   return [...said, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
 
-/** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
+/** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
 const SHOWN_FEATURES = 8;
 
 function featureItems({ features, issues }: BriefingData): string[] {
@@ -129,7 +131,7 @@ type Regressed = NonNullable<BriefingData['regressed']>[number];
 const regressedItem = ({ id, command, failure = '' }: Regressed): string =>
   `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
 
-/** What has to do with the task first, then the newest. */
+/** Entries related to the task first, then the newest. */
 function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
   const newest = [...entries].reverse();
   const subject = [focus.task ?? '', focus.linear_issue ?? '', ...focus.files].join(' ');
@@ -138,7 +140,7 @@ function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entr
   return [...first.map((at) => newest[at] as T), ...newest.filter((_, at) => !isFirst.has(at))];
 }
 
-/** With how it is known and its record. */
+/** With its evidence and its record. */
 const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
   byTask(
     data,
@@ -151,13 +153,13 @@ const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =
 
 const SHOWN_NOTES = 5;
 
-/** Only those that have to do with the task: there may be hundreds. */
+/** Only those related to the task, because there may be hundreds. */
 function noteItems({ focus, notes = [] }: BriefingData): string[] {
   const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
   return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
 }
 
-/** The context of what was learned without a task. */
+/** The context of a learning without a task. */
 const ANY_TASK = 'any task';
 
 function learningItem(learning: Learning): string {
@@ -193,7 +195,7 @@ function changeItems({ uncommitted = 0 }: BriefingData): string[] {
 const foreignItems = ({ foreign = [] }: BriefingData): string[] =>
   foreign.length === 0 ? [] : [oneLine(firstPaths(foreign), 400)];
 
-/** Learnings by kind, without repeated rules: the architecture's words come first. */
+/** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
 interface Told extends BriefingData {
   approvedRules: readonly string[];
   architecture: readonly string[];
@@ -203,7 +205,7 @@ interface Told extends BriefingData {
 
 const STATED = 'stated in the repository, not approved (forge trust)';
 
-/** In the order they are read; `priority` is the order in which they are cut (SES-03). */
+/** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
   const { approvedRules, offered = [], regressed = [], candidates = [], architecture, invariants } = told;
@@ -235,6 +237,14 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     section('foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'),
     section('features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'),
     section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
+    section(
+      'elsewhere',
+      'Learned elsewhere; pull to get it',
+      elsewhereItems(told),
+      'forge events list --type learning',
+      5,
+      'asserted',
+    ),
     section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
     section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),
     section('notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'),
@@ -262,6 +272,13 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   ];
 }
 
+/** What is in this ledger too has arrived. */
+function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
+  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
+  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
+  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
+}
+
 function sayOnce(data: BriefingData): Told {
   const said = new Set<string>();
   const isNew = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
@@ -286,5 +303,5 @@ function sayOnce(data: BriefingData): Told {
   };
 }
 
-/** Markup, case and a final full stop make no other rule. */
+/** Rules are equal if they differ only in markup, case and a final full stop. */
 const keyOf = (text: string): string => wordsOf(text.replace(/[*_`]/g, ''), '.;!');

@@ -4,6 +4,8 @@ import { readEntries } from '../core/entries.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
+import { readPromotions } from '../events/heard.js';
+import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -40,7 +42,7 @@ export const BriefingInput = z.strictObject({
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
-/** What an agent has to know, as the files and git say it. */
+/** What an agent needs to know, from the files and git. */
 export interface Memory {
   learnings: Learning[];
   proven: Known[];
@@ -50,21 +52,21 @@ export interface Memory {
   issues: Unit[];
   commits: Commit[];
   last: ArchivedSession | null;
-  /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
+  /** The last one that set NEXT, or ended without one. An interrupted session does not clear it. */
   said: ArchivedSession | null;
-  /** What architecture.md says must hold. */
+  /** The invariants of architecture.md. */
   architecture: string[];
   isApproved: NonNullable<BriefingData['isApproved']>;
-  /** Absent where there is no git, or git fails. */
+  /** Absent without git, or if git fails. */
   uncommitted?: number | undefined;
   foreign?: readonly string[];
-  /** What a session start that ran tests again found to fail. */
+  /** Failures that the rerun at session start found. */
   regressed?: BriefingData['regressed'];
-  /** The files that were read and found whole. */
+  /** The files that were read and are intact. */
   checked: string[];
 }
 
-/** So many notes are looked at for a briefing. */
+/** The number of notes considered for a briefing. */
 const MAX_NOTES = 300;
 
 /** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
@@ -111,7 +113,7 @@ export function readState(
   };
 }
 
-/** `forge briefing`: where the work stands, read-only. */
+/** `forge briefing`: the state of the work, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
@@ -132,10 +134,10 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   );
 }
 
-/** A commit that went past the hooks may have a secret in its subject. Masked before subjects are cut to a line. */
+/** A commit that bypassed the hooks may have a secret in its subject. Masked before subjects are truncated. */
 export async function maskSubjects<T extends { subject: string }>(commits: readonly T[]): Promise<T[]> {
   const all = commits.map(({ subject }) => subject).join('\n');
-  // One look at all of them, as there is hardly ever anything to find.
+  // All are scanned together, because a finding is rare.
   if ((await maskText(all)) === all) return [...commits];
   return Promise.all(commits.map(async (commit) => ({ ...commit, subject: await maskText(commit.subject) })));
 }
@@ -161,6 +163,7 @@ export function composeBriefing(
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
+    elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, memory.focus),
   });
@@ -178,7 +181,7 @@ export function composeBriefing(
   );
 }
 
-/** Tokens of what tools told. */
+/** Tokens of the findings. */
 const FINDINGS_BUDGET = 300;
 
 const findingGroups = (context: Context): string[] =>
@@ -188,8 +191,8 @@ const findingGroups = (context: Context): string[] =>
     .map((group) => group.replaceAll('\n- ', '\n  '));
 
 /**
- * Working memory of the session that was resumed, as its archive has it and where it is not in force: an archive comes with
- * the repository, so each entry is for the agent to take over or leave (SES-13).
+ * Working memory of the resumed session from its archive, if it is not in force here. An archive comes with
+ * the repository, so the agent decides about each entry (SES-13).
  */
 function readOffered(context: Context): Entry[] {
   const resumed = readRunning(context)?.resumed_from;

@@ -3,7 +3,7 @@ import type { Style } from '../cli/style.js';
 import { escapeControls } from '../core/text.js';
 import type { ShownProgress } from '../index.js';
 
-/** The time of a line that has no date of its own: local at a terminal, as it stands elsewhere. */
+/** The time of a line without a date: local at a terminal, UTC elsewhere. */
 export const clock = (style: Style, date: string | null, time: string): string =>
   style.stamp(`${date}T${time}:00.000Z`).slice(11);
 

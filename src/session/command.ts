@@ -61,16 +61,17 @@ const start: CommandSpec<StartedSession> = {
       `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}`,
       ...(reverified ? [renderReverified(reverified, style)] : []),
       `\n${briefing.text}`,
-      ...(style.width === null ? [] : [nextSteps(focus.task, style)]),
+      ...(style.width === null ? [] : [nextSteps(focus, style)]),
     ].join('\n'),
 };
 
 /** Only for a person: an agent gets its instructions in the briefing. */
-function nextSteps(task: string | null, style: Style): string {
+function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style): string {
   const id = /^([\w.-]+): /.exec(task ?? '')?.[1];
+  const done = id === linear_issue ? 'linear done' : 'done';
   const steps = [
     'forge log "what you just did"',
-    ...(id ? [`forge done ${id}`] : []),
+    ...(id ? [`forge ${done} ${id}`] : []),
     'forge end --next "TEXT"',
   ];
   return ['Next:', ...steps.map((step) => `  ${style.command(step)}`)].join('\n');
@@ -210,7 +211,7 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
 }
 
 function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
-  const at = (time: string): string => (style.width === null ? time : style.stamp(time));
+  const at = (time: string): string => (style.width === null ? time : style.time(time));
   const lines = progress.lines.map(
     ({ time, text }) =>
       `  [${clock(style, progress.date, time)}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,

@@ -25,7 +25,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   const { repository, git, disk } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
-  // The session is archived by now: what hinders its commit (git, a damaged features.json) is told, not thrown.
+  // The session is archived by now, so a failed commit (git, a damaged features.json) is reported, not thrown.
   return makeCommit(context, work, repository, git).catch(whyNot);
 }
 
@@ -55,7 +55,7 @@ async function makeCommit(
   return outcome;
 }
 
-/** What the commit holds of the ledger. */
+/** The ledger state in the commit. */
 export const ledgerHeads = (context: Context): string[] => {
   const trailer = ledgerTrailer(context);
   return trailer === null ? [] : [trailer];
@@ -85,13 +85,13 @@ function describeWork(context: Context, { running, focus, learned }: EndedWork):
   };
 }
 
-/** The id stands in front of the subject already. */
+/** The subject already starts with the id. */
 function withoutId({ task, linear_issue }: Focus, feature: string | undefined): string | null {
   const prefix = [feature, linear_issue].find((id) => id && task?.startsWith(`${id}: `));
   return prefix && task ? task.slice(prefix.length + 2) : task;
 }
 
-/** What the session wrote itself: neither the start lines nor the last one. */
+/** The session's own entries, without the start lines and the last one. */
 function progressTexts({ disk, layout }: Context, id: string): string[] {
   const archived = disk.readDocument(ARCHIVED_SESSION, archiveFile(layout, id), null).value;
   const { lines } = parseProgress(archived?.progress?.join('\n') ?? '');

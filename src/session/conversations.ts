@@ -4,30 +4,30 @@ import { readHint, writeHint } from '../core/files.js';
 import type { ProcessIdentity } from '../core/holder.js';
 import { conversationFile, conversationsFolder, type Layout } from '../core/paths.js';
 
-/** What is remembered of an agent's conversation in this worktree, between one hook and the next. */
+/** The state of an agent's conversation in this worktree, from one hook to the next. */
 export interface Conversation {
-  /** The agent and its id of the conversation, as a file name. */
+  /** The agent and its conversation id, as a file name. */
   id: string;
   /** The agent's process. */
   process: ProcessIdentity | null;
   /** When it started, ms. */
   at: number;
-  /** The working memory that it was given last; null when nothing of it is in its context any more. */
+  /** The working memory that it last got. Null if none of it is in its context any more. */
   seen: string | null;
-  /** How many of its stops were blocked since a person spoke. */
+  /** How many of its stops were blocked since the last prompt of a person. */
   blocks: number;
-  /** Its transcript, and how far that was read, in bytes. */
+  /** Its transcript, and the read offset in bytes. */
   transcript: string;
   read: number;
-  /** How far it was read for findings, in bytes. */
+  /** The read offset for findings, in bytes. */
   noted: number;
-  /** From when on its commands are recorded, ms: a transcript that is resumed holds older ones. */
+  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
   since: number;
-  /** The working memory that it was asked to settle at the last of them. */
+  /** The working memory that it was asked to settle at the last blocked stop. */
   asked: string | null;
 }
 
-/** More than are ever open at once in one worktree. */
+/** More than are ever open at the same time in one worktree. */
 const KEPT = 20;
 
 export function readConversation(layout: Layout, id: string): Conversation {
@@ -38,7 +38,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
     process: process ?? null,
     at: typeof at === 'number' ? at : 0,
     seen: typeof seen === 'string' ? seen : null,
-    // Below nothing, it would take long to count up to where the agent goes free.
+    // A negative count would delay the limit that lets the agent stop.
     blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
     transcript: typeof transcript === 'string' ? transcript : '',
     read: typeof read === 'number' && read > 0 ? read : 0,
@@ -48,7 +48,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
   };
 }
 
-/** Neither locked nor synced: it is lost with the power, and then an agent is told once more. False when it was not kept. */
+/** Neither locked nor synced: after a power failure an agent sees the text again. False if it was not stored. */
 export function writeConversation(layout: Layout, conversation: Conversation): boolean {
   const file = conversationFile(layout, conversation.id);
   if (readHint(file) === null) pruneConversations(layout);
@@ -57,14 +57,14 @@ export function writeConversation(layout: Layout, conversation: Conversation): b
   return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
 }
 
-/** Those that started last first. */
+/** Newest start first. */
 export function listConversations(layout: Layout): Conversation[] {
   return names(layout)
     .map((name) => readConversation(layout, name))
     .sort((a, b) => b.at - a.at);
 }
 
-/** It has ended; what it was told says nothing any more. */
+/** The conversation has ended, so its state no longer matters. */
 export const forgetConversation = (layout: Layout, id: string): void =>
   rmSync(conversationFile(layout, id), { force: true });
 

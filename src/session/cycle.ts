@@ -8,7 +8,7 @@ import { type Context, isBuilding } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import type { RunningSession } from './rules.js';
 
-/** What somebody reports at the end of a session. */
+/** What is reported at the end of a session. */
 export interface Reported {
   learned: readonly string[];
   failed: readonly string[];
@@ -48,7 +48,7 @@ export function planCycle(
     finished_at: at,
     ...verdict,
     ...(patterns.length > 0 ? { patterns } : {}),
-    // Only digits and hyphens: the guard takes no such value for a secret, though the field is named a key.
+    // Only digits and hyphens, so the guard does not take it for a secret, though the field is named a key.
     idempotency_key: running.id.replace('session-', ''),
   };
 }
@@ -58,8 +58,8 @@ const isOfSession = (file: string, session: string): boolean =>
   file.startsWith(`${session}-`) || /^(?:put|red)-/.test(file);
 
 /**
- * The feature in focus, or the one that was verified in its place: a verdict is about what ran. Else the issue, or the task
- * in words.
+ * The feature in focus, or the one that was verified instead: a verdict is about what ran. Else the issue, or the task
+ * as text.
  */
 function taskOf(
   context: Context,
@@ -77,14 +77,14 @@ function taskOf(
 type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
   Pick<CycleInput, 'regression_flags' | 'evidence' | 'evidence_left_out'>;
 
-/** By the last verification of each feature. Null if no test showed anything. */
+/** From the last verification of each feature. Null if no test has a result. */
 export function judgeSession(records: readonly { record: LedgerRecord }[], session: string): Verdict | null {
   const own = records.filter(({ record }) => record.session === session).map(({ record }) => record);
   const last = new Map<string, VerificationRun>();
   for (const { kind, runs } of own)
     if (kind === 'verification') for (const run of runs as VerificationRun[]) last.set(run.feature, run);
   const started = [...last.values()].filter(({ not_run }) => not_run === undefined);
-  // Tests that were never seen to fail show nothing (FEA-05).
+  // Tests that were never seen to fail prove nothing (FEA-05).
   const ran = started.filter(({ exit_code, status }) => exit_code !== 0 || status === 'passing');
   if (ran.length === 0) return null;
   const passing = ran.filter(({ exit_code }) => exit_code === 0).length;

@@ -7,6 +7,8 @@ import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
+import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
+import type { ReportedEvent } from '../events/publish.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
@@ -42,7 +44,7 @@ export const SessionEndInput = z.strictObject({
 });
 export type SessionEndInput = z.infer<typeof SessionEndInput>;
 
-/** What has to be completed once begun. Everything needed is in it, so that completing twice changes nothing. */
+/** The intent of a session end. It has everything needed, so completing it twice changes nothing. */
 const EndIntent = z.looseObject({
   schema_version: z.string(),
   op: z.literal('session.end'),
@@ -52,7 +54,7 @@ const EndIntent = z.looseObject({
   failed: z.array(z.string()),
   next: z.nullable(z.string()),
   task: z.nullable(z.string()),
-  /** The session as a cycle; absent when it has nothing to record. */
+  /** The session as a cycle. Absent if it has nothing to record. */
   cycle: z.optional(CycleInput),
 });
 type EndIntent = z.infer<typeof EndIntent>;
@@ -60,31 +62,33 @@ const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndI
 
 export interface EndedSession {
   session: { id: string; ended_at: string };
-  /** Where the session is kept; null for one in which nothing happened. */
+  /** The session's archive. Null if nothing happened in it. */
   archive: string | null;
   /** The NEXT line for the next session. */
   next: string | null;
   learned: Learning[];
-  /** The session as a cycle of long-term memory; absent where nothing was verified or learned. */
+  /** The session as a cycle of long-term memory. Absent if nothing was verified or learned. */
   cycle?: RecordedCycle & { classification: Classification | null };
   /** Open candidates, at most five: `--confirm` counts one again. */
   candidates: PatternCandidate[];
   /** What a builder learned: its cycle decides. */
   observed?: string[];
-  /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
+  /** KFR entries that were not promoted and expired with the session (KFR-14). */
   expired: Entry[];
-  /** `unsigned`: why it has no signature although `[git] sign` asks for one. */
+  /** `unsigned`: why it has no signature although `[git] sign` is set. */
   commit?: { hash: string; short: string; subject: string; unsigned?: string };
   /** Why there is no commit. */
   commit_skipped?: string;
   /** The comment on the issue in focus, in Linear. `sent` is false while it waits for the next `linear sync`. */
   linear: { issue: string; sent: boolean }[];
-  /** How many files outside `.forge/` no commit has. */
+  /** What was reported to the event server; none while events are off. */
+  events: ReportedEvent[];
+  /** The number of uncommitted files outside `.forge/`. */
   uncommitted?: number;
   warnings: string[];
 }
 
-/** SES-06: archives the session under its id, keeps what was learned, commits `.forge/` alone. */
+/** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
@@ -93,11 +97,11 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
-  const verified = await tellGit(context, () => requireVerified(context));
+  const verified = await warnOnGitFailure(context, () => requireVerified(context));
   const isVerified = verified !== null;
-  // Found damaged now, or the session would be ended and its learnings not kept.
+  // Damage must be found now, or the session would end without storing its learnings.
   if (learnings.length > 0) listKnowledge(context);
-  await tellGit(context, () => guardCommit(context));
+  await warnOnGitFailure(context, () => guardCommit(context));
   const { running, focus, intent, done, expired, next, lines } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
@@ -126,12 +130,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   const gitState = readGitState(context);
   await keepGitState(context, gitState);
-  // What the commit has leaves the journal, and the next start finds all of this verified.
-  const after = isVerified ? await tellGit(context, () => verifyAndRepair(context)) : null;
+  // Committed records leave the journal, and the next start finds everything verified.
+  const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const linear = await commentOnIssue(context, running, focus, { lines, next });
+  if (eventUrl(context) !== null) await (await import('../events/claim.js')).releaseOthers(context);
+  const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
-  const tree = await tellGit(context, () => readTree(context));
+  const tree = await warnOnGitFailure(context, () => readTree(context));
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
@@ -143,6 +149,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     linear,
+    events,
     warnings: context.warnings,
   };
 }
@@ -166,8 +173,8 @@ async function commentOnIssue(
   }
 }
 
-/** A git that refuses to work hinders no session's end: it is told, and null. */
-async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
+/** A git failure does not block the session's end: it is reported, and the result is null. */
+async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {
@@ -177,7 +184,7 @@ async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T |
   }
 }
 
-/** A view that cannot be read keeps no session from its end. */
+/** An unreadable view does not block the session's end. */
 function refreshOrWarn(context: Context): void {
   try {
     refreshViews(context);
@@ -187,7 +194,7 @@ function refreshOrWarn(context: Context): void {
   }
 }
 
-/** SES-09: an agent does not end what another agent is at work in. A person at a terminal may. */
+/** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession, config: Config): void {
   const verdict = judgeRunning(context, running, config);
   // Many agents run each command in a new shell, so the holder is gone by the next command.
@@ -209,7 +216,7 @@ function planEnd(context: Context, running: RunningSession, input: SessionEndInp
   return { schema_version: INTENT.version, op: 'session.end', ...said, ...(cycle === null ? {} : { cycle }) };
 }
 
-/** Completes a session end that was cut in the middle. Caller holds the lock. */
+/** Completes an interrupted session end. The caller holds the lock. */
 export function finishIntent(context: Context): void {
   const { disk, layout } = context;
   const intent = disk.readDocument(INTENT, intentFile(layout), null).value;
@@ -220,7 +227,7 @@ export function finishIntent(context: Context): void {
   );
 }
 
-/** Every step can run again after a crash in any of them; the intent goes last. */
+/** Each step can be repeated after a crash. The intent is removed last. */
 function completeEnd(context: Context, intent: EndIntent): Pick<EndedSession, 'learned' | 'cycle'> {
   const running = readRunning(context);
   const cycle = intent.cycle && recordCycle(context, intent.cycle);
@@ -232,6 +239,8 @@ function completeEnd(context: Context, intent: EndIntent): Pick<EndedSession, 'l
   const learned = keepLearnings(context, entries, intent.at).map(({ learning }) => learning);
   if (running?.id === intent.id) archiveEnded(context, running, intent, learned);
   if (running === null || running.id === intent.id) clearShortTerm(context);
+  const told = { task: intent.task, next: intent.next, learned: learned.length };
+  queueEvent(context, 'session_end', intent.id, told, intent.id);
   context.disk.remove(intentFile(context.layout));
   const classification = intent.cycle?.classification ?? null;
   return { learned, ...(cycle ? { cycle: { ...cycle, classification } } : {}) };
@@ -248,7 +257,7 @@ function archiveEnded(
   const files = shortTerm(context);
   let text = addEntry(files.progress?.join('\n') ?? '', new Date(intent.at), 'Session ending');
   if (intent.next !== null) text = setNext(text, intent.next);
-  // Asked after the end was cut off: to be taken along by --resume, not forgotten.
+  // Added after the interrupted end: to be carried over by --resume, not forgotten.
   const isOpen = openEntries(readKfr(context)).length > 0;
   const session = toArchive(running, {
     ...files,

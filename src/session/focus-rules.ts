@@ -42,7 +42,7 @@ export function switchesContext(focus: Focus, change: FocusChange): boolean {
 }
 
 /**
- * The focus after a change. Another task starts afresh: files, blockers, phase and issue of the old one do not
+ * The focus after a change. Another task starts fresh: files, blockers, phase and issue of the old one do not
  * belong to it.
  */
 export function planFocus(focus: Focus, change: FocusChange, now: string): Focus {

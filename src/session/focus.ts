@@ -4,6 +4,7 @@ import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
+import { eventUrl, queueEvent } from '../events/outbox.js';
 import { switchContext } from '../kfr/kfr.js';
 import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
@@ -24,7 +25,7 @@ export function showFocus({ disk, layout }: Context): Focus {
   return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
 }
 
-/** The focus, and the triggers of the skill that forge chose for it. */
+/** The focus, and the triggers of the skill that forge selected for it. */
 export type SetFocus = Focus & { skill_why?: string[] };
 
 /**
@@ -61,7 +62,7 @@ function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: Fo
 }
 
 export function clearFocus(context: Context): Focus {
-  // Fields of a newer forge stay.
+  // Keep the fields of a newer forge.
   return replaceFocus(context, (focus) => ({
     after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
     writes: switchContext(context, 'The focus cannot be cleared'),
@@ -70,7 +71,7 @@ export function clearFocus(context: Context): Focus {
 
 type Change = (focus: Focus) => { after: Focus; writes: Write[] };
 
-/** `writes` are what changes with it, all of it or nothing. */
+/** `writes` are applied together with it, all or nothing. */
 function replaceFocus(context: Context, change: Change): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {
@@ -80,6 +81,45 @@ function replaceFocus(context: Context, change: Change): Focus {
       { path: focusFile(layout), bytes: encodeDocument(after), expected: before.bytes },
       ...writes,
     ]);
+    reportFocus(context, before.value, after);
     return after;
   });
+}
+
+/** Files and blockers change often, and are no news for others. */
+function reportFocus(context: Context, before: Focus, after: Focus): void {
+  const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
+    task,
+    issue,
+    phase,
+    skill,
+  });
+  const news = newsOf(after);
+  if (JSON.stringify(newsOf(before)) === JSON.stringify(news)) return;
+  queueEvent(context, 'focus', `${timestamp(context)} ${JSON.stringify(news)}`, news);
+}
+
+/** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
+export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
+  if (eventUrl(context) === null) return setFocus(context, raw);
+  const { taskOfFocus, turnTo } = await import('../events/claim.js');
+  const { task = null, issue = null } = checkInput(FocusInput, raw);
+  const id = taskOfFocus(context, { task, issue });
+  if (id !== null) await turnTo(context, id);
+  const after = setFocus(context, raw);
+  await dropClaims(context, after);
+  return after;
+}
+
+export async function leaveFocus(context: Context): Promise<Focus> {
+  const after = clearFocus(context);
+  await dropClaims(context, after);
+  return after;
+}
+
+/** What came with another focus is free again. */
+async function dropClaims(context: Context, { task, linear_issue: issue }: Focus): Promise<void> {
+  if (eventUrl(context) === null) return;
+  const { releaseOthers, taskOfFocus } = await import('../events/claim.js');
+  await releaseOthers(context, taskOfFocus(context, { task, issue }));
 }

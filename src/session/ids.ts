@@ -4,7 +4,7 @@ import { type Layout, sessionIdsFile, sessionIdsLock } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import { formatSessionName, nextNumber } from './rules.js';
 
-/** What has been given out, per date, and the counter over all. */
+/** The issued ids, per date, and the counter over all. */
 interface Given {
   seq: number;
   numbers: Record<string, number>;
@@ -21,7 +21,7 @@ interface NewSessionId {
 
 /**
  * The next session id of this repository, under the git common dir, so that worktrees never repeat one. `known` are
- * the ids and counters that the folder itself shows (archives came by clone or merge). A crash wastes a number.
+ * the ids and counters that the folder itself shows (archives from a clone or merge). A crash wastes a number.
  */
 export function allocateSessionId(
   layout: Layout,
@@ -43,7 +43,7 @@ export function allocateSessionId(
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
 
-/** The ids that were given out here last, newest last. */
+/** The ids last issued here, newest last. */
 export function lastGiven(layout: Layout): string[] {
   return lastOf(readGiven(layout));
 }
@@ -63,7 +63,7 @@ function readGiven(layout: Layout): Given {
   return { seq: 0, numbers: {} };
 }
 
-/** Durable before the session is written: a crash must not make that a session of another clone. The caller holds the lock. */
+/** Durable before the session is written, or a crash would make it look like another clone's. The caller holds the lock. */
 function writeGiven(layout: Layout, given: Given): void {
   const path = sessionIdsFile(layout);
   replaceFiles([{ path, bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);

@@ -3,6 +3,8 @@ import { sameHolder, sameProcess } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
+import { describeHeld } from '../events/held.js';
+import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, requireResolved } from '../kfr/rules.js';
@@ -39,10 +41,10 @@ import {
 } from './rules.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning, warnLost } from './running.js';
 
-/** What somebody who starts a session wants. */
+/** The options of a session start. */
 export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 
-/** `started`, or `running` when it was ours already, or `joined`. */
+/** `started`, or `running` if it was already ours, or `joined`. */
 export type State = 'started' | 'running' | 'joined';
 
 export interface Opened {
@@ -51,7 +53,7 @@ export interface Opened {
   focus: Focus;
 }
 
-/** Settles what is recorded as running, and opens the session that is wanted. Under the lock. */
+/** Settles the recorded session, and opens the wanted one. Under the lock. */
 export function openSession(context: Context, input: Wanted, around: Around): Opened {
   const running = readRunning(context);
   let left: ArchivedSession | null = null;
@@ -69,7 +71,7 @@ export function openSession(context: Context, input: Wanted, around: Around): Op
   return createSession(context, input.goal, around, resumed);
 }
 
-/** What was left has gone to the archives just now; in a dry run it is in none. */
+/** Leftovers have just been archived. In a dry run they have not. */
 function findResumed(context: Context, wanted: string, left: ArchivedSession | null): ArchivedSession {
   const isLeft = left !== null && isMeant(left, wanted);
   return context.disk.dryRun && isLeft ? left : requireResumable(context, wanted);
@@ -78,7 +80,7 @@ function findResumed(context: Context, wanted: string, left: ArchivedSession | n
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
   ['latest', id, sessionName(id)].includes(wanted);
 
-/** What becomes of the session that is recorded as running; it is archived, or just gone, when a new one may start. */
+/** Settles the session recorded as running. Before a new one starts it is archived or removed. */
 function settleRunning(
   context: Context,
   running: RunningSession,
@@ -94,7 +96,7 @@ function settleRunning(
       hint: 'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there',
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });
-  // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
+  // A wrong id must fail before anything is archived. After archiving, `latest` and this session can be resumed.
   const own = isMeant(running, input.resume ?? 'latest');
   if (input.resume !== undefined && !own) requireResumable(context, input.resume);
   if (!own || input.resume === undefined)
@@ -103,7 +105,7 @@ function settleRunning(
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
-  // SES-14: there is nothing in it to pick up.
+  // SES-14: an empty session cannot be resumed.
   if (input.resume === undefined && isEmpty(context, running)) {
     forgetEmpty(context, running);
     return null;
@@ -118,7 +120,7 @@ function settleRunning(
   return archived;
 }
 
-/** A session that was only just started gives way to the one to resume; one that holds work does not. */
+/** A session that has just started is replaced by the one to resume. A session with work in it is not. */
 function makeRoom(context: Context, running: RunningSession, wanted: string): null {
   if (holdsWork(readProgressText(context)) || readKfr(context).entries.length > 0)
     throw refused(
@@ -128,13 +130,13 @@ function makeRoom(context: Context, running: RunningSession, wanted: string): nu
         hint: 'forge end\nforge session discard',
       },
     );
-  // A wrong id is found before anything goes.
+  // A wrong id must fail before anything is removed.
   requireResumable(context, wanted);
   clearShortTerm(context);
   return null;
 }
 
-/** As the one who joins; or back in one's own place, when the agent was gone meanwhile or goes on in another process. */
+/** Joins, or takes back its own session if the agent was gone meanwhile or continues in another process. */
 function takePlace(context: Context, running: RunningSession, state: State): Opened {
   const me = holderHere(context);
   const { parked, ...rest } = running;
@@ -149,7 +151,7 @@ function takePlace(context: Context, running: RunningSession, state: State): Ope
   return { running: place, state, focus: showFocus(context) };
 }
 
-/** Where git stands and what is known when a session opens. */
+/** The state of git and memory when a session opens. */
 interface Around {
   branch: string | null;
   head: string | null;
@@ -165,7 +167,7 @@ function allocate(context: Context): { id: string; seq: number } {
   return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
 }
 
-/** The record goes last: progress without a record is picked up as an orphan, a record without progress would lie. */
+/** The record goes last: progress without one is archived as an orphan, but a record without progress is wrong. */
 function createSession(
   context: Context,
   goal: string | undefined,
@@ -198,11 +200,13 @@ function createSession(
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
-    // The working memory of the session that is resumed goes on in this one (KFR-13).
+    // The working memory of the resumed session continues in this one (KFR-13).
     ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
-  // In a dry run that may only be about to be one.
+  const from = running.resumed_from === undefined ? {} : { resumed_from: running.resumed_from };
+  queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
+  // In a dry run the archive may not exist yet.
   if (resumed && disk.exists(archiveFile(layout, resumed.id))) {
     updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
     forgetLeftKfr(context, resumed.id);
@@ -210,10 +214,10 @@ function createSession(
   return { running, state: 'started', focus };
 }
 
-/** A focus that someone set before the start stands; else the next task. */
+/** Keeps a focus that was set before the start, else the next task. */
 function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
   const standing = showFocus(context);
-  const { task, candidates } = selectNext(memory.features, memory.issues);
+  const { task, candidates } = selectNext(memory.features, memory.issues, describeHeld(context));
   if (goal !== undefined) {
     const known = candidates.find((candidate) => taskLine(candidate) === goal);
     return withSkill(context, planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now));

@@ -1,7 +1,7 @@
 /**
  * `short-term/progress.txt`, RFC-9060 §3.2: a header, `[HH:MM] text` lines (UTC), and a NEXT line that stays last.
- * Where an entry is of another day than the one before it, a line `=== DATE ===` stands between them.
- * A text of several lines continues indented below its stamp, so that no line of it can pose as another entry.
+ * A line `=== DATE ===` precedes an entry of another day than the previous one.
+ * Further lines of a text are indented below its stamp, so that none of them can pose as another entry.
  */
 export const NO_SESSION_TEXT = 'No session is running. Start one with: forge start\n';
 
@@ -51,7 +51,7 @@ export function addEntry(file: string, at: Date, text: string, checkpoint = fals
   );
 }
 
-/** What has to stand between a body and an entry, so that the entry's day is known. */
+/** The lines between a body and a new entry that make the entry's day known. */
 function dayBefore(body: string, at: Date): string {
   const last = body.split('\n').reduce((day, line) => DAY.exec(line)?.[1] ?? day, '');
   if (last === dayOf(at)) return '';
@@ -91,12 +91,12 @@ interface Parts {
   next?: string;
 }
 
-/** Takes the NEXT block out, wherever someone put it; the last one counts. */
+/** Removes the NEXT block, wherever it is. The last one counts. */
 function split(file: string): Parts {
   const body: string[] = [];
   let next: string[] | undefined;
   let inNext = false;
-  // An editor may have saved it with CRLF; no text that forge takes has a CR.
+  // An editor may have saved it with CRLF. forge itself accepts no text with a CR.
   for (const line of file.replaceAll('\r\n', '\n').replace(/\n+$/, '').split('\n')) {
     if (line.startsWith(NEXT)) next = [line.slice(NEXT.length)];
     else if (inNext && line.startsWith(NEXT_INDENT)) next?.push(line.slice(NEXT_INDENT.length));

@@ -7,7 +7,7 @@ import { addEntry, NO_SESSION_TEXT, type ProgressLine, parseProgress, setNext } 
 import { sessionName } from './rules.js';
 import { requireRunning } from './running.js';
 
-/** The live progress.txt, or the text that stands there without a session. */
+/** The live progress.txt, or the existing text without a session. */
 export function readProgressText({ disk, layout }: Context): string {
   const path = progressFile(layout);
   const bytes = disk.read(path);
@@ -45,7 +45,7 @@ function edit(context: Context, change: (file: string) => string): string {
 
 export interface ShownProgress {
   session: string | null;
-  /** On which it began (UTC). */
+  /** The day it began (UTC). */
   date: string;
   lines: ProgressLine[];
   next?: string;

@@ -19,20 +19,20 @@ export interface RanCommand {
   exit: number | null;
 }
 
-/** The working tree as it was when a turn was last recorded. */
+/** The working tree when a turn was last recorded. */
 interface Recorded {
   session: string;
   head: string | null;
-  /** By path, the state of each file that was not committed. */
+  /** By path, the state of each uncommitted file. */
   files: Record<string, string>;
 }
 
 export interface Tree extends Omit<Recorded, 'session'> {
-  /** Files that are not committed, all of them. */
+  /** All uncommitted files. */
   count: number;
 }
 
-/** The states of so many files fit into a hint. In a tree with more changes no file is recorded. */
+/** A hint holds this many file states. With more changes no file is recorded. */
 const MAX_FILES = 300;
 const SHOWN_FILES = 6;
 const SHOWN_COMMITS = 5;
@@ -59,8 +59,8 @@ function stateOf(path: string): string {
 }
 
 /**
- * SES-12: at the end of an agent's turn, adds to progress which files changed, what was committed and which commands ran.
- * Nothing where `[session] record` is off, or where the session is not this conversation's.
+ * SES-12: at the end of an agent's turn, adds changed files, commits and commands to progress.
+ * Does nothing if `[session] record` is off, or if the session is not this conversation's.
  */
 export async function recordTurn(
   context: Context,
@@ -106,12 +106,12 @@ async function commitLines(context: Context, from: string, to: string): Promise<
   return left > 0 ? [`Committed ${left} more`, ...lines] : lines;
 }
 
-/** The commands that say something about the work, those that failed before all others. */
+/** The commands that matter for the work, failures first. */
 async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   const told = new Map<string, RanCommand>();
   for (const one of commands) {
     if (!isWork(one.command.trim())) continue;
-    // The last time counts.
+    // The last run counts.
     told.delete(one.command);
     told.set(one.command, one);
   }
@@ -119,18 +119,18 @@ async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   const failed = all.filter(({ exit }) => exit !== 0 && exit !== null);
   const sorted = [...failed, ...all.filter((one) => !failed.includes(one))];
   const shown = sorted.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
-    // Masked before it is cut: half a secret is not recognized.
+    // Masked before it is truncated, because half a secret is not recognized.
     const words = oneLine(await maskText(command), 100);
     return exit === null ? words : `${words} (exit ${exit})`;
   });
   return listed('Ran', await Promise.all(shown), sorted.length, '; ');
 }
 
-/** Commands that only look, and forge's own. */
+/** Read-only commands, and forge's own. */
 const LOOKS =
   /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
 
-/** What follows `cd X &&` is the command. */
+/** In `cd X && Y`, Y is the command. */
 const isWork = (command: string): boolean => {
   const rest = command.replace(/^(?:cd \S+ *(?:&&|;) *)+/, '');
   return rest !== '' && !LOOKS.test(rest);

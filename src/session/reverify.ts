@@ -12,30 +12,30 @@ import { type SessionStartInput, sessionName } from './rules.js';
 import { judgeRunning, readRunning } from './running.js';
 
 export interface ReverifyWatch {
-  /** A test is about to run; so many of the features are through. */
+  /** A test is about to run; this many features are done. */
   onTest?(feature: string, command: string, done: number, total: number): void;
-  /** Ends it: no session is started then. */
+  /** Aborts the reruns. No session is started then. */
   signal?: AbortSignal;
-  /** An agent's start hook asks, and waits for a few seconds only. */
+  /** Called by an agent's start hook, which waits only a few seconds. */
   isHook?: boolean;
 }
 
 export interface Reverified {
-  /** What was run, in the order in which it ended. */
+  /** The runs, in the order in which they ended. */
   results: FeatureResult[];
-  /** Those that passed until now. */
+  /** Features that passed until now. */
   regressed: string[];
-  /** Left as they were: `time` was up, or the code of what kept them from being run (`trust.needed`, …). */
+  /** Unchanged features: the `time` was up, or the code of the refusal (`trust.needed`, …). */
   not_run: { id: string; code: string }[];
 }
 
-/** Of the nine seconds that a start hook has. */
+/** Part of the nine seconds of a start hook. */
 const HOOK_SECONDS = 4;
 
 /**
- * SES-11: runs the tests of passing features again, those verified longest ago first, so that each has its turn. What
- * they show is recorded as `feature verify` does it; a test that the time limit cut off shows nothing. Null: not here.
- * The setting counts where a session begins, and nothing is run for a start that will be refused.
+ * SES-11: reruns the tests of passing features, those verified longest ago first, so that each gets its turn. Results
+ * are recorded as by `feature verify`. A test that hit the time limit has no result. Null if it does not apply.
+ * The setting applies to new sessions, and nothing is run for a start that will be refused.
  */
 export async function reverify(
   context: Context,
@@ -63,7 +63,7 @@ export async function reverify(
   return reverified;
 }
 
-/** What the start will come to: a wrong id is found here, and who comes second. Other refusals come later. */
+/** Predicts the start: fails here for a wrong id or a second agent. Other refusals come later. */
 function foresee(
   context: Context,
   { resume, join, takeOver }: SessionStartInput,
@@ -78,7 +78,7 @@ function foresee(
   return join ? 'running' : 'refused';
 }
 
-/** A human's word stands for an overridden feature, not a test run. */
+/** An overridden feature passes by a human's decision, not by a test run. */
 function chooseOldest(context: Context, count: number): Feature[] {
   const again = lastRuns(context);
   const lastRun = ({ id, verified_at }: Feature): string =>
@@ -98,7 +98,7 @@ function lastRuns(context: Context): Map<string, string> {
   return last;
 }
 
-/** Several at once, each takes the next. `signal`: the time is up, or somebody has ended it. Throws what is no feature's fault. */
+/** Runs several concurrently. `signal`: the time is up, or a user aborted. Throws errors that no feature caused. */
 async function runAll(
   context: Context,
   chosen: readonly Feature[],
@@ -135,7 +135,7 @@ async function runAll(
   return { results, regressed: regressed.map(({ id }) => id), not_run: [...notRun, ...late] };
 }
 
-/** One line for each kind of news. Ids alone: an agent reads these lines outside of what is marked as data. */
+/** One line per kind of result, with ids only, because an agent reads these lines outside the marked data. */
 function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds: number): void {
   const [untrusted, late, others] = ['trust.needed', 'time', null].map((wanted) =>
     not_run

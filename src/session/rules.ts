@@ -12,7 +12,7 @@ const SESSION_STATUSES = ['running', 'ended', 'interrupted', 'discarded'] as con
 const Core = {
   schema_version: z.string(),
   id: z.string().check(z.regex(STORED_ID)),
-  /** Counts up in this repository whatever the clock says; orders sessions. */
+  /** Increases in this repository independently of the clock. Orders sessions. */
   seq: z.int(),
   started_at: z.string(),
   branch: z.nullable(z.string()),
@@ -26,12 +26,12 @@ export const RunningSession = z.looseObject({
   ...Core,
   holder: Holder,
   joined: z.optional(z.array(Holder)),
-  /** Its agent is gone and said so: the next start offers it. */
+  /** Its agent has ended the conversation. The next start offers to resume it. */
   parked: z.optional(z.looseObject({ at: z.string(), agent: z.string() })),
 });
 export type RunningSession = z.infer<typeof RunningSession>;
 
-/** `memory/sessions/<id>.json`: what lasts of it. Committed, so nothing of the machine is in it. */
+/** `memory/sessions/<id>.json`: its lasting part. Committed, so it has nothing about the machine. */
 export const ArchivedSession = z.looseObject({
   ...Core,
   status: z.enum(SESSION_STATUSES),
@@ -40,7 +40,7 @@ export const ArchivedSession = z.looseObject({
   learned: z.array(z.string()),
   next: z.nullable(z.string()),
   resumed_by: z.optional(z.string()),
-  /** The lines of progress.txt, focus.json, and kfr.json where working memory was used. */
+  /** The lines of progress.txt, focus.json, and kfr.json if working memory was used. */
   progress: z.optional(z.array(z.string())),
   focus: z.optional(z.unknown()),
   kfr: z.optional(z.unknown()),
@@ -58,18 +58,18 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
   schema: ArchivedSession,
 };
 
-/** What somebody who starts a session wants. */
+/** The options of a session start. */
 export const SessionStartInput = z.strictObject({
   /** A feature or an active issue to work on. */
   id: z.optional(z.string()),
-  /** The task in words. */
+  /** The task as text. */
   goal: z.optional(z.string()),
   budget: z.optional(z.int()),
   format: z.optional(z.enum(['text', 'markdown'])),
   resume: z.optional(z.string()),
   join: z.optional(z.boolean()),
   takeOver: z.optional(z.boolean()),
-  /** Passing features whose tests are run again first; 0: none, whatever the setting says. */
+  /** The number of passing features to rerun first. 0: none, overriding the setting. */
   reverify: z.optional(z.int().check(z.gte(0), z.lte(1000))),
 });
 export type SessionStartInput = z.infer<typeof SessionStartInput>;
@@ -87,7 +87,7 @@ export function sessionName(stored: string): string {
   return STORED_ID.exec(stored)?.[1] ?? stored;
 }
 
-/** How an id is shown: without its suffix, unless two of `all` would then look the same. */
+/** An id for display: without its suffix, unless two of `all` would then be equal. */
 export function shownId(stored: string, all: readonly string[]): string {
   const name = sessionName(stored);
   const same = all.filter((id) => id !== stored && sessionName(id) === name);
@@ -107,7 +107,7 @@ export function bySequence(a: { seq: number; id: string }, b: { seq: number; id:
   return a.seq - b.seq || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** The session meant by a shown or stored id; exit 2 when none or several are. */
+/** The session of a shown or stored id. Exit 2 for none or several. */
 export function matchSession<T extends { id: string }>(sessions: readonly T[], wanted: string): T {
   const matches = sessions.filter(({ id }) => id === wanted || sessionName(id) === wanted);
   const [found] = matches;
@@ -125,7 +125,7 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   );
 }
 
-/** What can still be resumed, newest first. */
+/** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
   return sessions
     .filter(({ status, resumed_by }) => status === 'interrupted' && resumed_by === undefined)

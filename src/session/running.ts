@@ -10,15 +10,15 @@ import { listConversations } from './conversations.js';
 import { lastGiven } from './ids.js';
 import { RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 
-/** The session recorded as running in this worktree, whoever holds it; null when there is none. */
+/** The session recorded as running in this worktree, for any holder. Null without one. */
 export function readRunning(context: Context): RunningSession | null {
   const record = readRecord(context);
   return record && isOwnSession(context, record.id) && !isArchived(context, record) ? record : null;
 }
 
 /**
- * Tells the sessions that were started in this clone, in any worktree. Their files prove nothing: a clone or a commit can
- * bring files of any session. Without git nothing can.
+ * Recognizes sessions that were started in this clone, in any worktree. Their files prove nothing: a clone or a commit can
+ * bring files of any session. Without git they cannot be told apart.
  */
 export function ownSessions({ layout, repository }: Context): (id: string) => boolean {
   if (repository === null) return () => true;
@@ -28,7 +28,7 @@ export function ownSessions({ layout, repository }: Context): (id: string) => bo
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
 
-/** True when a crash between archiving and clearing left the short-term files of an archived session behind. */
+/** True if a crash between archiving and clearing left the short-term files of an archived session. */
 export function isLeftBehind(context: Context): boolean {
   const record = readRecord(context);
   return record !== null && isArchived(context, record);
@@ -53,7 +53,7 @@ export function requireRunning(context: Context): RunningSession {
   });
 }
 
-/** The open questions that forge noted beside a session, in the git dir. */
+/** The copy of a session's open questions in the git dir. */
 const Lost = z.looseObject({
   schema_version: z.string(),
   session: z.string(),
@@ -62,7 +62,7 @@ const Lost = z.looseObject({
 export type OpenNote = z.infer<typeof Lost>;
 const LOST: Format<OpenNote> = { name: 'open', version: '1.0', schema: Lost };
 
-/** SES-13: names what was open where the files of a running session are gone (`git clean -fdx`). Null: nothing is lost. */
+/** SES-13: the open questions of a running session whose files are missing (`git clean -fdx`). Null if nothing is lost. */
 export function describeLost(context: Context): string | null {
   const { disk, layout } = context;
   const note = disk.readDocument(LOST, openFile(layout), null).value;
@@ -77,7 +77,7 @@ export function describeLost(context: Context): string | null {
   return `The working memory of session ${sessionName(note.session)} is gone; open were: ${named}. Add again what still matters: forge kfr patch --add "OpenQuestion:…"`;
 }
 
-/** Says so once; the note goes with it. */
+/** Reports them once and removes the copy. */
 export function warnLost(context: Context): void {
   const lost = describeLost(context);
   if (lost === null) return;
@@ -86,7 +86,7 @@ export function warnLost(context: Context): void {
 }
 
 /**
- * Who would hold a session started now: the agent that a hook speaks for, or below which this process runs; else the
+ * The holder of a session started now: the agent named by a hook, or above this process, or else the
  * parent of this process.
  */
 export function holderHere({ world, layout }: Context): Holder {
@@ -97,12 +97,12 @@ export function holderHere({ world, layout }: Context): Holder {
   return own;
 }
 
-/** Whether the running session is ours, someone else's, or was left behind. */
+/** Whether the running session is ours, someone else's, or abandoned. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
   const { world, lastActivity } = context;
   const joined = running.joined ?? [];
   const me = holderHere(context);
-  // The same process may have begun another conversation: it was told that the first one ended.
+  // The same process may have started another conversation after the first one ended.
   if (running.parked && running.parked.agent !== me.agent)
     return { state: 'interrupted', why: `${agentName(running.parked.agent)} ended at ${running.parked.at}` };
   const verdicts = [running.holder, ...joined].map((holder) =>
@@ -118,16 +118,16 @@ export function judgeRunning(context: Context, running: RunningSession, config: 
   const strongest = (state: Verdict['state']): Verdict | undefined =>
     verdicts.find((verdict) => verdict.state === state);
   const verdict = strongest('same') ?? strongest('held') ?? (verdicts[0] as Verdict);
-  // An agent that was started from a terminal, where a person had started the session, works in that session.
+  // An agent started from a terminal where a person had started the session works in that session.
   const isOurs = verdict.state === 'held' && [running.holder, ...joined].some((id) => world.isBelow(id));
   return isOurs ? { state: 'same' } : verdict;
 }
 
-/** Whether an agent can be asked to settle what is open in a session: not while somebody else is at work in it. */
+/** Whether an agent can be asked to settle open entries of a session: not while somebody else works in it. */
 export function isOursToSettle(context: Context, running: RunningSession): boolean {
   if (judgeRunning(context, running, readConfig(context)).state !== 'held') return true;
   return [running.holder, ...(running.joined ?? [])].every((id) => context.world.liveness(id) === 'gone');
 }
 
-/** `claude` of `claude-0f3c…`; from a file that anyone here may have written. */
+/** `claude` of `claude-0f3c…`. The file may have been written by anyone on this machine. */
 const agentName = (id: string): string => oneLine(id.split('-')[0] ?? '', 20);

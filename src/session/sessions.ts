@@ -48,7 +48,7 @@ export interface SessionOverview {
 
 const DEFAULT_LIMIT = 20;
 
-/** SES-08: what runs, and the last sessions. */
+/** SES-08: the running session, and the last ones. */
 export function listSessions(context: Context, input: { limit?: number } = {}): SessionOverview {
   const ids = archivedIds(context);
   const limit = input.limit ?? DEFAULT_LIMIT;
@@ -86,7 +86,7 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
 export interface SessionDetail {
   session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
   focus: Focus;
-  /** Working memory as it was at its end; `--resume` takes it along. */
+  /** Working memory at its end. `--resume` carries it over. */
   kfr: Entry[];
   progress: Progress;
 }
@@ -109,7 +109,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
   };
 }
 
-/** Ends the running session without a commit, or takes an interrupted one off the list; its archive stays. */
+/** Ends the running session without a commit, or takes an interrupted one off the list. Its archive is kept. */
 export function discardSession(
   context: Context,
   input: { id?: string } = {},
@@ -145,7 +145,7 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
       { hint: 'forge session list' },
     );
-  // Once it was resumed, its working memory went on in another session, and was settled there.
+  // After a resume, its working memory belongs to another session, and was settled there.
   if (found.resumed_by === undefined)
     requireResolved(
       readLeftKfr(context, found.id),

@@ -4,6 +4,7 @@ import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
@@ -46,14 +47,14 @@ export interface StartedSession {
   };
   focus: Focus;
   briefing: Briefing;
-  /** State files that were read and found whole; ledgers verified, or put right. */
+  /** State files that were read and are intact; ledgers that were verified or repaired. */
   integrity: { status: 'intact'; checked: string[]; notes: string[] };
-  /** SES-11; absent where nothing was to be run again. */
+  /** SES-11. Absent if nothing was to be rerun. */
   reverified?: Reverified;
   warnings: string[];
 }
 
-/** SES-01: picks up what was left, opens (or returns, or joins) the session, and composes the briefing. */
+/** SES-01: recovers leftovers, opens (or returns, or joins) the session, and composes the briefing. */
 export async function startSession(
   context: Context,
   raw: SessionStartInput = {},
@@ -79,6 +80,9 @@ export async function startSession(
   const work = await tree;
   const memory: Memory = { ...state, architecture, commits, uncommitted: work?.count };
   const head = memory.commits[0]?.hash ?? null;
+  const claims = eventUrl(context) === null ? null : await import('../events/claim.js');
+  if (claims && input.id !== undefined) await claims.turnTo(context, requireTask(memory, input.id).id);
+  else if (claims && input.goal === undefined) await claims.refreshHeld(context);
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
@@ -96,6 +100,7 @@ export async function startSession(
     context.warnings.push(
       `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
     );
+  await claims?.claimFocus(context, focus);
   noteActivity(context);
   if (work && opened.state === 'started') noteTree(context, running.id, work);
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
@@ -103,9 +108,11 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, memory.commits);
   await keepGitState(context, gitState);
-  // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
+  // The briefing also reports what was just archived (an interrupted session, an interrupted end).
   const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
+  // Before the briefing, which names what others have learned.
+  if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...memory, ...news, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
@@ -126,7 +133,7 @@ export async function startSession(
   };
 }
 
-/** By the id of a feature, in any case, or of an active issue; exit 2 for one that nobody knows. */
+/** By the id of a feature, in any case, or of an active issue. Exit 2 for an unknown one. */
 function requireTask({ features, issues }: Memory, id: string): { id: string; title: string } {
   const feature = findTwin(features, id);
   if (feature) return { id: feature.id, title: feature.name };
@@ -140,13 +147,13 @@ function requireTask({ features, issues }: Memory, id: string): { id: string; ti
   });
 }
 
-/** Its name may be anything, so the guard looks at it. */
+/** Its name is free text, so the guard scans it. */
 async function shownBranch({ repository, git }: Context): Promise<string | null> {
   const branch = repository && git ? await readBranch(repository, git) : null;
   return branch === null ? null : maskText(branch);
 }
 
-/** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */
+/** SES-11: before the task is selected, so that a regressed feature can be it. Its code is loaded only if needed. */
 async function reverifyFirst(
   context: Context,
   input: SessionStartInput,

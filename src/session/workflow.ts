@@ -1,8 +1,8 @@
 import type { World } from '../core/world.js';
 
 /**
- * AGT-06: what an agent does with forge, in five lines. Tools are named as this client calls them; an agent that has a
- * shell alone gets the commands.
+ * AGT-06: how an agent works with forge, in five lines. Tools are named as this client calls them. An agent with only
+ * a shell gets the commands.
  */
 export function workflow({ tool }: Pick<World, 'tool'>, begin = 'Continue from what stands below'): string[] {
   const by = (name: string, command: string): string => (tool ? tool(name) : `\`forge ${command}\``);

@@ -228,7 +228,7 @@ export function matchSkills(
     .sort((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1));
 }
 
-/** SKL-04: a skill, then what it requires, each once. Exit 2 names the path to what is missing or goes in circles. */
+/** SKL-04: a skill, then the skills it requires, each once. Exit 2 names the path to a missing skill or a cycle. */
 export function orderSkills(skills: readonly Skill[], first: string): string[] {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   const order: string[] = [];

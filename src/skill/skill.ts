@@ -119,7 +119,7 @@ function requireSkill(context: Context, name: string): Skill {
   });
 }
 
-/** Exit 3 unless a person approved these files here: they came with the repository, and tell agents what to do. */
+/** Exit 3 unless a person approved these files here: they came with the repository, and instruct agents. */
 function requireApproved(skill: Skill): Skill {
   if (skill.isApproved) return skill;
   throw refused('trust.needed', `Skill ${skill.name} was not approved on this machine.`, {

@@ -12,11 +12,11 @@ const paint = (color: Color, text: string, style: Style): string =>
 
 const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
 
-/** Below this width reasons get lines of their own instead of a column. */
+/** Below this width each reason has separate lines instead of a column. */
 const NARROW = 50;
 
 /** Marks appear only at a terminal. */
-function renderStatus({ components }: StatusReport, style: Style): string {
+export function renderStatus({ components }: StatusReport, style: Style): string {
   const head = ({ name, color }: Component): string[] => [
     style.width === null ? name : `${markOf(color, style)} ${name}`,
     paint(color, color, style),
@@ -36,7 +36,7 @@ function renderStatus({ components }: StatusReport, style: Style): string {
 }
 
 /** One line for a shell prompt, which reads it from a pipe: a mark per component, and the task. */
-function renderShort({ components, task }: StatusReport, style: Style): string {
+export function renderShort({ components, task }: StatusReport, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
   return ['forge', style.unicode ? marks : toPlainGlyphs(marks), ...(task === null ? [] : [task])].join(' ');
 }
@@ -131,7 +131,7 @@ function renderWhere(where: Where, style: Style): string {
   return `${columns(rows)}\n\nNext:\n${next.map((line) => `  ${style.command(line)}`).join('\n')}`;
 }
 
-function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
+export function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
   const { session, halted, paused, recovering, problems, step, features } = where;
   const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
   const since = (at: string): string =>

@@ -102,7 +102,7 @@ interface ShortTermFacts {
   entries: readonly number[] | null;
 }
 
-/** Entries have no seconds, so one is stale when more than sixty whole minutes lie between. */
+/** Entries have no seconds, so one is stale when more than sixty whole minutes have passed. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
   const fix = 'forge log "what you just did"';
@@ -188,7 +188,7 @@ export function isOrphan(
 }
 
 interface LinearFacts {
-  /** Why something waits to be sent to Linear. */
+  /** Why the last sync with Linear failed. */
   syncError: string | null;
   /** The number of active issues. */
   active: number;

@@ -17,7 +17,7 @@ import { ownSessions, readRunning } from '../session/running.js';
 import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 
-/** Where the work stands, and the three most useful next commands. */
+/** The state of the work, and the three most useful next commands. */
 export interface Where {
   root: string | null;
   /** Null: no git, or a detached HEAD. */

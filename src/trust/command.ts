@@ -17,17 +17,21 @@ async function run(call: Call): Promise<TrustReport> {
     });
   if (call.interactive && !(await confirmed(report)))
     throw refused('trust.declined', 'Nothing was approved.', { hint: 'forge trust' });
-  const rules = report.items.filter(({ kind }) => kind === 'rule').map(({ digest }) => digest);
+  const rules = report.items.filter(isNamed).map(({ digest }) => digest);
   return trust.approve({ digest: report.digest, rules });
 }
+
+const isNamed = ({ kind }: TrustItem): boolean => kind === 'rule' || kind === 'url';
 
 async function confirmed({ items }: TrustReport): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
   const open = items.filter(({ state }) => state !== 'trusted');
   const rules = open.filter(({ kind }) => kind === 'rule').length;
-  const runs = open.length - rules;
+  const urls = open.filter(({ kind }) => kind === 'url').length;
+  const runs = open.length - rules - urls;
   const questions = [
     runs > 0 && `let forge run ${runs === 1 ? 'this' : `these ${runs}`} on this machine`,
+    urls > 0 && 'send events to this server',
     rules > 0 && `tell agents to obey ${rules === 1 ? 'this invariant' : `these ${rules} invariants`}`,
   ];
   const question = questions.filter(Boolean).join(', and ');

@@ -7,13 +7,16 @@ export const CYCLE_COMMANDS = {
   checkpoint: 'forge checkpoint create',
 } as const;
 
-/** Something in the repository that a person must approve: code to run, or an invariant for agents to obey. */
+/** Something in the repository that a person must approve: code to run, an address, or an invariant for agents to obey. */
 export interface Runnable {
-  kind: 'file' | 'command' | 'rule';
+  kind: 'file' | 'command' | 'rule' | 'url';
   /** The file's path in the repository, or the place of the command or rule (`feature F-1`). */
   name: string;
   content: string;
 }
+
+/** The server that events are sent to. */
+export const toUrl = (url: string): Runnable => ({ kind: 'url', name: '[events] url', content: url });
 
 /** What a person approved. The content is kept so that a later change can be shown. */
 export interface Approval extends Record<string, unknown> {

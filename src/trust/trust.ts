@@ -1,31 +1,19 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import * as z from 'zod/mini';
+import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { readEntries } from '../core/entries.js';
-import { stateHome } from '../core/environment.js';
 import { ForgeError, refused } from '../core/error.js';
-import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
+import { readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
-import { withLock } from '../core/lock.js';
-import { architectureFile, initScript, shown, skillsFolder, trustFile } from '../core/paths.js';
-import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
 import { readFeatures } from '../feature/store.js';
-import { identityOf } from '../git/repository.js';
 import { readArchitecture } from '../knowledge/architecture-rules.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
+import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
+import { approvalsFile, approve, identityHere, readApprovals } from './approvals.js';
 import {
-  type Context,
-  lockPolicy,
-  readConfig,
-  refuseAgent,
-  requireSupervisor,
-  timestamp,
-} from '../project/project.js';
-import {
-  type Approval,
   approvedBy,
   CYCLE_COMMANDS,
   digestAll,
@@ -33,6 +21,7 @@ import {
   judgeTrust,
   type Runnable,
   type TrustItem,
+  toUrl,
   trustValue,
 } from './rules.js';
 
@@ -41,7 +30,7 @@ export interface TrustReport {
   identity: string;
   /** A value of FORGE_TRUST that approves all of this in CI, in this repository and its clones. */
   digest: string;
-  /** What forge would run, then the invariants. */
+  /** What forge would run, then where it would connect to, then the invariants. */
   items: TrustItem[];
   trusted: boolean;
 }
@@ -56,13 +45,11 @@ export function showTrust(context: Context): TrustReport {
     ...judgeTrust(runnables, approvals).map((item) =>
       inCi(item) ? { ...item, state: 'trusted' as const } : item,
     ),
-    ...judgeTrust(listRules(context), approvals),
+    ...judgeTrust(listNamed(context), approvals),
   ];
   const trusted = items.every(({ state }) => state === 'trusted');
   return { identity: identityHere(context), digest: digestAll(ledger, runnables), items, trusted };
 }
-
-const identityHere = ({ layout, repository }: Context): string => identityOf(layout.root, repository);
 
 /** Only a pipeline approves by environment variable: one left over in a shell approves nothing. */
 const ciApproval = ({ CI = '', FORGE_TRUST = '' }: NodeJS.ProcessEnv): string =>
@@ -78,7 +65,7 @@ export function trustValueOf(context: Context, commands: readonly string[]): str
   return trustValue(ledgerId(context), listed);
 }
 
-/** A person at a terminal approves what was shown: the report's digest, and `rules`. Exit 3 for anybody else. */
+/** A person at a terminal approves what was shown: the report's digest, and `rules` (and addresses). Exit 3 for anybody else. */
 export function approveTrust(
   context: Context,
   input: { digest: string; rules?: readonly string[] },
@@ -95,7 +82,7 @@ export function approveTrust(
       hint: 'forge trust',
     });
   const shownRules = new Set(input.rules);
-  const rules = listRules(context).filter((rule) => shownRules.has(digestRunnable(rule)));
+  const rules = listNamed(context).filter((rule) => shownRules.has(digestRunnable(rule)));
   approve(context, [...runnables, ...rules], 'approved');
   return showTrust(context);
 }
@@ -164,6 +151,12 @@ export function requireTrust(
   });
 }
 
+/** What is approved one by one: the address of the event server and the invariants. */
+const listNamed = (context: Context): Runnable[] => {
+  const { url } = readConfig(context).events;
+  return [...(url === '' ? [] : [toUrl(url)]), ...listRules(context)];
+};
+
 const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', content: text });
 
 /** Every invariant once: those of architecture.md, then those that were entered. */
@@ -210,7 +203,7 @@ const skillNames = ({ disk, layout }: Context): string[] =>
     .list(skillsFolder(layout))
     .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
 
-/** A skill tells agents what to do, so its files are approved like code. Those that forge ships need no approval. */
+/** A skill instructs agents, so its files are approved like code. Skills that forge ships need no approval. */
 function skillRunnables(context: Context, name: string): Runnable[] {
   const folder = join(skillsFolder(context.layout), name);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).slice(0, MAX_SKILL_FILES);
@@ -229,7 +222,7 @@ function isShipped(path: string, name: string): boolean {
   return shipped !== null && readPlain(path, MAX_STATE_BYTES)?.equals(shipped) === true;
 }
 
-/** Tells which skills a person approved here, or forge ships. */
+/** Returns which skills a person approved here, or forge ships. */
 export function approvedSkills(context: Context): (name: string) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return (name) => skillRunnables(context, name).every((each) => known.has(digestRunnable(each)));
@@ -264,50 +257,4 @@ function filesIn(context: Context, argv: readonly string[]): Runnable[] {
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const bytes = readTarget(path, MAX_STATE_BYTES);
   return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
-}
-
-const Approvals = z.looseObject({
-  schema_version: z.string(),
-  identity: z.string(),
-  approvals: z.array(
-    z.looseObject({
-      kind: z.enum(['file', 'command', 'rule']),
-      name: z.string(),
-      digest: z.string(),
-      content: z.string(),
-      at: z.string(),
-      how: z.enum(['entered', 'approved']),
-    }),
-  ),
-});
-const APPROVALS: Format<z.infer<typeof Approvals>> = { name: 'trust', version: '1.0', schema: Approvals };
-
-const approvalsFile = (context: Context): string =>
-  trustFile(stateHome(context.world.env), identityHere(context));
-
-/** The approvals for this repository; none when the file is missing or names another one. */
-function readApprovals(context: Context): Approval[] {
-  const path = approvalsFile(context);
-  const bytes = readPlain(path, MAX_STATE_BYTES);
-  const found = bytes && decodeDocument(APPROVALS, bytes, path);
-  return found?.identity === identityHere(context) ? found.approvals : [];
-}
-
-/** Adds approvals, readable by this person only. Durable on return. */
-function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
-  if (context.disk.dryRun || runnables.length === 0) return;
-  const path = approvalsFile(context);
-  const at = timestamp(context);
-  makeFolder(dirname(path), PRIVATE);
-  withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
-    const before = readApprovals(context);
-    const known = new Set(before.map(({ digest }) => digest));
-    const added = runnables
-      .map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }))
-      .filter(({ digest }) => !known.has(digest));
-    if (added.length === 0) return;
-    const approvals = [...before, ...added];
-    const after = { schema_version: APPROVALS.version, identity: identityHere(context), approvals };
-    replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
-  });
 }

@@ -20,16 +20,16 @@ import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 
-/** What stood before a change of `.forge/`, on a backup ref. */
+/** The state before a change of `.forge/`, on a backup ref. */
 interface Snapshot extends BackupNote {
-  /** Paths from the project's root; null for a file that was not there. */
+  /** Paths from the project's root. Null for a file that did not exist. */
   state: { path: string; oid: string | null }[];
   feature?: Feature;
-  /** Of the feature, among all. */
+  /** The position of the feature in the list. */
   at?: number;
 }
 
-/** Keeps files on a backup ref before forge changes them; null without git, where nothing can be undone. */
+/** Saves files to a backup ref before forge changes them. Null without git, where undo is impossible. */
 async function keepFiles(
   context: Context,
   { why, subject, ...more }: { why: string; subject: string } & Pick<Snapshot, 'feature' | 'at'>,
@@ -62,14 +62,14 @@ async function keepFiles(
   return ref;
 }
 
-/** Without writing anything: what is refused leaves no backup behind. */
+/** Writes nothing, so a refused command leaves no backup. */
 async function rehearse(context: Context, work: (dry: Context) => unknown): Promise<void> {
   const dry = openContext(context.layout.root, context.world, true);
   await installGuard(dry);
   work(dry);
 }
 
-/** As `feature remove`, with the feature on a backup ref first. */
+/** Like `feature remove`, after saving the feature to a backup ref. */
 export async function removeFeatureKept(
   context: Context,
   input: { id: string },
@@ -87,7 +87,7 @@ export async function removeFeatureKept(
   return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
-/** As `session discard`, with the session's files on a backup ref first. */
+/** Like `session discard`, after saving the session's files to a backup ref. */
 export async function discardSessionKept(
   context: Context,
   input: { id?: string } = {},
@@ -101,15 +101,15 @@ export async function discardSessionKept(
   return { ...discardSession(context, input), undo: kept && 'forge undo' };
 }
 
-/** All that a discard may change. */
+/** All files that a discard may change. */
 function filesOf({ layout }: Context, id: string): string[] {
   const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
   return [...live, archiveFile(layout, id)];
 }
 
 /**
- * GIT-09: takes back the last change here, or the named one: a rollback, a removed feature, a discarded session. What stood
- * before is on a backup ref of its own, so that doing it again takes this back.
+ * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
+ * current state is saved to another backup ref first, so a second undo is a redo.
  */
 export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
   requireSupervisor(context, RESERVED);
@@ -133,7 +133,7 @@ async function restoreSnapshot(context: Context, { backup }: Found, snapshot: Sn
   return { ...done, ref, files: snapshot.state.length };
 }
 
-/** Back in its place, or gone again where it had come back. */
+/** Restores the feature, or removes it again for a redo. */
 async function putFeature(
   context: Context,
   feature: Feature,
@@ -153,7 +153,7 @@ async function putFeature(
   return ref;
 }
 
-/** The session's files as they were. Another session that runs by now keeps its own. */
+/** Restores the session's files. A session that is running now keeps its own. */
 async function putFiles(context: Context, snapshot: Snapshot): Promise<string | null> {
   const { disk, layout, world } = context;
   const objects = openObjects(layout.root, world.env);

@@ -101,7 +101,7 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     });
   });
 
-  it('AGT-01 ignores what is not a payload, unknown events, and folders outside of a project', async () => {
+  it('AGT-01 ignores invalid payloads, unknown events, and folders outside a project', async () => {
     const project = await started(agent);
     await ask(project);
     for (const input of ['', '{', '[]', 'null'])
@@ -158,14 +158,14 @@ describe('what differs between agents', () => {
       expect(await call('cursor', project, 'stop', { status })).toEqual(SILENT);
   });
 
-  it('AGT-01 a part of an opencode session gets nothing', async () => {
+  it('AGT-01 a sub-session of opencode gets nothing', async () => {
     const project = await started('opencode');
     await ask(project);
     for (const moment of ['start', 'prompt', 'after-tool', 'compaction', 'stop', 'end'] as const)
       expect(await call('opencode', project, moment, { parent_id: 'ses_1' })).toEqual(SILENT);
   });
 
-  it('AGT-01 Codex gets no more bytes than it takes in any script, and working memory whole', async () => {
+  it('AGT-01 Codex gets no more bytes than it accepts in any script, with working memory complete', async () => {
     const project = await started('codex');
     const words = 'кнопка выхода работает на всех страницах '.repeat(6);
     const texts = [1, 2, 3, 4, 5].map((n) => `${n}${n}${n} ${words}`.slice(0, 270).trimEnd());
@@ -186,7 +186,7 @@ describe("Claude Code's hooks, run by another agent", () => {
   const inCursor = (project: Project, event: string, name: string) =>
     hook(project, ['claude', event], payload('cursor', name, { workspace_roots: [project.dir] }));
 
-  it('AGT-01 stay silent where Cursor has hooks of forge', async () => {
+  it('AGT-01 stay silent if Cursor has forge’s hooks', async () => {
     const project = await makeForge();
     project.write('.cursor/hooks.json', JSON.stringify({ version: 1, hooks: hookLists('cursor') }));
     const before = snapshot(project.dir);
@@ -211,7 +211,7 @@ describe("Claude Code's hooks, run by another agent", () => {
     },
   );
 
-  it('AGT-01 stay silent where Copilot has hooks of forge', async () => {
+  it('AGT-01 stay silent if Copilot has forge’s hooks', async () => {
     const project = await makeForge();
     const inCopilot = () => claude(project, 'session-start', { timestamp: '2026-11-21T15:47:43.141Z' });
     expect((await inCopilot()).stdout).toContain('FORGE briefing');

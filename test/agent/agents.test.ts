@@ -41,7 +41,7 @@ describe.each(AGENT_NAMES)('the payloads of %s', (agent) => {
       });
   });
 
-  it('KFR-09 tell a prompt made of the reason of a blocked stop from one that a person typed', () => {
+  it('KFR-09 distinguish a prompt made from the reason of a blocked stop from one that a person typed', () => {
     const word =
       Object.entries(AGENTS[agent].events).find(([, { moment }]) => moment === 'prompt')?.[0] ?? '';
     const isOwn = (prompt: string): boolean => readPayload(agent, word, { prompt }).isOwnPrompt;
@@ -243,7 +243,7 @@ describe('the wiring', () => {
     expect(serverFor(agent, false, 'npx --no-install forge')?.value).toEqual(value);
   });
 
-  it('AGT-01 adds the MCP server of Codex as a TOML table', () => {
+  it('AGT-01 adds Codex’s MCP server as a TOML table', () => {
     const table = partsFor('codex', false, 'node /opt/forge.js')[1];
     const lines = table?.kind === 'toml' ? table.lines : [];
     expect(parse(`[mcp_servers.forge]\n${lines.join('\n')}`)).toEqual({

@@ -40,7 +40,7 @@ const emptied = (value: Value): Value => {
 const BARE = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n';
 
 describe('forge in a JSON settings file', () => {
-  it('AGT-01 is added after what is there, and removed byte for byte', () => {
+  it('AGT-01 is added after existing content, and removed byte for byte', () => {
     fc.assert(
       fc.property(settings, ({ text, value }) => {
         const wired = install(text, PARTS);

@@ -31,7 +31,7 @@ const decode = (text: string): Manifest => decodeDocument(CHECKPOINT, Buffer.fro
 const manifest: Manifest = { ...decode(RFC), commit: 'a'.repeat(40) };
 
 describe('a manifest', () => {
-  it('GIT-05 is read as the RFC has it, and keeps fields that nobody here knows', () => {
+  it('GIT-05 reads the RFC’s format, and keeps unknown fields', () => {
     expect(decode(RFC)).toMatchObject({ tag: 'checkpoint/SX9-123-v1', can_rollback_to: true });
     const more = decode(RFC.replace('{', '{ "reviewed_by": "Ada",'));
     expect(encodeDocument(more).toString()).toContain('"reviewed_by": "Ada"');
@@ -49,7 +49,7 @@ describe('a manifest', () => {
     expect(() => decode(text)).toThrow(field);
   });
 
-  it('GIT-05 stands in the tag byte for byte, whatever the message and behind it a signature', () => {
+  it('GIT-05 is in the tag byte for byte, for any message and with a trailing signature', () => {
     for (const message of ['It works', '# no comment\n{\n', 'a {\n}\n b', '{\n}\n']) {
       const made = { ...manifest, message };
       const text = tagMessage(made);
@@ -83,7 +83,7 @@ describe("a checkpoint's name", () => {
       expect([tag, nameIn(tag)]).toEqual([tag, null]);
   });
 
-  it('GIT-05 takes the next number, of whatever case', () => {
+  it('GIT-05 takes the next number, ignoring case', () => {
     expect(nextName('SX9-1', [])).toBe('SX9-1-v1');
     expect(nextName('SX9-1', ['SX9-1-v2', 'sx9-1-v9', 'SX9-12-v40', 'SX9-1-v1-v50'])).toBe('SX9-1-v10');
     expect(nextName('a-v1', ['a-v1', 'a-v1-v3'])).toBe('a-v1-v4');

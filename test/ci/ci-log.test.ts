@@ -47,7 +47,7 @@ describe('forge ci: the log', () => {
     expect(gitlab.stdout).toMatch(/^✗ guard.*\n(?: {4}.*\n)+✓ features/m);
   });
 
-  it('GIT-07 --junit writes a whole file, in a new folder too', async () => {
+  it('GIT-07 --junit writes a complete file, also in a new folder', async () => {
     const project = await ready();
     commit(project, '[FORGE] No <protocol> & "so on"\n\n## Why\nx\n');
     const { exitCode } = await text(project, ['--junit', 'reports/forge.xml']);

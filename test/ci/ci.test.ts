@@ -93,13 +93,13 @@ describe('the exit code', () => {
 });
 
 describe('the CI system', () => {
-  it('GIT-07 is known by the variable that it documents', () => {
+  it('GIT-07 is detected by its documented variable', () => {
     expect(ciFormat({ GITHUB_ACTIONS: 'true' })).toBe('github');
     expect(ciFormat({ GITLAB_CI: 'true' })).toBe('gitlab');
     expect(ciFormat({ CI: 'true', GITHUB_ACTIONS: 'false' })).toBe('plain');
   });
 
-  it('GIT-07 names the first commit; zeros name nothing', () => {
+  it('GIT-07 gives the first commit; zeros give none', () => {
     const github = { GITHUB_ACTIONS: 'true' };
     expect(
       namedStart({ ...github, GITHUB_BASE_REF: 'release/1.0' }, { before: SHA }, 'origin'),
@@ -227,7 +227,7 @@ describe('the log', () => {
 });
 
 describe("JUnit's XML", () => {
-  it('GIT-07 has one case per check, and errors for checks that could not be made', () => {
+  it('GIT-07 has one case per check, and errors for checks that could not run', () => {
     const xml = formatJunit(
       report(
         check('commits', toResult('x', [{ message: 'a <b>', fix: '"c" & d' }])),

@@ -23,7 +23,7 @@ const KINDS: Record<string, (path: string, outside: string) => void> = {
 };
 
 describe('bad kinds of files', () => {
-  it('B-20 a folder, FIFO or link in a state file’s place: exit 4, and nothing outside changes', async () => {
+  it('B-20 a folder, FIFO or symlink in place of a state file: exit 4, and nothing outside changes', async () => {
     const project = await prepared(makePlainForge);
     const progress = { path: PROGRESS, read: ['progress', 'show'], write: ['progress', 'add', 'x'] } as const;
     for (const { path, read, write } of [...FILES, progress]) {
@@ -49,7 +49,7 @@ describe('bad kinds of files', () => {
     }
   });
 
-  it('B-20 a file with a second name is a plain file: it is read, and the other name keeps its bytes', async () => {
+  it('B-20 a file with a hard link is a regular file: it is read, and the other name keeps its bytes', async () => {
     const project = await prepared(makePlainForge);
     const copies = projectAt(makeFolder());
     for (const { path, read, write } of FILES) {
@@ -61,7 +61,7 @@ describe('bad kinds of files', () => {
     }
   });
 
-  it('B-15 B-66 a sparse file of 4 GB holds up no prompt, and is one clear line where it has to be read', async () => {
+  it('B-15 B-66 a sparse file of 4 GB does not delay a prompt, and is one clear line for commands that read it', async () => {
     const project = await prepared(makeForge);
     await runForge(project, ['session', 'end', '--no-commit', '--next', 'x']);
     const folder = project.path('.forge/memory/sessions');
@@ -81,7 +81,7 @@ describe('bad kinds of files', () => {
     }
   });
 
-  it('B-20 memory behind a link to another folder of .forge/ is neither intact nor written to: git would not see it', async () => {
+  it('B-20 memory behind a symlink is neither intact nor written to, because git would not see it', async () => {
     const project = await makeForge();
     renameSync(project.path('.forge/memory'), project.path('.forge/other'));
     symlinkSync('other', project.path('.forge/memory'));
@@ -95,7 +95,7 @@ describe('bad kinds of files', () => {
     expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
   });
 
-  it('B-20 a folder of .forge/ that leads out of it is not followed, neither to read nor to write', async () => {
+  it('B-20 does not follow a folder of .forge/ that leads out of it, for reading or writing', async () => {
     for (const [folder, args] of [
       ['memory', ['feature', 'add', 'A', 'a']],
       ['memory/long-term', ['knowledge', 'add', 'invariant', 'i']],
@@ -126,7 +126,7 @@ describe('bad kinds of files', () => {
     }
   });
 
-  it('B-20 .forge itself as a link is refused', async () => {
+  it('B-20 refuses a .forge that is a symlink', async () => {
     const project = await makeForge();
     const outside = makeFolder();
     renameSync(project.path('.forge'), `${outside}/moved`);
@@ -137,7 +137,7 @@ describe('bad kinds of files', () => {
     expect(differences(before, snapshot(outside))).toEqual([]);
   });
 
-  it('B-20 forge’s own notes in a folder without git neither overwrite a file outside nor wait on a FIFO', async () => {
+  it('B-20 without git, forge’s own files neither overwrite a file outside nor wait on a FIFO', async () => {
     const project = await makePlainForge();
     const outside = projectAt(makeFolder());
     for (const name of ['activity', 'session-ids.json', 'intent.json'])
@@ -158,7 +158,7 @@ describe('bad kinds of files', () => {
       }
   });
 
-  it('B-20 a FIFO in the lock’s place is waited for like a lock, not read', async () => {
+  it('B-20 waits for a FIFO in place of the lock, without reading it', async () => {
     const project = await makePlainForge();
     mkdirSync(project.path('.forge/local'), { recursive: true });
     execFileSync('mkfifo', [project.path('.forge/local/lock')]);

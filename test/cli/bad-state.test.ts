@@ -66,7 +66,7 @@ describe('damaged state files', () => {
     }
   });
 
-  it('B-12 names the newest commit that has it whole, and that line mends it', async () => {
+  it('B-12 names the newest intact commit of the file, and the command in that line restores it', async () => {
     const project = await prepared();
     await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'kept']);
@@ -96,7 +96,7 @@ describe('damaged state files', () => {
     }
   });
 
-  it('B-12 a file of the running session is put aside by the line that the error gives, and no work is lost', async () => {
+  it('B-12 the command in the error moves a damaged session file aside, and no work is lost', async () => {
     const project = await prepared();
     await forgeJson(project, ['progress', 'add', 'precious']);
     for (const path of [FOCUS, SESSION]) {
@@ -121,7 +121,7 @@ describe('damaged state files', () => {
     );
   });
 
-  it('B-12 commands that do not need the damaged file go on working', async () => {
+  it('B-12 commands that do not need the damaged file still work', async () => {
     const project = await prepared();
     const feature = ['feature', 'list'];
     const knowledge = ['knowledge', 'add', 'invariant', 'i'];
@@ -149,7 +149,7 @@ describe('damaged state files', () => {
     }
   });
 
-  it('B-12 a damaged archive is named, with the commit that has it whole', async () => {
+  it('B-12 names a damaged archive, with the commit that has it intact', async () => {
     const project = await prepared();
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
     const path = archive;
@@ -164,7 +164,7 @@ describe('damaged state files', () => {
     expect((await runForge(project, ['session', 'start'])).exitCode).toBe(0);
   });
 
-  it('a merge conflict is named by its lines, and nothing is offered that drops a side', async () => {
+  it('names the lines of a merge conflict, and suggests nothing that drops a side', async () => {
     const project = await makeForge();
     putFeatures(project, [{ id: 'A', name: 'a', status: 'failing' }]);
     const text = project.read(featureFile('A'));

@@ -11,7 +11,7 @@ async function prepared(): Promise<Project> {
 }
 
 describe('bad values', () => {
-  it('B-05 NUL, half a surrogate pair and megabytes are refused wherever text goes', async () => {
+  it('B-05 refuses NUL, lone surrogates and megabytes in every text', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
     // Linux takes no argument above 128 KiB.
@@ -58,7 +58,7 @@ describe('bad values', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-08 what is no plain whole number in its range is refused, with what is allowed', async () => {
+  it('B-08 refuses anything but a plain whole number in its range, with the allowed values', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
     const bad = [

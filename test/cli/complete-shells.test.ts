@@ -10,7 +10,7 @@ async function bash(project: Project, words: readonly string[], current: string)
 }
 
 describe('words for bash', () => {
-  it('come without quotes, and "=" and ":" are words of their own', async () => {
+  it('are unquoted, and "=" and ":" are separate words', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A-1', 'Login works']);
     const found = async (words: string, current: string): Promise<string[]> =>
@@ -24,7 +24,7 @@ describe('words for bash', () => {
 });
 
 describe('forge complete SHELL', () => {
-  it('prints the script alone; without a shell it says where it belongs, and changes no file', async () => {
+  it('prints only the script; without a shell it explains where to put it, and changes no file', async () => {
     const project = makePlainProject();
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { stdout, stderr, exitCode } = await runForge(project, ['complete', shell]);
@@ -39,7 +39,7 @@ describe('forge complete SHELL', () => {
     for (const shell of ['bash', 'zsh', 'fish']) expect(unknown.stdout).toContain(`${shell}: put`);
   });
 
-  it('B-42 offers only words that every shell takes for themselves', async () => {
+  it('B-42 offers only words that no shell expands', async () => {
     const project = await makeForge();
     const odd = [
       "it's",

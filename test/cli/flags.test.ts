@@ -71,6 +71,9 @@ const CALLS: string[][] = [
   ['artifact', 'list'],
   ['artifact', 'show', 'known.txt'],
   ['artifact', 'verify'],
+  ['claim', 'A', '--for', '1h'],
+  ['fleet'],
+  ['release', 'B'],
   ['linear', 'list'],
   ['linear', 'new', 'text'],
   ['linear', 'show', 'LOCAL-1'],
@@ -96,6 +99,9 @@ const CALLS: string[][] = [
   ['memory', 'consolidate'],
   ['memory', 'report'],
   ['guard', 'scan'],
+  ['export', 'html'],
+  ['export', 'markdown'],
+  ['export', 'json'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
@@ -177,6 +183,7 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   project.write(output, 'known\n');
   await runForge(project, ['artifact', 'add', output, '--type', 'docs'], { world });
   await runForge(project, ['linear', 'new', 'known'], { world });
+  await runForge(project, ['claim', 'B'], { world });
   const words: Record<string, string> = {
     SKILL: skill,
     ID: id,
@@ -192,7 +199,7 @@ const specOf = async ([group, name]: string[]): Promise<CommandSpec | undefined>
   return specs.find((spec) => spec.name === name) ?? own ?? (specs.length === 1 ? specs[0] : undefined);
 };
 
-describe('flags that every command takes', () => {
+describe('global flags', () => {
   it('B-01 --json prints exactly the value on one line, and nothing on stderr', async () => {
     const { project, calls } = await prepared();
     for (const call of calls) {
@@ -252,7 +259,7 @@ describe('flags that every command takes', () => {
     expect(stderr).toMatch(/^forge: There is no feature "--json"\.\n {2}→ forge ls\n$/);
   });
 
-  it('B-01 --quiet leaves the answer and says nothing else; without it status goes to stderr', async () => {
+  it('B-01 --quiet prints only the result; without it status goes to stderr', async () => {
     const { project } = await prepared();
     const loud = await runForge(project, ['feature', 'verify', 'A', '-v']);
     expect(loud.stderr).toBe('A: echo shown\nshown\n');
@@ -283,7 +290,7 @@ describe('flags that every command takes', () => {
     expect((await runForge(project, ['feature', 'list'])).stdout).toContain('from the project');
   });
 
-  it('B-01 colour: on a terminal, or as --color, NO_COLOR and FORCE_COLOR say', async () => {
+  it('B-01 color on a terminal, or by --color, NO_COLOR and FORCE_COLOR', async () => {
     const { project } = await prepared();
     const coloured = async (
       args: string[],
@@ -311,7 +318,7 @@ describe('flags that every command takes', () => {
     });
   });
 
-  it('B-01 every command that writes takes --dry-run, and then writes nothing', async () => {
+  it('B-01 every command that writes accepts --dry-run, and then writes nothing', async () => {
     const { project, calls } = await prepared();
     project.write('.forge/README.md', 'changed\n');
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
@@ -327,7 +334,7 @@ describe('flags that every command takes', () => {
     expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
   });
 
-  it('B-01 a command that does not take --dry-run writes nothing', async () => {
+  it('B-01 a command without --dry-run writes nothing', async () => {
     const { project, calls } = await prepared();
     const before = snapshot(project.dir);
     for (const call of calls) if (!(await specOf(call))?.writes) await runForge(project, call);
@@ -348,9 +355,12 @@ describe('flags that every command takes', () => {
       return names.flat().includes(two) ? two : call[0];
     });
     // Agents call it, in a form of their own: test/cli/agent-hook-claude.test.ts.
-    // Their server is in test/linear/sync.test.ts.
-    const online = ['linear pull', 'linear push', 'linear sync'];
-    expect([...new Set(called), ...online, 'hook'].sort()).toEqual(names.flat().sort());
+    // Their servers are in test/linear/sync.test.ts and test/events/.
+    const events = ['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`);
+    const online = ['linear pull', 'linear push', 'linear sync', ...events];
+    // They run until Ctrl-C: test/ui.
+    const endless = ['ui', 'watch'];
+    expect([...new Set(called), ...online, ...endless, 'hook'].sort()).toEqual(names.flat().sort());
   });
 
   it('LAY-04 --no-input never asks, on a terminal too', async () => {

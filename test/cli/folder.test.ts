@@ -59,7 +59,7 @@ describe('finding the .forge folder', () => {
     }
   });
 
-  it('LAY-05 without git all but the commit works, and says so', async () => {
+  it('LAY-05 without git everything but the commit works, with a note', async () => {
     const project = await makePlainForge();
     const where = await forgeJson<{ git: boolean; branch: string | null }>(project, []);
     expect([where.git, where.branch]).toEqual([false, null]);
@@ -75,7 +75,7 @@ describe('finding the .forge folder', () => {
     expect(project.read(ended.archive)).toMatch(/\] one",\n/);
   });
 
-  it('LAY-05 -C and FORGE_DIR name a folder that is there', async () => {
+  it('LAY-05 -C and FORGE_DIR must name an existing folder', async () => {
     const project = await makeForge();
     expect(await forgeError(project, ['-C', 'nowhere', 'next'])).toMatchObject({
       exitCode: 2,
@@ -89,8 +89,8 @@ describe('finding the .forge folder', () => {
   });
 });
 
-describe('what is committed', () => {
-  it('LAY-07 git ignores what is machine-local and sees what is the team’s', async () => {
+describe('committed files', () => {
+  it('LAY-07 git ignores machine-local files and sees the team’s', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login']);

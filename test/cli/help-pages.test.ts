@@ -64,7 +64,7 @@ describe('pages of help', () => {
     }
   });
 
-  it('a page is 80 columns wide where no terminal is, and at most 100', async () => {
+  it('a page is 80 columns wide without a terminal, and at most 100', async () => {
     const project = makePlainProject();
     const none = (await runForge(project, ['help', 'session'])).stdout;
     expect(none).toBe(await helpOf(['session'], 80));
@@ -79,7 +79,7 @@ describe('pages of help', () => {
     expect(splitCommand(example.trim())).toEqual(splitCommand(spec?.example ?? ''));
   });
 
-  it('every group says what it is for, and whatever leads on exists', async () => {
+  it('every group has a description, and every reference exists', async () => {
     const known = await specs();
     for (const { name } of GROUPS)
       expect([name, Boolean(ABOUT[name]?.text) !== topics.includes(name)]).toEqual([name, true]);
@@ -115,7 +115,7 @@ describe('pages of help', () => {
     }
   });
 
-  it('a command that exits with a code of its own says so', async () => {
+  it('a command with a special exit code says so', async () => {
     for (const [name, spec] of await specs())
       if (spec?.exit) expect([name, Object.keys(ABOUT[name]?.exits ?? {})]).not.toEqual([name, []]);
   });
@@ -158,7 +158,7 @@ describe('forge help TOPIC', () => {
     }
   });
 
-  it('a topic that has the name of a command stands on its page; the command alone is shorter', async () => {
+  it('a topic with the name of a command is on its page; the command alone is shorter', async () => {
     const help = await helpOf(['kfr'], 80);
     const alone = (await runForge(makePlainProject(), ['kfr', '--help'])).stdout;
     for (const part of ['Usage: forge kfr <command>', 'patch [file]', 'The Known Facts Registry']) {
@@ -170,7 +170,7 @@ describe('forge help TOPIC', () => {
     expect(alone).toContain('forge help kfr');
   });
 
-  it('B-01 what is no command and no topic is told what is near', async () => {
+  it('B-01 an unknown name gets suggestions', async () => {
     const project = makePlainProject();
     for (const [words, hint] of [
       [['help', 'chekpoint'], 'Did you mean forge help checkpoint, or forge help checkpoints?'],

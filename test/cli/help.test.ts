@@ -38,7 +38,7 @@ describe('forge --help', () => {
       expect(stdout.split('\n').length).toBeLessThanOrEqual(41);
       const listed = [...stdout.matchAll(/^ {2}(\w+) {2,}[A-Z]/gm)].map(([, name]) => name);
       expect(listed).toEqual(
-        'init start log feature done learn end status recall kfr memory checkpoint recover undo commit agent doctor'.split(
+        'init start log feature done learn end status recall ui kfr memory checkpoint recover undo commit agent doctor'.split(
           ' ',
         ),
       );
@@ -93,7 +93,7 @@ describe('forge --help', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-01 every example parses, and calls the command it stands at', async () => {
+  it('B-01 every example parses, and calls the command it belongs to', async () => {
     for (const { words, spec } of await commands()) {
       for (const example of [spec.example, ...(ABOUT[words.join(' ')]?.examples ?? [])]) {
         const [program, ...argv] = splitCommand(example);
@@ -106,7 +106,7 @@ describe('forge --help', () => {
     }
   });
 
-  it('B-01 what a command is for is said in whole sentences', async () => {
+  it('B-01 every description is in whole sentences', async () => {
     const project = makePlainProject();
     for (const { name } of GROUPS) {
       const { stdout } = await runForge(project, [name, '--help']);

@@ -37,7 +37,7 @@ const commandOf = (line: string): string => line.replace(/ {2,}#.*/, '').trim();
 describe('hints', () => {
   const hints = hintsInSource();
 
-  it('B-01 are one command a line, with a remark behind # at most', () => {
+  it('B-01 have one command per line, with at most one comment after #', () => {
     expect(hints.length).toBeGreaterThan(150);
     const wrong = hints.flatMap(({ file, hint }) =>
       hint
@@ -49,7 +49,7 @@ describe('hints', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('B-01 name commands and options that exist, with all that they take', async () => {
+  it('B-01 name existing commands and options, with all required arguments', async () => {
     const wrong: string[] = [];
     for (const { file, hint } of hints)
       for (const line of hint.split('\n').map(commandOf)) {

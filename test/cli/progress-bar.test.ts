@@ -22,11 +22,11 @@ describe('the progress bar', () => {
     return written;
   }
 
-  it('LTM-04 says nothing within the first second', () => {
+  it('LTM-04 prints nothing within the first second', () => {
     expect(shown([[999, 1, 2]])).toEqual([]);
   });
 
-  it('LTM-04 shows how far it is, ten times a second at most, and is gone at the end', () => {
+  it('LTM-04 shows its progress at most ten times a second, and is erased at the end', () => {
     const steps: [number, number, number][] = [
       [1000, 50, 200],
       [50, 60, 200],
@@ -44,11 +44,11 @@ describe('the progress bar', () => {
     ]);
   });
 
-  it('LTM-04 writes nothing where no person looks', () => {
+  it('LTM-04 prints nothing without a terminal', () => {
     expect(shown([[2000, 1, 2]], null)).toEqual([]);
   });
 
-  it('VIS-01 stays within a narrow terminal, in glyphs that it has', () => {
+  it('VIS-01 fits a narrow terminal, in glyphs that it can display', () => {
     const narrow = shown([[1000, 1, 2]], { width: 24, unicode: false });
     expect(narrow).toEqual(['\rverifying ####.... 50%', CLEARED]);
     expect(shown([[1000, 1, 2]], { width: 12, unicode: true })).toEqual(['\r50%', CLEARED]);

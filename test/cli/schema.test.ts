@@ -17,8 +17,22 @@ function firstOf(project: Project, folder: string): unknown {
   );
 }
 
+/** An event of each kind, as it waits for a server. */
+async function writeEvents(project: Project): Promise<Record<string, unknown>> {
+  const env = { NATS_URL: 'nats://127.0.0.1:1' };
+  const run = (...args: string[]) => runForge(project, args, { env });
+  await run('kfr', 'clear', '--yes', '--dismiss-all', 'done');
+  await run('end', '--learned', 'x');
+  await run('start', '--task', 'x');
+  await run('focus', 'set', '--phase', 'TEST');
+  await run('checkpoint', 'create', 'Y', '--verify', 'true');
+  const folder = '.git/forge/outbox';
+  const events = readdirSync(project.path(folder)).map((name) => project.json(`${folder}/${name}`));
+  return Object.fromEntries(events.map((event) => [`event-${String(event.type).replace('_', '-')}`, event]));
+}
+
 describe('formats', () => {
-  it('LAY-08 forge schema prints a JSON Schema of every format, which takes the file on disk', async () => {
+  it('LAY-08 forge schema prints a JSON Schema of every format, which accepts the file on disk', async () => {
     const project = await makeForge();
     await forgeJson(project, [
       'feature',
@@ -61,6 +75,7 @@ describe('formats', () => {
       cycle: { task_id: 'A', exit_code: 0, patterns: [{ pattern: 'p', scope: 'execution' }], log: 'x' },
     };
     await forgeJson(project, ['memory', 'record', '-'], { stdin: JSON.stringify(files.cycle) });
+    Object.assign(files, await writeEvents(project));
     const { schemas } = await forgeJson<{ schemas: string[] }>(project, ['schema']);
     expect(schemas).toEqual(Object.keys(files).sort());
     for (const name of schemas) {

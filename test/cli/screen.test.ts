@@ -23,7 +23,7 @@ describe('VIS-01 the width of text', () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  it('VIS-01 columns are aligned by what is seen, not by how many characters that takes', () => {
+  it('VIS-01 aligns columns by display width, not by the number of characters', () => {
     const rows = columns([
       ['登录', 'x'],
       [red('ab'), 'x'],
@@ -34,7 +34,7 @@ describe('VIS-01 the width of text', () => {
 });
 
 describe('VIS-01 lines that are too long', () => {
-  it('VIS-01 break at spaces, and go on below what they belong to', () => {
+  it('VIS-01 break at spaces, and continue indented', () => {
     const table = 'git         yellow  uncommitted: 2 changed files, 3 new files';
     expect(wrapLine(table, 46)).toBe(
       'git         yellow  uncommitted: 2 changed\n                    files, 3 new files',
@@ -68,7 +68,7 @@ describe('VIS-01 lines that are too long', () => {
   });
 });
 
-describe('VIS-01 what a terminal can show', () => {
+describe('VIS-01 text that a terminal can show', () => {
   it.each<[NodeJS.ProcessEnv, boolean]>([
     [{ LANG: 'en_US.UTF-8' }, true],
     [{ LANG: 'tr_TR.utf8' }, true],
@@ -90,7 +90,7 @@ describe('VIS-01 what a terminal can show', () => {
     expect(screenAt({ isTerminal: false }, {})).toBeNull();
   });
 
-  it('VIS-01 B-68 an age where a person looks; elsewhere, long ago and ahead of the clock the time', async () => {
+  it('VIS-01 B-68 shows an age at a terminal; elsewhere, and for distant or future times, the time', async () => {
     const now = () => new Date('2026-03-10T12:00:00.000Z');
     const [person, pipe] = [await makeStyle(false, { width: 80, now }), await makeStyle(false)];
     for (const [at, told] of [

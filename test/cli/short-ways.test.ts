@@ -4,8 +4,8 @@ import { runBinary, runForge } from '../support/forge.js';
 import { makePlainProject } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
 
-describe('the short ways', () => {
-  it('B-01 a day with them: the same as with the long ones', () => {
+describe('short forms of commands', () => {
+  it('B-01 a day with them has the same results as with the full commands', () => {
     const project = makeForgeRepository();
     expect(typed(project, ['start'])).toContain('session-001');
     expect(typed(project, ['log', 'wired the form'])).toMatch(/\[\d\d:\d\d\] wired the form/);
@@ -18,7 +18,7 @@ describe('the short ways', () => {
     expect(typed(project, ['-C', project.dir, 'start', '--format', 'text'])).toContain('the logout');
   });
 
-  it('B-01 each has the help of what it stands for, also behind other options', async () => {
+  it('B-01 each has the help of its full command, also after other options', async () => {
     const project = makePlainProject();
     for (const [name, { words }] of Object.entries(SHORT_WAYS)) {
       const { stdout } = await runForge(project, [...words, '--help']);
@@ -35,7 +35,7 @@ describe('the short ways', () => {
 });
 
 describe('forge learn', () => {
-  it('KNO-01 keeps each kind where it belongs, and the briefing has it', () => {
+  it('KNO-01 stores each kind in its place, and the briefing has it', () => {
     const project = makeForgeRepository();
     expect(
       typedJson(project, ['learn', 'use port 0', '--as', 'success', '--context', 'tests']),
@@ -60,7 +60,7 @@ describe('forge learn', () => {
       expect(briefing).toContain(text);
   });
 
-  it('B-02 without a terminal it says what to add, and nothing is kept', () => {
+  it('B-02 without a terminal it asks for the missing text, and stores nothing', () => {
     const project = makeForgeRepository();
     expect(typedError(project, ['learn', 'use port 0'])).toMatchObject({
       exitCode: 2,

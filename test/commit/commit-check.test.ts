@@ -51,7 +51,7 @@ describe('forge commit check FILE', () => {
     ]);
   });
 
-  it('LTM-13 GIT-01 ignores what git cuts off below the scissors line', async () => {
+  it('LTM-13 GIT-01 ignores the text that git cuts off below the scissors line', async () => {
     const project = makeRepository();
     const scissors = `# ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;
     const diff = `${scissors}-token = ${SECRET}\n ## Why\n`;
@@ -239,7 +239,7 @@ describe('forge commit check --range', () => {
     expect(await checkJson(project, ['--range', 'HEAD~1..HEAD'])).toMatchObject({ ok: true, exitCode: 0 });
   });
 
-  it('B-51 GIT-01 a secret in one of many exits 5, names that commit alone, and no value', async () => {
+  it('B-51 GIT-01 a secret in one of many exits 5, names only that commit, and no value', async () => {
     const project = makeRepository();
     commit(project, GOOD);
     const bad = commit(project, GOOD.replace('key insight', SECRET));

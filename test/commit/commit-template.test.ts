@@ -4,7 +4,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 
 describe('forge commit template', () => {
-  it('GIT-02 fills in what is known, and leaves open what is not: unfilled it does not pass', async () => {
+  it('GIT-02 fills in known parts and leaves the rest open, so that it does not pass unfilled', async () => {
     const empty = await makeForge();
     const { text } = await forgeJson<{ text: string }>(empty, ['commit', 'template']);
     expect(text).toMatch(/^\[FORGE\]\n\n## What\n\n\n## Why\n\n\n## Memory\n- Learned: none\n/);
@@ -16,7 +16,7 @@ describe('forge commit template', () => {
     expect((await runForge(project, ['commit', 'check', '-'], { stdin: filled.stdout })).exitCode).toBe(0);
   });
 
-  it('GIT-02 --pr gathers what the commits of the branch say, and passes as one message', async () => {
+  it('GIT-02 --pr merges the messages of the branch’s commits into one that passes', async () => {
     const project = await working();
     project.git('switch', '-qc', 'side');
     for (const [name, title, learned] of [

@@ -53,7 +53,7 @@ const files = (root: string): string[] =>
     .sort();
 
 describe('changing a file', () => {
-  it('replaces it and lists what was written', () => {
+  it('replaces it and lists the written files', () => {
     const made = withFeatures();
     addA(made);
     expect(made.disk.requireDocument(FEATURES, made.path).value.features).toEqual([A]);
@@ -79,7 +79,7 @@ describe('changing a file', () => {
     expect(readFileSync(made.path, 'utf8')).toBe('theirs');
   });
 
-  it('B-54 writes nothing once the lock was taken over', () => {
+  it('B-54 writes nothing after the lock was taken over', () => {
     const made = withFeatures();
     const lock = lockFile(made.layout);
     const takeOver = (): void => {

@@ -29,7 +29,7 @@ const { anyJson } = fc.letrec<{ anyJson: unknown }>((tie) => ({
 }));
 
 describe('parseJson', () => {
-  it('reads back whatever formatJson wrote', () => {
+  it('reads back the output of formatJson', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         expect(parseJson(formatJson(value))).toEqual(value);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { identify, isBelow } from '../../src/core/process-identity.js';
 
-describe('processes above this one', () => {
-  it('AGT-01 SES-07 a process is below those that started it, and below nothing else', async () => {
+describe('ancestor processes', () => {
+  it('AGT-01 SES-07 a process descends from those that started it, and from no other', async () => {
     const parent = identify(process.ppid);
     expect(isBelow(parent)).toBe(true);
     // A number that was given to another process since, another boot, another host.

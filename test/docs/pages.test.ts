@@ -117,6 +117,12 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('every test that docs/proof.md names', () => {
+    const named = [...read('docs/proof.md').matchAll(/\btest\/[\w/-]+\.test\.ts/g)].map(([path]) => path);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('every file and heading that a link leads to', () => {
     const wrong = PAGES.flatMap((page) =>
       [...prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(
@@ -131,7 +137,7 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('in the package, too: what help, errors and the README name, but for what is about the making of forge', () => {
+  it('is also in the package, except for pages about developing forge', () => {
     const { files } = JSON.parse(scripts) as { files: string[] };
     const shipped = (path: string): boolean =>
       (/\.(sh|svg)$/.test(path) ? files.includes(path) : /^docs\/[\w-]+\.md$/.test(path)) &&
@@ -143,7 +149,7 @@ describe('what the pages name is there', () => {
     const hints = [...source.matchAll(/hint: .*/g)].map(([hint]) => hint);
     expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
     const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
-    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions']);
+    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/page-overview.png']);
     // What a page of the package leads to and the package lacks is said to be elsewhere, beside it or at the top.
     const isPacked = (path: string): boolean =>
       shipped(path) ||
@@ -156,7 +162,8 @@ describe('what the pages name is there', () => {
       return paragraphs.flatMap((text) =>
         [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
           .map(([, path = '']) => relative(ROOT, join(ROOT, dirname(page), path)))
-          .filter((path) => !isPacked(path) && !says(text))
+          // Pictures are for the web, where the pages stand beside them.
+          .filter((path) => !isPacked(path) && !says(text) && !path.endsWith('.png'))
           .map((path) => `${page}: ${path}`),
       );
     });

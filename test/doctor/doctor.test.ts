@@ -229,7 +229,7 @@ describe('forge doctor --agent', () => {
     });
   });
 
-  it('AGT-01 finds what is missing or damaged', async () => {
+  it('AGT-01 finds missing and damaged parts', async () => {
     const project = await makeForge();
     const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
     wire(project);
@@ -284,7 +284,7 @@ describe('forge doctor --agent', () => {
     expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
   });
 
-  it('AGT-01 reports tests that nobody approved and hooks that failed', async () => {
+  it('AGT-01 reports unapproved tests and failed hooks', async () => {
     const project = await makeForge();
     wire(project);
     await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);

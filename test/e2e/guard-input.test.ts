@@ -4,8 +4,8 @@ import { makeForge, SESSION } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
-describe('what text brings along', () => {
-  it('LTM-13 is left out on the way in and reported once; hidden characters are refused as before', async () => {
+describe('incidental characters in text', () => {
+  it('LTM-13 are removed on input and reported once; hidden characters are still refused', async () => {
     const project = await makeForge();
     const text = '\ufeff\u001b[31mred\u001b[0m\r\nto @\u200bacme';
     for (const [args, stdin] of [
@@ -30,7 +30,7 @@ describe('a message', () => {
   const token = SAMPLES.secret();
   const password = 'Xk9#mQ2vLp8$Rt5nWz3yBc7dFg1hJk4mTq6sVu0wYz8bDe2f';
 
-  it('LTM-13 shows no part of a secret that stdin brought or an option is', async () => {
+  it('LTM-13 shows no part of a secret from stdin or an option', async () => {
     const project = await makeForge();
     const patch = JSON.stringify({ operations: [{ op: `password = ${password}` }] });
     for (const [args, stdin] of [
@@ -47,7 +47,7 @@ describe('a message', () => {
     }
   });
 
-  it('LTM-13 masks what a file brought before it is cut', async () => {
+  it('LTM-13 masks text from a file before it is truncated', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     const filler = 'a'.repeat(150);
@@ -59,7 +59,7 @@ describe('a message', () => {
 });
 
 describe('git', () => {
-  it('LTM-13 a secret in the name of a branch or a subject stands in no briefing and in no file', async () => {
+  it('LTM-13 a secret in a branch name or a subject is in no briefing and no file', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
     project.git('switch', '-qc', `feature/${secret}`);
@@ -71,7 +71,7 @@ describe('git', () => {
     expect(project.read(SESSION)).not.toContain(secret);
   });
 
-  it('LTM-13 guard scan passes over lock files, binaries and vendored folders by name', async () => {
+  it('LTM-13 guard scan skips lock files, binaries and vendored folders by name', async () => {
     const project = makeRepository();
     const line = `token = ${SAMPLES.secret()}\n`;
     for (const file of [

@@ -35,8 +35,8 @@ function between(text: string, from: string, to: string): string {
   return text.slice(start, end);
 }
 
-describe('the main job, as one line', () => {
-  it('SES-01 SES-06 FEA-02 hands one session over to the next, and git has it all', () => {
+describe('the main workflow, as one shell line', () => {
+  it('SES-01 SES-06 FEA-02 hands one session over to the next, and git has everything', () => {
     const project = makeRepository();
     const parent = project.git('rev-parse', '--short', 'HEAD');
 

@@ -3,7 +3,7 @@ import { atTerminal } from '../support/e2e-terminal.js';
 import { breakThings, differsFrom, files, withCheckpoint } from '../support/recovery.js';
 
 describe('forge recover at a terminal', () => {
-  it('GIT-06 shows the table and asks; no means nothing is done, yes rolls back', async () => {
+  it('GIT-06 shows the table and asks; no changes nothing, yes rolls back', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);

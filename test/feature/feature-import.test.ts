@@ -89,7 +89,7 @@ describe('a JSON list', () => {
 });
 
 describe('importing', () => {
-  it('FEA-01 accepts 500 features that each wait for the two before', () => {
+  it('FEA-01 accepts 500 features that are each blocked by the two before', () => {
     const list = Array.from({ length: 500 }, (_, n) => ({
       id: `F-${n}`,
       blocked_by: [n - 1, n - 2].filter((i) => i >= 0).map((i) => `F-${i}`),

@@ -175,7 +175,7 @@ describe('forge finding', () => {
     expect(await forgeJson(project, ['finding', 'list'])).toMatchObject({ findings: [] });
   });
 
-  it('EXM-03 has: exit 0 while the answer holds, 1 when a file changed since or it was never asked', async () => {
+  it('EXM-03 has: exit 0 while the answer holds, 1 if a file changed or the call is new', async () => {
     const project = await makeForge();
     await forgeJson(project, ['finding', 'extract', '--tool', 'Read', '--query', 'src/app.js', 'src/app.js']);
     expect(await has(project, 'Read', 'src/app.js')).toEqual([true, true, 0]);
@@ -185,7 +185,7 @@ describe('forge finding', () => {
     expect(await has(project, 'Read', 'src/app.js')).toEqual([true, false, 1]);
   });
 
-  it('EXM-04 the summary fits its budget and says what it left out', async () => {
+  it('EXM-04 the summary fits its budget and reports omissions', async () => {
     const project = await makeForge();
     for (let i = 0; i < 30; i++)
       await forgeJson(project, [
@@ -203,7 +203,7 @@ describe('forge finding', () => {
     expect(stdout).toMatch(/… 2\d more: forge finding list/);
   });
 
-  it('EXM-01 B-11 a secret in a finding is masked; a line that was cut is passed over; without git it works', async () => {
+  it('EXM-01 B-11 masks a secret in a finding, skips a truncated line, and works without git', async () => {
     const project = await makePlainForge();
     const secret = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
     writeFileSync(project.path('env.txt'), `token = ${secret}\n`);
@@ -214,7 +214,7 @@ describe('forge finding', () => {
     expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(1);
   });
 
-  it('EXM-01 a link that a clone brought leads no write out of the project', async () => {
+  it('EXM-01 does not write through a symlink from a clone', async () => {
     const project = await makeForge();
     const elsewhere = makeFolder();
     mkdirSync(project.path('.forge/local'), { recursive: true });
@@ -223,7 +223,7 @@ describe('forge finding', () => {
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
-  it('EXM-03 B-56 files that are folders, binary, vanished or very long are no crash, and not claimed', async () => {
+  it('EXM-03 B-56 folders, binary, missing and very large files cause no crash, and are not claimed as known', async () => {
     const project = await makeForge();
     mkdirSync(project.path('folder'));
     writeFileSync(project.path('binary'), Buffer.from([0, 255, 254, 10, 0]));

@@ -57,7 +57,7 @@ describe.each([
     await expect(missing).rejects.toMatchObject({ code: 'git.missing', exit: 6 });
   });
 
-  it('fails with exit 6 when git does not end in time, though a program of it holds the pipe', async () => {
+  it('fails with exit 6 if git times out, even if a child process holds the pipe', async () => {
     const { dir } = makeRepository();
     const begin = Date.now();
     const slow = gitIn(dir, fakeGit('sleep 20 & exec sleep 20'))(['version'], { porcelain, timeout: 100 });

@@ -120,7 +120,7 @@ describe('identityOf', () => {
 });
 
 describe('findForge', () => {
-  it('LAY-05 finds .forge/ from any subfolder, by a relative path and through a link', () => {
+  it('LAY-05 finds .forge/ from any subfolder, by a relative path and through a symlink', () => {
     const project = withForge(makeRepository());
     const link = join(makeFolder(), 'link');
     symlinkSync(project.dir, link);
@@ -135,7 +135,7 @@ describe('findForge', () => {
     }
   });
 
-  it('B-38 gives a nested repository or submodule nothing of the one around it', () => {
+  it('B-38 a nested repository or submodule inherits nothing from the outer one', () => {
     const outer = withForge(makeRepository());
     mkdirSync(outer.path('nested'));
     projectAt(outer.path('nested')).git('init', '-q');
@@ -145,13 +145,13 @@ describe('findForge', () => {
     expect(findForge(outer.path('src'))?.root).toBe(outer.dir);
   });
 
-  it('B-20 refuses a .forge/ that is a link', () => {
+  it('B-20 refuses a .forge/ that is a symlink', () => {
     const [project, other] = [makeRepository(), withForge(makeRepository())];
     symlinkSync(other.path('.forge'), project.path('.forge'));
     expect(() => findForge(project.dir)).toThrow(/symbolic link/);
   });
 
-  it('B-10 takes neither / nor the home folder for a project', () => {
+  it('B-10 never treats / or the home folder as a project', () => {
     expect(mayBeRoot('/')).toBe(false);
     expect(mayBeRoot(realpathSync(process.env.HOME ?? ''))).toBe(false);
     withForge(projectAt(realpathSync(process.env.HOME ?? '')));

@@ -216,7 +216,7 @@ describe('a secret in disguise', () => {
   });
 });
 
-describe('content that others wrote', () => {
+describe('content written by others', () => {
   it.each([
     ['the log', PROGRESS],
     ['the focus', FOCUS],
@@ -241,7 +241,7 @@ describe('content that others wrote', () => {
     expect(ended.commit?.hash).toMatch(/^[0-9a-f]{40}/);
   });
 
-  it('LTM-13 content of HEAD stops no session', async () => {
+  it('LTM-13 content of HEAD does not block a session', async () => {
     const project = await makeForge();
     project.write('.forge/skills/old.md', `Ask ${SAMPLES.email()}\n`);
     project.git('add', '-A');

@@ -61,7 +61,7 @@ describe('the pre-push hook', () => {
     expect(stderr).toMatch(/^forge: messages could not be checked: .*config\.toml.*\n/);
   });
 
-  it('GIT-03 LTM-05 refuses halted memory where git cannot show what is pushed', async () => {
+  it('GIT-03 LTM-05 refuses halted memory if git cannot show the pushed commits', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'guard.halt_on', 'all']);
     await runForge(project, ['note', 'add', SAMPLES.secret()]);

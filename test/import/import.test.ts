@@ -116,7 +116,7 @@ describe('forge import', () => {
     expect(hits.length).toBeGreaterThan(0);
   });
 
-  it('AGT-05 a second time adds nothing, and a changed file only what is new', async () => {
+  it('AGT-05 a second import adds nothing, and a changed file only its new items', async () => {
     const project = await full();
     await take(project, '--yes');
     const before = snapshot(project.dir);

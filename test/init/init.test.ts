@@ -34,7 +34,7 @@ skills/git-workflow/skill.toml skills/git-workflow/instructions.md skills/git-wo
 const listed = (result: Init): string[] => [...result.created, ...result.repaired, ...result.kept].sort();
 
 describe('forge init', () => {
-  it('LAY-01 makes the whole tree of the RFC', async () => {
+  it('LAY-01 creates the whole tree of the RFC', async () => {
     const project = makeRepository();
     const result = await forgeJson<Init>(project, ['init']);
     expect(result.root).toBe(project.dir);
@@ -50,7 +50,7 @@ describe('forge init', () => {
     expect(result.created.sort()).toEqual(files.map((path) => `.forge/${path}`).sort());
   });
 
-  it('LAY-02 writes views of the ledger where a clone has none, and says so once', async () => {
+  it('LAY-02 writes missing views of the ledger in a clone, and reports it once', async () => {
     const project = await makeForge();
     await forgeJson(project, ['note', 'add', 'one']);
     project.git('add', '-A');
@@ -113,7 +113,7 @@ describe('forge init', () => {
       await forgeJson(project, command);
   });
 
-  it('LAY-02 a second run keeps what was edited, puts back what is missing, and lists both', async () => {
+  it('LAY-02 a second run keeps edited files, restores missing ones, and lists both', async () => {
     const project = await makeForge();
     const edited = `${project.read('.forge/memory/long-term/architecture.md')}\n- ours\r\n`;
     project.write('.forge/memory/long-term/architecture.md', edited);
@@ -138,7 +138,7 @@ describe('forge init', () => {
     expect(differences(third, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-02 --dry-run says what it would make and writes nothing, in the git dir neither', async () => {
+  it('LAY-02 --dry-run lists the files it would create and writes nothing, not even in the git dir', async () => {
     const project = makeRepository();
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
     const planned = await forgeJson<Init>(project, ['init', '--dry-run']);
@@ -156,7 +156,7 @@ describe('forge init', () => {
     expect(differences(repair, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-04 GIT-03 AGT-01 --agents and --hooks wire forge, and nothing is wired unasked', async () => {
+  it('LAY-04 GIT-03 AGT-01 --agents and --hooks wire forge, and nothing is wired without them', async () => {
     const project = makeRepository();
     const plain = await forgeJson<Init & { commit: string[] }>(project, ['init']);
     expect(plain).toMatchObject({ agents: [], hooks: [], commit: [] });
@@ -182,7 +182,7 @@ describe('forge init', () => {
     expect(existsSync(fresh.path('.mcp.json'))).toBe(false);
   });
 
-  it('LAY-04 a hook that cannot be installed leaves .forge/ made, and says what to type', async () => {
+  it('LAY-04 if a hook cannot be installed, .forge/ is still created, with the command to type', async () => {
     const project = makePlainProject();
     const result = await forgeJson<Init>(project, ['init', '--hooks', 'block', '--agents', 'none']);
     expect(result.created).toContain('.forge/config.toml');
@@ -206,7 +206,7 @@ describe('forge init', () => {
     expect(parse(project.read(CONFIG))).toMatchObject({ project: { name } });
   });
 
-  it('LAY-04 never asks without a terminal, and takes every answer as a flag', async () => {
+  it('LAY-04 never asks without a terminal, and accepts every answer as a flag', async () => {
     const project = makeRepository();
     // A question would read this test's stdin and hang.
     const { exitCode, stderr } = await runForge(project, ['init']);

@@ -14,8 +14,8 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 
-describe('what a repository says about itself', () => {
-  it('LAY-04 the ids of issues, by what recent commits call them', () => {
+describe('proposals from a repository', () => {
+  it('LAY-04 the ids of issues, from recent commits', () => {
     const cases: [subjects: string[], pattern: string | null][] = [
       [['ABC-1: a', '[ABC-2] b', 'c (ABC-3)', 'd'], 'ABC-\\d+'],
       [['ABC-1', 'ABC-2', 'ABC-3', 'X9-1', 'X9-2', 'X9-3'], '(ABC|X9)-\\d+'],
@@ -38,7 +38,7 @@ describe('what a repository says about itself', () => {
     expect(proposeIdPattern([`${'A'.repeat(1_000_000)}-1`, '#'.repeat(1_000_000)])).toBeNull();
   });
 
-  it('LAY-04 B-42 names of branches, not what somebody wrote into HEAD', () => {
+  it('LAY-04 B-42 valid branch names, not arbitrary text in HEAD', () => {
     for (const name of ['main', 'feature/x-1', 'Ümlaut', 'a.b', '日本'])
       expect([name, isBranchName(name)]).toEqual([name, true]);
     for (const name of [
@@ -81,7 +81,7 @@ describe('what a repository says about itself', () => {
     expect(findTasks(`\uFEFF${text.join('\r\n')}\r\n`)).toEqual({ tasks, leftOut: 0 });
   });
 
-  it('LAY-04 leaves out tasks that nobody could read as they are, and those beyond fifty', () => {
+  it('LAY-04 leaves out tasks that are unreadable, and those beyond fifty', () => {
     const odd = ['\u001b]0;x\u0007', 'a\u202eb', '\u{e0041}', 'x'.repeat(201), '\ud800'];
     const text = odd.map((task) => `- [ ] ${task}\n`).join('');
     expect(findTasks(text)).toEqual({ tasks: [], leftOut: odd.length });
@@ -147,7 +147,7 @@ describe('what a repository says about itself', () => {
     if (by !== undefined) expect(proposal?.by).toBe(by);
   });
 
-  it('GIT-08 notices commitlint, and pull requests that are squashed with their number', () => {
+  it('GIT-08 detects commitlint, and pull requests squashed with their number', () => {
     const none: string[] = [];
     const found = (subjects: string[], files: string[] = [], packageJson = '') =>
       findConvention(subjects, new Set(files), packageJson);
@@ -160,7 +160,7 @@ describe('what a repository says about itself', () => {
     expect(found(['Fix a (#1)', 'Fix #2'])).toBeNull();
   });
 
-  it('GIT-08 sets itself up beside them, and says so', async () => {
+  it('GIT-08 configures itself to fit them, and reports it', async () => {
     const project = makeRepository();
     project.write('commitlint.config.js', 'export default {};\n');
     const { stdout } = await runForge(project, ['init']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { composeScript, isUnedited } from '../../src/init/script.js';
 
 describe('the text of init.sh', () => {
-  it('LAY-03 has the functions of its stacks only, and a line for each part', () => {
+  it('LAY-03 has only the functions of its stacks, and a line for each part', () => {
     const text = composeScript(
       'mixed',
       [
@@ -21,7 +21,7 @@ describe('the text of init.sh', () => {
     expect(composeScript('mixed', [], false)).toContain('pyproject.toml');
   });
 
-  it('LAY-02 distinguishes what forge wrote from what somebody edited', () => {
+  it('LAY-02 distinguishes forge’s own text from edits', () => {
     const parts = [{ stack: 'node' as const, folder: '.', by: '' }];
     const text = composeScript('node', parts, true);
     expect(isUnedited(text)).toBe(true);

@@ -7,7 +7,7 @@ const found = (folders: Record<string, string>): string[] =>
   detectParts(views(folders)).map(({ stack, folder }) => `${stack} ${folder}`);
 
 describe('the stacks of a project', () => {
-  it('LAY-03 LAY-04 are told by files', () => {
+  it('LAY-03 LAY-04 are detected by files', () => {
     for (const [file, stack] of [
       ['package.json', 'node'],
       ['pyproject.toml', 'python'],
@@ -24,7 +24,7 @@ describe('the stacks of a project', () => {
     expect(stackOf(detectParts(views({ '.': 'package.json', api: 'go.mod' })))).toBe('mixed');
   });
 
-  it('LAY-03 members of a workspace belong to it, projects with a lock file of their own do not', () => {
+  it('LAY-03 members of a workspace belong to it, projects with their own lock file do not', () => {
     expect(
       found({
         '.': 'package.json pnpm-lock.yaml',
@@ -38,7 +38,7 @@ describe('the stacks of a project', () => {
     expect(found({ '.': 'go.mod', tools: 'go.mod' })).toEqual(['go .', 'go tools']);
   });
 
-  it('LAY-03 without one at the top each folder is its own, in the order of paths', () => {
+  it('LAY-03 without a project at the top each folder is separate, in path order', () => {
     const folders = { b: 'package.json', 'a/deep': 'package.json', '.': 'Makefile', 'b/in': 'package.json' };
     expect(found(folders)).toEqual(['node a/deep', 'node b']);
     expect(found({ '.': 'pyproject.toml package.json', 'web-2': 'package.json' })).toEqual([
@@ -49,7 +49,7 @@ describe('the stacks of a project', () => {
     expect(found(many)).toHaveLength(20);
   });
 
-  it('LAY-04 a chosen stack has the parts that were found, or one at the top', () => {
+  it('LAY-04 a chosen stack has the detected parts, or one at the top', () => {
     const parts = detectParts(views({ '.': 'README.md', web: 'package.json', api: 'go.mod' }));
     expect(partsFor('node', parts)).toEqual([{ stack: 'node', folder: 'web', by: 'package.json' }]);
     expect(partsFor('rust', parts)).toEqual([{ stack: 'rust', folder: '.', by: '' }]);

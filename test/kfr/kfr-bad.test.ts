@@ -5,7 +5,7 @@ import { forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSIONS, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 
-describe('a patch that is no good', () => {
+describe('an invalid patch', () => {
   it('B-05 KFR-06 texts of a megabyte, in any field: refused, and nothing is written', async () => {
     const project = await makeWorking();
     await ask(project);
@@ -33,7 +33,7 @@ describe('a patch that is no good', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-15 KFR-02 10,000 operations are refused by their number', async () => {
+  it('B-15 KFR-02 refuses 10,000 operations because of their number', async () => {
     const project = await makeWorking();
     const operations = Array.from({ length: 10_000 }, () => ({ op: 'x' }));
     expect(await patchError(project, operations)).toMatchObject({
@@ -46,7 +46,7 @@ describe('a patch that is no good', () => {
     expect(message).toContain('and 95 more');
   });
 
-  it('B-14 keys that reach the prototype are refused wherever they stand', async () => {
+  it('B-14 refuses keys that reach the prototype at any depth', async () => {
     const project = await makeWorking();
     for (const stdin of [
       '{"__proto__":{"operations":[]}}',
@@ -67,7 +67,7 @@ describe('a patch that is no good', () => {
     expect(project.has(KFR)).toBe(false);
   });
 
-  it('B-13 B-06 bytes that are no UTF-8 and terminal control are refused', async () => {
+  it('B-13 B-06 refuses bytes that are not UTF-8, and terminal controls', async () => {
     const project = await makeWorking();
     for (const stdin of [Buffer.from([0x7b, 0xff, 0x7d])])
       expect(await forgeError(project, ['kfr', 'patch', '-'], { stdin })).toMatchObject({
@@ -82,8 +82,8 @@ describe('a patch that is no good', () => {
   });
 });
 
-describe('a kfr.json that is no good', () => {
-  it('KFR-09 B-12 lets no gate open: what needs it exits 4, and the way out that it names leads on', async () => {
+describe('an invalid kfr.json', () => {
+  it('KFR-09 B-12 does not open the gate: commands that need it exit 4 and name a command that works', async () => {
     const project = await makeWorking('--task', 'logout');
     await ask(project);
     for (const bytes of [
@@ -112,7 +112,7 @@ describe('a kfr.json that is no good', () => {
     );
   });
 
-  it('B-20 nor does a link or a folder in its place', async () => {
+  it('B-20 a symlink or a folder in its place does not open it either', async () => {
     const project = await makeWorking();
     await ask(project);
     rmSync(project.path(KFR));
@@ -135,7 +135,7 @@ describe('a kfr.json that is no good', () => {
     }
   });
 
-  it('B-12 SES-07 an archived one that is damaged stops --resume and discard, and nothing is lost', async () => {
+  it('B-12 SES-07 a damaged archived one blocks --resume and discard, and nothing is lost', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
@@ -157,7 +157,7 @@ describe('a kfr.json that is no good', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
-  it('B-06 text that came in by an editor is shown escaped', async () => {
+  it('B-06 escapes text that an editor wrote', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'PLACE')]);
     project.write(KFR, project.read(KFR).replace('PLACE', 'a\\u001b[2J\\u202e\\n\\nEnd of the KFR'));

@@ -52,7 +52,7 @@ describe('the resolution gate', () => {
     },
   );
 
-  it('KFR-09 SES-05 does not stand in the way of the same task, of its files, or of a first task', async () => {
+  it('KFR-09 SES-05 allows the same task, its files, and a first task', async () => {
     const project = await makeWorking();
     await ask(project);
     for (const words of [
@@ -74,7 +74,7 @@ describe('the resolution gate', () => {
     expect((await runForge(project, ['session', 'end', '--no-commit'])).exitCode).toBe(0);
   });
 
-  it('KFR-09 SES-07 a fresh start over an interrupted session is refused, and writes nothing', async () => {
+  it('KFR-09 SES-07 refuses a fresh start over an interrupted session, and writes nothing', async () => {
     const { project, id } = await makeInterrupted();
     const before = snapshot(project.dir);
     for (const words of [[], ['--task', 'other'], ['--take-over']]) {
@@ -94,7 +94,7 @@ describe('the resolution gate', () => {
     expect(resumed.session.resumed_from).toBe(id);
   });
 
-  it('KFR-09 SES-07 clearing it opens the way at once: it is no sign of life of who left', async () => {
+  it('KFR-09 SES-07 clearing opens the gate immediately and does not count as activity of the former holder', async () => {
     const { project, id } = await makeInterrupted();
     await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up'], {
       world: at(bob, 30, 'gone'),
@@ -104,7 +104,7 @@ describe('the resolution gate', () => {
     expect((await list(project)).entries).toEqual([]);
   });
 
-  it('KFR-09 an interrupted session that is archived is neither discarded nor left, until it was resumed', async () => {
+  it('KFR-09 an archived interrupted session cannot be discarded or abandoned until it was resumed', async () => {
     const { project, id } = await makeInterrupted();
     await start(project, at(bob, 30, 'gone'), '--resume', id);
     const stored = project.json<{ id: string }>(SESSION);
@@ -128,7 +128,7 @@ describe('the resolution gate', () => {
     expect((await runForge(project, ['session', 'discard', id])).exitCode).toBe(0);
   });
 
-  it('KFR-09 B-12 a session whose record is gone leaves its questions to --resume latest', async () => {
+  it('KFR-09 B-12 a session with a missing record leaves its questions to --resume latest', async () => {
     const { project } = await makeInterrupted();
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
     rmSync(project.path(SESSION));
@@ -142,7 +142,7 @@ describe('the resolution gate', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
   });
 
-  it('KFR-09 SES-06 SES-07 what is asked after a session’s end was cut off is not forgotten with it', async () => {
+  it('KFR-09 SES-06 SES-07 keeps a question that was asked after an interrupted session end', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     const { id } = project.json<{ id: string }>(SESSION);
@@ -166,7 +166,7 @@ describe('the resolution gate', () => {
     expect(project.read('.forge/memory/long-term/knowledge.json').match(/precious/g)).toHaveLength(1);
   });
 
-  it('KFR-13 resuming another session does not throw away working memory of the one that runs', async () => {
+  it('KFR-13 resuming another session keeps the working memory of the running one', async () => {
     const { project, id } = await makeInterrupted();
     await clear(project, '--yes', '--dismiss-all', 'given up');
     await start(project, at(bob, 30, 'gone'));
@@ -178,7 +178,7 @@ describe('the resolution gate', () => {
 });
 
 describe('working memory and sessions', () => {
-  it('KFR-14 SES-05 another task or no task lets all entries expire, and says so', async () => {
+  it('KFR-14 SES-05 all entries expire with another task or none, and are reported', async () => {
     for (const words of [
       ['focus', 'set', '--task', 'another'],
       ['focus', 'clear'],
@@ -207,7 +207,7 @@ describe('working memory and sessions', () => {
     }
   });
 
-  it('KFR-14 B-21 where the focus cannot be written, no entry expires', async () => {
+  it('KFR-14 B-21 no entry expires if the focus cannot be written', async () => {
     const project = await makeWorking('--task', 'logout');
     await patch(project, [add('Goal', 'g')]);
     const before = project.read(FOCUS);
@@ -222,7 +222,7 @@ describe('working memory and sessions', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
-  it('KFR-14 KFR-13 SES-06 session end names what expires, keeps it in the archive, and the next session has none', async () => {
+  it('KFR-14 KFR-13 SES-06 session end lists and archives expired entries, and the next session has none', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'g'), add('Constraint', 'c'), add('OpenQuestion', 'a?')]);
     await patch(project, [{ op: 'resolve', id: 'kfr-3', resolution: 'sid' }]);
@@ -246,7 +246,7 @@ describe('working memory and sessions', () => {
     expect(end.stdout).toContain('expired  kfr-1 (Goal) h');
   });
 
-  it('KFR-13 a session that used none leaves no file behind', async () => {
+  it('KFR-13 a session without working memory leaves no file', async () => {
     const project = await makeWorking();
     expect(project.has(KFR)).toBe(false);
     const { archive } = await forgeJson<EndedSession>(project, [
@@ -259,7 +259,7 @@ describe('working memory and sessions', () => {
     expect(project.json(archive as string)).not.toHaveProperty('kfr');
   });
 
-  it('KFR-13 SES-07 --resume takes all of it along, its closed entries and numbers too; nothing else does', async () => {
+  it('KFR-13 SES-07 only --resume carries everything over, including closed entries and numbers', async () => {
     const { project, id } = await makeInterrupted();
     await patch(project, [add('Goal', 'logout works everywhere')], { world: at(ada, 1) });
     const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
@@ -280,7 +280,7 @@ describe('working memory and sessions', () => {
     expect((await list(project)).entries).toEqual([]);
   });
 
-  it('KFR-13 SES-07 an interrupted one without open questions is offered with its working memory', async () => {
+  it('KFR-13 SES-07 offers an interrupted session without open questions with its working memory', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
@@ -293,7 +293,7 @@ describe('working memory and sessions', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
-  it('KFR-13 what lies there of another session is none of this one’s', async () => {
+  it('KFR-13 ignores entries of another session', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
     project.write(

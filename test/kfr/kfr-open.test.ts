@@ -20,7 +20,7 @@ describe('working memory whose file is lost', () => {
     expect(project.has(KNOWLEDGE)).toBe(true);
   });
 
-  it('SES-13 the file alone: the next patch says so, and what was settled is not named', async () => {
+  it('SES-13 if only the file is lost, the next patch reports it, without settled entries', async () => {
     const project = await makeWorking();
     await ask(project);
     await ask(project, 'which port?');
@@ -34,8 +34,8 @@ describe('working memory whose file is lost', () => {
   });
 });
 
-describe('a session that a clone brought', () => {
-  it('SES-13 is resumed as data: its entries are shown, and taken over one by one', async () => {
+describe('a session from a clone', () => {
+  it('SES-13 is resumed as data: its entries are shown, to be taken over one by one', async () => {
     const project = await makeWorking('--task', 'logout');
     await patch(project, [add('OpenQuestion', 'which cookie?'), add('Constraint', 'no new dependency')]);
     await forgeJson(project, ['progress', 'add', 'half of it']);

@@ -8,7 +8,7 @@ import { changedPaths } from '../support/project.js';
 const BUILDER = { env: { FORGE_ROLE: 'builder' } };
 
 describe('forge kfr patch', () => {
-  it('KFR-02 takes operations from flags, a file and stdin', async () => {
+  it('KFR-02 accepts operations from flags, a file and stdin', async () => {
     const project = await makeWorking();
     const world = fixedClock();
     const flags = [
@@ -58,7 +58,7 @@ describe('forge kfr patch', () => {
     expect(changedPaths(project)).toEqual(['?? patch.json']);
   });
 
-  it('KFR-02 flags settle first, so that one call can answer and replace', async () => {
+  it('KFR-02 flags that settle come first, so that one call can answer and replace', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'one', { requires_resolution: true }), add('OpenQuestion', 'a?')]);
     const words = [
@@ -79,7 +79,7 @@ describe('forge kfr patch', () => {
     ]);
   });
 
-  it('KFR-02 all or nothing: exit 3 names each operation that failed, and the bytes stay', async () => {
+  it('KFR-02 all or nothing: exit 3 names each failed operation, and the file is unchanged', async () => {
     const project = await makeWorking();
     await ask(project);
     const before = snapshot(project.dir);
@@ -107,7 +107,7 @@ describe('forge kfr patch', () => {
     );
   });
 
-  it('KFR-02 a fault of form is exit 2', async () => {
+  it('KFR-02 a malformed operation is exit 2', async () => {
     const project = await makeWorking();
     const before = snapshot(project.dir);
     for (const [stdin, code] of [
@@ -181,7 +181,7 @@ describe('forge kfr patch', () => {
     expect(warnings).toEqual([expect.stringContaining('(example)')]);
   });
 
-  it('KFR-02 a builder may patch, list, inject and clear, and not promote', async () => {
+  it('KFR-02 a builder may patch, list, inject and clear, but not promote', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'ship')], BUILDER);
     expect(textsOf(await list(project, BUILDER))).toEqual(['kfr-1 ship']);
@@ -194,7 +194,7 @@ describe('forge kfr patch', () => {
     expect((await list(project)).entries).toEqual([]);
   });
 
-  it('KFR-13 without a session there is none to write to', async () => {
+  it('KFR-13 refuses a patch without a session', async () => {
     const project = await makeForge();
     for (const words of [
       ['kfr', 'patch', '--goal', 'x'],
@@ -208,7 +208,7 @@ describe('forge kfr patch', () => {
     );
   });
 
-  it('LTM-13 B-106 a secret in a patch is refused, escaped in its JSON too, and leaves no trace', async () => {
+  it('LTM-13 B-106 refuses a secret in a patch, even escaped in its JSON, without a trace', async () => {
     const secret = ['glp', 'at-', 'a1b2c3d4e5f6g7h8i9j0'].join('');
     const escaped = [...secret].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join('');
     for (const text of [secret, escaped]) {

@@ -28,8 +28,8 @@ const entry = (id: number, kind: Entry['kind'], text: string, more: Partial<Entr
 });
 const holding = (...entries: Entry[]): Kfr => ({ ...NO_KFR, session: 's', last: 9, entries });
 
-describe('what a prompt gets', () => {
-  it('KFR-04 the header of the specification stands first, byte for byte', () => {
+describe('the text for a prompt', () => {
+  it('KFR-04 begins with the header of the specification, byte for byte', () => {
     const header = [
       'Known Facts Registry (KFR) \u2014 Authoritative Working Memory',
       '',
@@ -48,11 +48,11 @@ describe('what a prompt gets', () => {
     );
   });
 
-  it('KFR-04 with no entry there is nothing', () => {
+  it('KFR-04 is empty without entries', () => {
     expect(injection([], 'abc')).toBeNull();
   });
 
-  it('KFR-01 the sections stand in the order of the specification, under its names', () => {
+  it('KFR-01 has the sections in the order of the specification, with its names', () => {
     const entries = [
       entry(5, 'OpenQuestion', 'which cookie?', { parked: { at: AT, reason: 'ask Ada' } }),
       entry(4, 'Constraint', 'no new packages'),
@@ -133,7 +133,7 @@ describe('what a prompt gets', () => {
     );
   });
 
-  it('KFR-06 its size is that of the entries as they are injected, the header left out', () => {
+  it('KFR-06 its size is that of the injected entries, without the header', () => {
     const entries = [entry(1, 'Goal', 'é'.repeat(10))];
     expect(countKfr(entries)).toBe(Math.ceil(Buffer.byteLength(formatEntries(entries)) / 4));
     expect(countKfr([])).toBe(0);
@@ -179,7 +179,7 @@ describe('the resolution gate', () => {
     expect(() => requireResolved(holding(entry(1, 'Goal', 'ship')), 'x')).not.toThrow();
   });
 
-  it('KFR-09 only for an agent’s stop do parked entries not count', () => {
+  it('KFR-09 parked entries do not count only at an agent’s stop', () => {
     expect(unparked(kfr).map(({ id }) => id)).toEqual(['kfr-2']);
   });
 });

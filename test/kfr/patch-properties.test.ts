@@ -131,7 +131,7 @@ describe('any sequence of patches', () => {
     expect([taken > 300, refused > 300]).toEqual([true, true]);
   });
 
-  it('KFR-05 an id is never given out twice, also where the file’s count was set back', () => {
+  it('KFR-05 never reuses an id, even if the count in the file was set back', () => {
     const kfr = made(add('Goal', 'a'), add('Goal', 'b'), add('Constraint', 'c'));
     const { applied } = patch({ ...kfr, last: 0 }, add('Goal', 'd'));
     expect(applied[0]?.id).toBe('kfr-4');

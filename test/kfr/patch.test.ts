@@ -15,7 +15,7 @@ function expectRefused(before: Kfr, patched: Patched, ...expected: string[]): vo
 }
 
 describe('a patch', () => {
-  it('KFR-02 applies replace, add, remove, resolve, dismiss and park, one after the other', () => {
+  it('KFR-02 applies replace, add, remove, resolve, dismiss and park, in order', () => {
     const before = made(add('Constraint', 'old'), add('OpenQuestion', 'a?'), add('OpenQuestion', 'b?'));
     const { kfr, applied, refusals } = patch(
       before,
@@ -41,7 +41,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('KFR-02 one that fails changes nothing, and each failure is named by its place', () => {
+  it('KFR-02 a failed one changes nothing, and each failure has its place', () => {
     const before = made(add('Goal', 'ship'), add('OpenQuestion', 'a?'));
     const patched = patch(
       before,
@@ -89,7 +89,7 @@ describe('a patch', () => {
     expect(patched.isMalformed).toBe(true);
   });
 
-  it('KFR-02 white space is normalised; a plan keeps its lines', () => {
+  it('KFR-02 normalizes white space; a plan keeps its lines', () => {
     const kfr = made(
       add('Constraint', '  no \t new\npackages  '),
       add('Plan', ' 1.  read \r\n\n 2. wire\u2028'),
@@ -97,7 +97,7 @@ describe('a patch', () => {
     expect(texts(kfr)).toEqual(['kfr-1 no new packages', 'kfr-2 1. read\n2. wire']);
   });
 
-  it('KFR-05 a new Goal or Plan takes the place of the one before, by add as by replace', () => {
+  it('KFR-05 a new Goal or Plan replaces the old one, by add or by replace', () => {
     const before = made(add('Goal', 'one'), add('Plan', 'p'));
     for (const op of ['add', 'replace']) {
       const { kfr, applied } = patch(before, { op, kind: 'goal', text: 'two' });
@@ -112,7 +112,7 @@ describe('a patch', () => {
     );
   });
 
-  it('KFR-06 what is said already is refused: case, width, white space and a final mark do not count', () => {
+  it('KFR-06 refuses duplicates, ignoring case, width, white space and a final punctuation mark', () => {
     const before = made(add('Constraint', 'No new packages.'));
     for (const twin of ['No new packages.', 'no  NEW packages', 'ｎo new packages!!', ' no\tnew packages ?'])
       expectRefused(before, patch(before, add('ActiveContract', twin)), '0 duplicate');
@@ -124,7 +124,7 @@ describe('a patch', () => {
     ).toEqual([]);
   });
 
-  it('KFR-06 the same goal again changes nothing, and is no error', () => {
+  it('KFR-06 repeating the goal changes nothing and is not an error', () => {
     const before = made(add('Goal', 'Log in with a token'), add('Constraint', 'No new packages.'));
     const again = patch(before, add('Goal', 'log in with a token.'));
     expect(again.refusals).toEqual([]);
@@ -132,7 +132,7 @@ describe('a patch', () => {
     expectRefused(before, patch(before, add('Goal', 'no new packages')), '0 duplicate');
   });
 
-  it('KFR-06 an entry has 280 characters, whatever their bytes', () => {
+  it('KFR-06 an entry has at most 280 characters, counted in characters, not bytes', () => {
     expect(patch(EMPTY, add('Goal', '🦊'.repeat(280))).refusals).toEqual([]);
     const { refusals } = patch(EMPTY, add('Goal', 'x'.repeat(281)));
     expect(refusals).toMatchObject([
@@ -141,7 +141,7 @@ describe('a patch', () => {
     expect(codes(patch(EMPTY, add('Goal', 'x'.repeat(1 << 20))))).toEqual(['0 text.too_long']);
   });
 
-  it('KFR-06 the whole has 800 tokens; beyond, the patch is refused with what to remove or promote', () => {
+  it('KFR-06 the KFR has at most 800 tokens; a larger patch is refused with entries to remove or promote', () => {
     const long = (n: number): Operation => add('Constraint', `${n} ${'x'.repeat(270)}`);
     const before = made(...[...Array(10).keys()].map(long), add('OpenQuestion', `q ${'x'.repeat(270)}`));
     expect(countKfr(before.entries)).toBeLessThanOrEqual(800);
@@ -155,7 +155,7 @@ describe('a patch', () => {
     expect(patch(before, { op: 'remove', id: 'kfr-1' }, add('Goal', 'x'.repeat(200))).refusals).toEqual([]);
   });
 
-  it('KFR-06 over a limit that was lowered since, what makes it smaller is taken', () => {
+  it('KFR-06 over a lowered limit, accepts a patch that makes it smaller', () => {
     const before = made(add('Goal', 'x'.repeat(250)), add('Constraint', 'y'.repeat(250)));
     const lower = { characters: 280, tokens: 100 };
     const ask = (text: string): string[] =>
@@ -164,7 +164,7 @@ describe('a patch', () => {
     expect(ask('z'.repeat(260))).toEqual(['0 budget']);
   });
 
-  it('KFR-06 the size is not complained about where another operation failed', () => {
+  it('KFR-06 does not report the size if another operation failed', () => {
     const before = made(...[...Array(10).keys()].map((n) => add('Constraint', `${n} ${'x'.repeat(270)}`)));
     const more = [add('Constraint', 'y'.repeat(280)), add('Constraint', 'z'.repeat(280))];
     expectRefused(before, patch(before, { op: 'remove', id: 'kfr-99' }, ...more), '0 unknown_id');
@@ -185,7 +185,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('KFR-08 what requires resolution is neither removed nor replaced, only resolved or dismissed with words', () => {
+  it('KFR-08 an entry that requires resolution cannot be removed or replaced, only resolved or dismissed with a text', () => {
     const before = made(add('OpenQuestion', 'a?'), add('Goal', 'g', { requires_resolution: true }));
     expectRefused(before, patch(before, { op: 'remove', id: 'kfr-1' }), '0 requires_resolution');
     for (const op of ['add', 'replace'])
@@ -205,7 +205,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('KFR-09 only what requires resolution can be parked, and it stays open', () => {
+  it('KFR-09 only an entry that requires resolution can be parked, and it stays open', () => {
     const before = made(add('Goal', 'g'), add('OpenQuestion', 'a?'));
     expectRefused(before, patch(before, { op: 'park', id: 'kfr-1', reason: 'x' }), '0 not_required');
     const { kfr } = patch(before, { op: 'park', id: 'kfr-2', reason: 'ask Ada' });
@@ -229,6 +229,7 @@ describe('a patch', () => {
   it.each([
     ['rationale', 'Use sid because the old one leaks'],
     ['rejected_alternative', 'Use sid instead of uid'],
+    ['rejected_alternative', 'Rejected alternative: Redis'],
     ['example', 'Names are short, e.g. sid'],
     ['history', 'The cookie was previously uid'],
     ['narrative', 'I tried sid'],
@@ -240,7 +241,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('KFR-12 what only resembles them passes: a plan’s list, an array, a hyphen', () => {
+  it('KFR-12 similar text passes: a plan’s list, an array, a hyphen', () => {
     for (const [kind, text] of [
       ['Plan', '- read\n- wire'],
       ['Plan', '1. read\n2. wire'],

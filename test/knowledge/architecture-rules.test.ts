@@ -30,14 +30,14 @@ describe('the invariants of architecture.md', () => {
     expect(invariants(`${heading}\n\n- One\n`)).toEqual([]);
   });
 
-  it('KNO-03 end with their section; those below it and several are read', () => {
+  it('KNO-03 end with their section; subsections and several sections are read', () => {
     const text =
       '## Invariants\n- a\n### Of the store\n- b\n## Other\n- no\n### Deep\n#### Invariants\n- c\n### Next\n- no\n';
     expect(invariants(text)).toEqual(['a', 'b', 'c']);
     expect(readArchitecture(text).sections).toContainEqual({ title: 'Of the store', level: 3, line: 3 });
   });
 
-  it('KNO-03 are list items of each kind, with the lines that go on and what stands below them', () => {
+  it('KNO-03 are list items of each kind, with their continuation lines and nested items', () => {
     const text = [
       '## Invariants',
       'Read these first.',
@@ -72,7 +72,7 @@ describe('the invariants of architecture.md', () => {
     expect(titles(text)).toEqual(['Invariants', 'Another']);
   });
 
-  it('KNO-03 are no code and no comment', () => {
+  it('KNO-03 do not include code and comments', () => {
     expect(invariants('## Invariants\n\n    - code\n\t- code\n')).toEqual([]);
     const text = [
       '## Invariants',
@@ -98,7 +98,7 @@ describe('the invariants of architecture.md', () => {
     expect(invariants(text)).toEqual(['before after <!-- left open', 'with code behind it']);
   });
 
-  it('KNO-03 have the number of their line, with any line end', () => {
+  it('KNO-03 have their line number, with any line ending', () => {
     for (const end of ['\n', '\r\n', '\r'])
       expect(readArchitecture(['# A', '', '## Invariants', '', '- x', ''].join(end))).toEqual({
         sections: [
@@ -109,7 +109,7 @@ describe('the invariants of architecture.md', () => {
       });
   });
 
-  it('KNO-03 show what hides, and are cut where they are no sentence any more', () => {
+  it('KNO-03 show hidden characters, and are truncated if they are too long', () => {
     expect(invariants('# Invariants\n- a\u202eb\u200bc\u001b[2J\n')).toEqual([
       'a<U+202E>b<U+200B>c<U+001B>[2J',
     ]);
@@ -126,7 +126,7 @@ describe('the invariants of architecture.md', () => {
     },
   );
 
-  it('KNO-03 are read from megabytes of anything', () => {
+  it('KNO-03 are found in megabytes of any text', () => {
     const pieces = [
       '<!-- ',
       '```',

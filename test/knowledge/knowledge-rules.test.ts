@@ -41,7 +41,7 @@ describe('knowledge.json', () => {
     expect(decodeDocument(KNOWLEDGE, encodeDocument(view), 'knowledge.json')).toEqual(view);
   });
 
-  it('KNO-01 gives each entry an id that follows from its content alone', () => {
+  it('KNO-01 computes the id of each entry from its content alone', () => {
     // sha256("invariant\0never use blake3") and so on, as sha256sum prints it.
     const ids = ['0f21443696', '246c94baba', '5b87aff2c2'];
     expect(listLearnings(all).map(({ id }) => id)).toEqual(ids);
@@ -50,7 +50,7 @@ describe('knowledge.json', () => {
     expect(JSON.stringify(view)).not.toContain(ids[0]);
   });
 
-  it('KNO-01 tells apart what is the same text in another place', () => {
+  it('KNO-01 distinguishes the same text in different fields', () => {
     const texts: NewLearning[] = [
       { kind: 'success', context: 'a', approach: 'b' },
       { kind: 'success', context: 'b', approach: 'a' },
@@ -78,7 +78,7 @@ describe('learning something again', () => {
     expect(again.learning).toMatchObject({ text: 'Never use Blake3' });
   });
 
-  it('KNO-01 knows it however its accents are made', () => {
+  it('KNO-01 recognizes it in any Unicode normalization', () => {
     const { stored } = learn([], { kind: 'invariant', text: 'Caf\u00e9' }, now);
     expect(learn(stored, { kind: 'invariant', text: 'Cafe\u0301' }, now).duplicate).toBe(true);
   });
@@ -92,7 +92,7 @@ describe('learning something again', () => {
     },
   );
 
-  it('KNO-01 knows patterns by all their parts', () => {
+  it('KNO-01 compares all parts of patterns', () => {
     expect(learn(all, { ...success, approach: 'run THE tests.' }, now).duplicate).toBe(true);
     expect(learn(all, { ...success, approach: 'Do not' }, now).duplicate).toBe(false);
     expect(learn(all, { ...failed, issue: ' needs  serde ' }, now).duplicate).toBe(true);
@@ -107,7 +107,7 @@ describe('forgetting', () => {
     expect(left).toEqual(learnings.toSpliced(n, 1));
   });
 
-  it('KNO-01 takes out every spelling of it, as two branches may have stored them', () => {
+  it('KNO-01 removes every spelling of it, as two branches may have stored them', () => {
     const texts = ['Never use Blake3', 'never use blake3.', 'Other'];
     const stored = texts.map((text, n) => ({
       kind: 'invariant' as const,

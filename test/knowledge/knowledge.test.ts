@@ -63,7 +63,7 @@ describe('forge knowledge', () => {
 `);
   });
 
-  it('KNO-01 recognises what is known already, in other words’ clothes too', async () => {
+  it('KNO-01 recognizes known knowledge, also in another spelling', async () => {
     const project = await makeForge();
     const add = (...args: string[]) =>
       forgeJson<{ learning: Learning; duplicate: boolean }>(project, ['knowledge', 'add', ...args]);
@@ -84,7 +84,7 @@ describe('forge knowledge', () => {
     expect((await add('invariant', 'Cafe\u0301')).duplicate).toBe(true);
   });
 
-  it('KNO-01 ids follow from content: the same in every clone', async () => {
+  it('KNO-01 ids are computed from content: the same in every clone', async () => {
     const [one, two] = [await makeForge(), await makeForge()];
     const ids: string[] = [];
     for (const project of [one, two]) {
@@ -139,7 +139,7 @@ describe('forge knowledge', () => {
     });
   });
 
-  it('KNO-01 keeps fields it does not know, also of entries', async () => {
+  it('KNO-01 keeps unknown fields, also of entries', async () => {
     const project = await makeForge();
     const entry = { context: 'c', approach: 'a', learned_at: AT, by: 'ada' };
     const file = {
@@ -157,7 +157,7 @@ describe('forge knowledge', () => {
     expect(project.json(KNOWLEDGE)).toEqual({ ...file, invariants: ['j'] });
   });
 
-  it('KNO-01 --dry-run and wrong words write nothing', async () => {
+  it('KNO-01 --dry-run and invalid input write nothing', async () => {
     const project = await makeForge();
     const { learning } = await forgeJson<{ learning: Learning }>(project, [
       'knowledge',

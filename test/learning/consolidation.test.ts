@@ -82,7 +82,7 @@ describe('consolidation', () => {
     expect(rejected[0]?.failed).toContain(condition);
   });
 
-  it('LTM-06 counts distinct cycles: one that was evaluated three times is one', () => {
+  it('LTM-06 counts distinct cycles: one with three evaluations counts once', () => {
     const execution = recordId('the same');
     const { promoted, rejected } = plan(evaluations(...three.map((cycle) => ({ ...cycle, execution }))));
     expect(promoted).toEqual([]);
@@ -225,7 +225,7 @@ describe('consolidation', () => {
     expect(countUncovered(cycles, (id) => cycles.some((cycle) => cycle.id === id))).toBe(0);
   });
 
-  it('LTM-08 counts the cycles that no earlier consolidation covers, whatever their numbers', () => {
+  it('LTM-08 counts the cycles that no earlier consolidation covers, for any numbering', () => {
     const cycles = evaluations(...three, ...three).map(({ id, record }) => ({
       id,
       record: { ...record, cycle: 7 },
@@ -237,7 +237,7 @@ describe('consolidation', () => {
   });
 });
 
-describe('knowledge whose evidence is not here', () => {
+describe('knowledge whose evidence is missing here', () => {
   const cycles = evaluations(...three);
   const known = written([], plan(cycles));
   const id = knowledgeId('execution', P);
@@ -285,7 +285,7 @@ const cycleFields = fc.record({
 });
 
 describe('the plan of a consolidation', () => {
-  it('LTM-08 does nothing twice: after it was written, the same evidence promotes and contests nothing', () => {
+  it('LTM-08 is idempotent: after the write, the same evidence promotes and contests nothing', () => {
     fc.assert(
       fc.property(fc.array(cycleFields, { maxLength: 25 }), fc.nat(25), (cycles, cut) => {
         const first = written([], plan(evaluations(...cycles.slice(0, cut))));

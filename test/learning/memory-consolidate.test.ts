@@ -43,7 +43,7 @@ describe('forge memory consolidate', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('LTM-08 counts cycles that were evaluated: those without an evaluation, and a key twice, do not', async () => {
+  it('LTM-08 counts evaluated cycles: not those without an evaluation, and each key once', async () => {
     const project = await makeForge();
     await recordAll(project, times(8));
     await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
@@ -53,7 +53,7 @@ describe('forge memory consolidate', () => {
     expect(consolidation).toMatchObject({ ran: false, due_in: 1 });
   });
 
-  it('LTM-08 covers a batch that is longer than a window at once, and says when the next is due', async () => {
+  it('LTM-08 covers a batch larger than a window at once, and reports when the next is due', async () => {
     const project = await makeForge();
     const { consolidation } = await recordAll(project, times(25));
     expect(consolidation).toMatchObject({ ran: true, due_in: 10 });
@@ -136,7 +136,7 @@ describe('forge memory consolidate', () => {
     expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
   });
 
-  it('LTM-09 contests what is contradicted, opens work that forge next sees, and reinstates it after clean cycles', async () => {
+  it('LTM-09 contests contradicted knowledge, opens a task for forge next, and reinstates it after clean cycles', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const { consolidation } = await recordAll(project, [

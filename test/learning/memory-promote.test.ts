@@ -5,7 +5,7 @@ import { HUMAN, logOf } from '../support/memory.js';
 import { contest, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
 
 describe('forge memory override', () => {
-  it('LTM-06 promote runs what is due; a dry run and a builder are shown what it would do', async () => {
+  it('LTM-06 promote runs a due consolidation; a dry run and a builder see the plan', async () => {
     const project = await makeForge();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
     await recordAll(project, times(10));
@@ -21,7 +21,7 @@ describe('forge memory override', () => {
     expect(await promote(project)).toMatchObject({ due: false, ran: false, due_in: 10 });
   });
 
-  it('LTM-09 promote and report say how it is known, and show what is contested under its own heading', async () => {
+  it('LTM-09 promote and report show the evidence, and contested knowledge under a separate heading', async () => {
     const project = await makeForge();
     const run = { argv: ['npm', 'test'], exit_code: 0, duration_ms: 1, tree: null };
     const evidence = [{ ...run, output_bytes: 0, output_sha256: '0'.repeat(64) }];
@@ -47,7 +47,7 @@ describe('forge memory override', () => {
       );
   });
 
-  it('LTM-14 freezes consolidation until a human ends that; recording goes on', async () => {
+  it('LTM-14 freezes consolidation until a human unfreezes it, while recording continues', async () => {
     const project = await makeForge();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
     const { consolidation } = await recordAll(project, times(12));
@@ -63,7 +63,7 @@ describe('forge memory override', () => {
     ]);
   });
 
-  it('LTM-14 invalidates knowledge for good, until a human says it again', async () => {
+  it('LTM-14 invalidates knowledge permanently, until a human adds it again', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const before = await knowledgeOf(project);

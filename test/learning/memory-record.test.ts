@@ -54,7 +54,7 @@ async function expectStored(project: Project): Promise<void> {
 }
 
 describe('forge memory record', () => {
-  it('LTM-02 takes a JSON object from a file or from stdin', async () => {
+  it('LTM-02 accepts a JSON object from a file or from stdin', async () => {
     for (const stdin of [undefined, JSON.stringify(INPUT, null, 2)]) {
       const project = await makePlainForge();
       project.write('cycle.json', JSON.stringify(INPUT));
@@ -68,7 +68,7 @@ describe('forge memory record', () => {
     }
   });
 
-  it('LTM-02 takes the same by flags; without a judgement there is no evaluation', async () => {
+  it('LTM-02 accepts the same as flags; without a classification there is no evaluation', async () => {
     const project = await makePlainForge();
     project.write('run.log', INPUT.log);
     const flags = '--log run.log --classification PARTIAL_SUCCESS --environment-valid true --key run-1'.split(
@@ -128,7 +128,7 @@ describe('forge memory record', () => {
     expect(project.read(file).startsWith(before)).toBe(true);
   });
 
-  it('LTM-02 takes many as JSONL: one answer a cycle, in one file', async () => {
+  it('LTM-02 accepts many as JSONL: one result per cycle, in one file', async () => {
     const project = await makePlainForge();
     const lines = [1, 2, 3].map((i) =>
       JSON.stringify({ task_id: `T${i}`, exit_code: 0, classification: 'SUCCESS' }),
@@ -176,7 +176,7 @@ describe('forge memory record', () => {
     expect((await runForge(project, [...BASE, '--key', 'K'])).stdout).toMatch(/\(recorded before\)/);
   });
 
-  it('B-58 a cycle whose evaluation was cut off by a crash gets it with the retry', async () => {
+  it('B-58 a retry adds the evaluation that a crash cut off', async () => {
     const project = await makePlainForge();
     const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
     const [execution = ''] = linesOf(project, containerOf(project));
@@ -189,7 +189,7 @@ describe('forge memory record', () => {
     expect(more).toEqual([]);
   });
 
-  it('LTM-19 a cycle of which a record was redacted is not recorded again under its key', async () => {
+  it('LTM-19 a cycle with a redacted record is not recorded again under its key', async () => {
     const project = await makeForge();
     const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
     const { id } = first.execution;
@@ -201,7 +201,7 @@ describe('forge memory record', () => {
     expect(await cyclesOf(project)).toEqual([]);
   });
 
-  it('B-01 a dry run answers the same and writes nothing', async () => {
+  it('B-01 a dry run gives the same answer and writes nothing', async () => {
     const project = await makeForge();
     await record(project);
     const before = snapshot(project.dir);

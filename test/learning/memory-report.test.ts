@@ -31,7 +31,7 @@ const reportOf = (project: Project, ...args: string[]): Promise<MemoryReport> =>
   forgeJson(project, ['memory', 'report', ...args]);
 
 describe('forge memory report', () => {
-  it("LTM-15 has LTM's four fields over all cycles, and for each what it led to", async () => {
+  it('LTM-15 has LTM’s four fields over all cycles, and the effect of each cycle', async () => {
     const project = await makeStory();
     const report = await reportOf(project);
     expect(report).toMatchObject({
@@ -111,14 +111,14 @@ describe('forge memory report', () => {
     ]);
   });
 
-  it('LTM-15 names what humans decided', async () => {
+  it('LTM-15 names human decisions', async () => {
     const project = await makeStory();
     await runForge(project, ['memory', 'override', 'freeze', '--reason', 'a look first'], HUMAN);
     const { overrides } = await forgeJson<MemoryReport>(project, ['memory', 'report']);
     expect(overrides).toMatchObject([{ kind: 'override' }]);
   });
 
-  it('LTM-15 says when memory is not intact, and still reports', async () => {
+  it('LTM-15 reports memory that is not intact, and still prints the rest', async () => {
     const project = await makeStory();
     flipByte(project, containerOf(project), 900);
     await runForge(project, ['memory', 'verify']);

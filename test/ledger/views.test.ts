@@ -40,7 +40,18 @@ describe('the views of memory', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact' });
   });
 
-  it('LTM-01 an edit of a view has no effect, is reported at session start, and is gone then', async () => {
+  it('LTM-10 the execution view drops older cycles as new ones come, and a follow-up start reports no edit', async () => {
+    const project = await makeForge();
+    await start(project);
+    await recordMany(project, 1001);
+    await record(project);
+    const tasks = linesIn(project).map((line) => (JSON.parse(line) as { task_id: string }).task_id);
+    expect([tasks.length, tasks[0], tasks.at(-1)]).toEqual([1000, 'T3', 'A']);
+    expect(await start(project)).toEqual([]);
+    expect(linesIn(project)).toHaveLength(1000);
+  });
+
+  it('LTM-01 an edit of a view has no effect, is reported at session start, and is then overwritten', async () => {
     const project = await makeForge();
     const { execution } = await record(project);
     expect(await start(project)).toEqual([]);
@@ -77,7 +88,7 @@ describe('the views of memory', () => {
     expect(linesIn(project)).toHaveLength(1);
   });
 
-  it('LTM-01 B-20 a link in place of a view is never written through', async () => {
+  it('LTM-01 B-20 never writes through a symlink in place of a view', async () => {
     const project = await makeForge();
     rmSync(project.path(VIEW), { force: true });
     project.write('outside.txt', 'mine\n');

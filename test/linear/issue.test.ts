@@ -86,7 +86,7 @@ describe('forge linear, offline', () => {
     });
   });
 
-  it('LIN-02 takes answers from a file, and a title alone', async () => {
+  it('LIN-02 accepts answers from a file, and a title alone', async () => {
     const project = await makeForge();
     const stdin = 'title: "[BUG] Save fails"\nreproduction_steps: |\n  1. Press save\n';
     const { stdout } = await runForge(
@@ -173,7 +173,7 @@ describe('forge linear, offline', () => {
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining(expected)]);
   });
 
-  it('LIN-02 a pattern that would backtrack for ever is matched in linear time', async () => {
+  it('LIN-02 matches a pattern prone to backtracking in linear time', async () => {
     const project = await makeForge();
     project.write(
       '.forge/linear/templates/x.yaml',
@@ -209,7 +209,7 @@ describe('forge linear, offline', () => {
     expect((await forgeJson<Issue>(project, ['linear', 'new', 'Next one'])).linear_id).toBe('LOCAL-2');
   });
 
-  it('LIN-03 without a key nothing is sent, and the hint says where it comes from', async () => {
+  it('LIN-03 without a key nothing is sent, and the hint says how to set it', async () => {
     const project = await makeForge();
     expect(await forgeError(project, ['linear', 'sync'])).toMatchObject({
       ...{ exitCode: 2, code: 'linear.no_key', hint: expect.stringContaining('LINEAR_API_KEY') },

@@ -80,7 +80,7 @@ describe('forge linear, with Linear', () => {
     expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
   });
 
-  it('LIN-03 push makes local issues real, and their id changes wherever it is named', async () => {
+  it('LIN-03 push creates local issues in Linear, and their id changes wherever it is used', async () => {
     const server = await startLinear([{}]);
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', 'Wire the login']);
@@ -144,7 +144,7 @@ describe('forge linear, with Linear', () => {
     expect(await idle()).toEqual([]);
   });
 
-  it('B-75 an answer that is lost after the server did it makes nothing twice', async () => {
+  it('B-75 a lost response after a completed request creates no duplicate', async () => {
     const server = await startLinear();
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', 'Wire the login']);
@@ -154,6 +154,24 @@ describe('forge linear, with Linear', () => {
     await run(project, server, 'push');
     expect(server.issues.map(({ title }) => title)).toEqual(['Wire the login']);
     expect((await issues(project))[0]?.linear_id).toBe('APP-1');
+  });
+
+  it('VIS-01 LIN-03 status is red after a pull that failed, until one succeeds', async () => {
+    const server = await startLinear([{ title: 'Wire the login' }]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    const colorOf = async () =>
+      /"name":"linear","color":"(\w+)"/.exec((await runForge(project, ['status', '--json'])).stdout)?.[1];
+    const before = await colorOf();
+    server.fault = 'error';
+    for (const command of ['pull', 'sync']) {
+      expect((await run(project, server, command)).exitCode).toBe(6);
+      expect(await colorOf()).toBe('red');
+      server.fault = 'none';
+      expect((await run(project, server, command)).exitCode).toBe(0);
+      expect(await colorOf()).toBe(before);
+      server.fault = 'error';
+    }
   });
 
   it.each(FAULTS)('B-72 %s: exit 6, one clear line, the issue is kept', async (_, fault, expected) => {
@@ -182,7 +200,7 @@ describe('forge linear, with Linear', () => {
     expect(value?.failed[0]?.message).toMatch(/asked to wait until/);
   });
 
-  it('B-70 a server that is not there: exit 6, and offline commands do not care', async () => {
+  it('B-70 an unreachable server: exit 6, and offline commands still work', async () => {
     const project = await makeForge();
     const env = { LINEAR_API_KEY: 'x', LINEAR_API_URL: 'http://127.0.0.1:9/graphql' };
     expect((await runForge(project, ['linear', 'pull'], { env })).exitCode).toBe(6);
@@ -216,7 +234,7 @@ describe('forge linear, with Linear', () => {
     expect((await runForge(project, ['linear', 'pull'], { env: command })).exitCode).toBe(0);
   });
 
-  it('B-76 AGT-04 text of others is cleaned before it is stored', async () => {
+  it('B-76 AGT-04 cleans text of others before storing it', async () => {
     const server = await startLinear([
       {
         title: 'Hello\u202e',

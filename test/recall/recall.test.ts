@@ -147,7 +147,7 @@ const recall = (project: Project, ...args: string[]): Promise<Recalled> =>
   forgeJson(project, ['recall', ...args]);
 
 describe('forge recall', () => {
-  it('AGT-03 LTM-20 finds eight of ten facts of a year among the first three hits, asked for in other words', async () => {
+  it('AGT-03 LTM-20 finds eight of ten facts of a year among the first three hits, asked in other words', async () => {
     const project = await makeForge();
     putYear(project);
     const found: boolean[] = [];
@@ -158,7 +158,7 @@ describe('forge recall', () => {
     expect(found.filter(Boolean).length, JSON.stringify(found)).toBeGreaterThanOrEqual(8);
   });
 
-  it('AGT-03 the questions share one content word with the facts at most', () => {
+  it('AGT-03 the questions share at most one content word with the facts', () => {
     for (const [fact, question] of PLANTED) {
       const said = new Set(termsOf(fact));
       expect([
@@ -168,7 +168,7 @@ describe('forge recall', () => {
     }
   });
 
-  it('AGT-03 looks through notes, knowledge, features, sessions, findings, skills and commits, and says why', async () => {
+  it('AGT-03 searches notes, knowledge, features, sessions, findings, skills and commits, and explains each hit', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['note', 'add', 'The zebra cluster is rebuilt every Monday']);
@@ -203,7 +203,7 @@ describe('forge recall', () => {
     expect(stdout).toContain('The zebra cluster is rebuilt every Monday');
   });
 
-  it('AGT-03 what is contested is told apart and never stands first', () => {
+  it('AGT-03 marks contested knowledge and never ranks it first', () => {
     const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
       ...{ id, source: 'knowledge', session: null, at: null, text },
       ...more,

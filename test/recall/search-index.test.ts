@@ -44,7 +44,7 @@ function blockIndex(project: Project): void {
 }
 
 describe('the search index', () => {
-  it('AGT-03 finds what was written since, and no longer what is gone', async () => {
+  it('AGT-03 finds new records and drops removed ones', async () => {
     const project = await makeIndexed();
     await note(project, 'The heron build was moved to Monday');
     await forgeJson(project, ['session', 'start']);
@@ -73,7 +73,7 @@ describe('the search index', () => {
     expect(project.git('status', '--porcelain', '--', INDEX)).toBe('');
   });
 
-  it('LTM-19 a redacted record is found no more, and its words are not in the file', async () => {
+  it('LTM-19 no longer finds a redacted record, and its words are not in the file', async () => {
     const project = await makeIndexed();
     const { id } = await note(project, 'the heronry stands at Xyzzyville');
     expect(await texts(project, 'xyzzyville')).toHaveLength(1);
@@ -82,7 +82,7 @@ describe('the search index', () => {
     expect(readFileSync(project.index).toString('latin1').toLowerCase()).not.toContain('xyzzyville');
   });
 
-  it('AGT-03 gives the answers that reading everything gives', async () => {
+  it('AGT-03 gives the same answers as a full scan', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     for (let i = 0; i < 30; i++)
@@ -141,7 +141,7 @@ describe('the search index', () => {
       },
     ],
   ];
-  it.each(damages)('AGT-03 an index that was %s is built anew', async (_, damage) => {
+  it.each(damages)('AGT-03 rebuilds an index that was %s', async (_, damage) => {
     const project = await makeIndexed();
     damage(project.index);
     const { hits, index } = await recall(project, 'heron');
@@ -153,14 +153,14 @@ describe('the search index', () => {
     expect(readFileSync('/etc/passwd', 'utf8')).toContain('root');
   });
 
-  it('AGT-03 where it cannot be written, everything is read instead', async () => {
+  it('AGT-03 scans everything if the index cannot be written', async () => {
     const project = await makeForge();
     await note(project, 'The heron build needs a warm cache');
     blockIndex(project);
     expect(await texts(project, 'heron')).toEqual(['The heron build needs a warm cache']);
   });
 
-  it('AGT-03 two queries at once both answer', async () => {
+  it('AGT-03 answers two concurrent queries', async () => {
     const project = await makeForge();
     await note(project, 'The heron build needs a warm cache');
     const found = await Promise.all(Array.from({ length: 4 }, () => texts(project, 'heron')));

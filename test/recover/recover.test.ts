@@ -61,13 +61,13 @@ describe('the table that decides', () => {
     expect([decide(rules), broken]).toEqual([decision, said]);
   });
 
-  it('GIT-06 without a checkpoint nothing is compared, and what is known is shown all the same', () => {
+  it('GIT-06 without a checkpoint nothing is compared, but known facts are still shown', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);
   });
 
-  it('GIT-06 a shallow clone is named where it may be why', () => {
+  it('GIT-06 mentions a shallow clone as a possible cause', () => {
     expect(judge({ branch: 'unrelated' }, { isShallow: true })[1]?.value).toBe(
       'unrelated, in a shallow clone',
     );

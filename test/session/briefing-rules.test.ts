@@ -72,7 +72,7 @@ describe('the briefing', () => {
     );
   });
 
-  it('AGT-06 tells how to work here after working memory, outside of the data; not in a short one', () => {
+  it('AGT-06 explains the workflow after working memory, outside of the data, but not in a short briefing', () => {
     const told = (budget: number): string =>
       cutBriefing('FORGE briefing', SECTIONS, budget, 'text', '3f9a', {
         lead: { text: 'KFR', items: [] },
@@ -109,13 +109,13 @@ describe('the briefing', () => {
     ]);
   });
 
-  it('SES-03 counts what was cut where a list of it would take the room', () => {
+  it('SES-03 counts the omissions if a list of them would take the room', () => {
     const briefing = cut(SECTIONS, 20);
     expect(briefing.text).toContain('Cut to fit: 5 items (forge briefing).');
     expect(briefing.omitted.map(({ command }) => command)).toEqual(['forge focus', 'forge commits']);
   });
 
-  it('SES-03 keeps within every budget, or has cut all that may be cut', () => {
+  it('SES-03 keeps within every budget, or has cut everything that may be cut', () => {
     fc.assert(
       fc.property(sections, budgets, styles, (all, budget, style) => {
         const briefing = cut(all, budget, style);
@@ -135,7 +135,7 @@ describe('the briefing', () => {
     expect(cut(all, 0).sections).toEqual([]);
   });
 
-  it('SES-03 never cuts what has priority 0, whatever the budget', () => {
+  it('SES-03 never cuts priority 0, for any budget', () => {
     fc.assert(
       fc.property(sections, budgets, (all, budget) => {
         const kept = cut(all, budget).sections.find(({ key }) => key === 's0')?.items ?? [];

@@ -64,7 +64,7 @@ const items = (change: Partial<BriefingData>, key: string): string[] =>
   briefingSections({ ...EMPTY, ...change }).find((section) => section.key === key)?.items ?? [];
 
 describe('the parts of the briefing', () => {
-  it('SES-03 stand in the order in which they are read', () => {
+  it('SES-03 are in reading order', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'rules',
       'focus',
@@ -76,6 +76,7 @@ describe('the parts of the briefing', () => {
       'foreign',
       'features',
       'proven',
+      'elsewhere',
       'contested',
       'patterns',
       'notes',
@@ -96,6 +97,7 @@ describe('the parts of the briefing', () => {
       'commits',
       'uncommitted',
       'issues',
+      'elsewhere',
       'patterns',
       'notes',
       'candidates',
@@ -130,7 +132,7 @@ describe('the parts of the briefing', () => {
     }
   });
 
-  it('LTM-09 tell tested knowledge from what was only reported, and show what is contested apart', () => {
+  it('LTM-09 distinguish tested from reported knowledge, and list contested knowledge separately', () => {
     const known = (pattern: string, more: object): Proven => ({
       ...{ knowledge_id: pattern, pattern, scope: 'execution', kind: 'knowledge', record: 'a'.repeat(64) },
       ...{ created_at: at, evidence_cycles: [1, 2, 3], tested: 0, reported: 3, status: 'valid' },
@@ -155,14 +157,14 @@ describe('the parts of the briefing', () => {
       if (/knowledge/i.test(section.title)) expect(section.source).not.toBe('proven');
   });
 
-  it('SES-03 name with an existing command each what it shows', () => {
+  it('SES-03 each name an existing command that shows it', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match|events list --type learning))$/,
       );
   });
 
-  it('KNO-03 SES-03 say an invariant once, however it is written', () => {
+  it('KNO-03 SES-03 show an invariant once, in any spelling', () => {
     const learnings = ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'].map((text) =>
       learned({ kind: 'invariant', text }),
     );
@@ -175,7 +177,7 @@ describe('the parts of the briefing', () => {
     expect(items({ learnings }, 'invariants')).toHaveLength(3);
   });
 
-  it('SES-03 say what to do when there is no task', () => {
+  it('SES-03 say what to do without a task', () => {
     expect(items({}, 'focus')).toEqual(['No task is set. forge next shows what could be done.']);
   });
 
@@ -203,7 +205,7 @@ describe('the parts of the briefing', () => {
     expect(items({ focus: { ...NO_FOCUS, task: 'Ship' } }, 'focus')).toEqual(['Task: Ship']);
   });
 
-  it('SES-03 say how many files are not listed', () => {
+  it('SES-03 count the files that are not listed', () => {
     expect(items(RICH, 'focus').at(-1)).toMatch(/^Files: src\/file-0\.ts, .*src\/file-19\.ts, … 30 more$/);
   });
 
@@ -237,14 +239,14 @@ describe('the parts of the briefing', () => {
     expect(items({ features: features(count) }, 'features')).toEqual(shown);
   });
 
-  it('SES-03 say what a feature waits for', () => {
+  it('SES-03 show what blocks a feature', () => {
     const waiting: Feature = { id: 'F-1', name: 'Later', status: 'not_implemented', blocked_by: ['F-100'] };
     expect(items({ features: [waiting, ...features(1)] }, 'features')).toContain(
       'F-1 Later [not_implemented, waits for F-100]',
     );
   });
 
-  it('SES-03 tell beliefs from proof and put the newest failure first', () => {
+  it('SES-03 distinguish beliefs from proof and put the newest failure first', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');
     expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
@@ -265,7 +267,7 @@ describe('the parts of the briefing', () => {
     expect(items({ learnings: anyTask }, 'patterns')).toEqual(['npm ci first']);
   });
 
-  it('SES-03 say of a task that is a feature how it stands and what tests it', () => {
+  it('SES-03 show the status and the tests of a task that is a feature', () => {
     const [feature] = features(1);
     const told = items(
       {
@@ -277,7 +279,7 @@ describe('the parts of the briefing', () => {
     expect(told.slice(0, 3)).toEqual(['Task: F-100: Ship it', 'Status: failing', 'Tests: npm test -- ship']);
   });
 
-  it('SES-03 say what was done in this session, without how it began', () => {
+  it('SES-03 list the session’s work, without the start lines', () => {
     const lines = [
       '[10:00] Started - branch: main',
       '[10:00] Active issues: 0',
@@ -287,7 +289,7 @@ describe('the parts of the briefing', () => {
     expect(items({ progress: lines.slice(0, 2) }, 'progress')).toEqual([]);
   });
 
-  it('B-06 hold no control character, whatever commits, files and issues hold', () => {
+  it('B-06 contain no control characters from commits, files and issues', () => {
     const evil = 'a\u001b]0;x\u0007b\u202ec\rd\u{e0041}\u009b';
     const data: BriefingData = {
       focus: {

@@ -15,7 +15,7 @@ const itemsOf = ({ sections }: Briefing, key: string): string[] | undefined =>
   sections.find((section) => section.key === key)?.items;
 
 describe('rules in the briefing', () => {
-  it('SES-03 AGT-04 are for an agent to obey once a person approved the exact words, and data until then', async () => {
+  it('SES-03 AGT-04 are binding after a person approved the exact words, and data until then', async () => {
     const project = await makeForge();
     project.write(ARCHITECTURE, '# Shop\n\n## Invariants\n\n- Prices are in cents\n');
     await runForge(project, ['knowledge', 'add', 'invariant', 'Ids are never reused']);
@@ -42,7 +42,7 @@ describe('rules in the briefing', () => {
     expect(itemsOf(now, 'invariants')).toEqual(['Written by an agent']);
   });
 
-  it('B-88 an invariant changes nothing of what may run in CI', async () => {
+  it('B-88 an invariant does not affect what may run in CI', async () => {
     const project = await makeForge();
     const { digest } = await forgeJson<{ digest: string }>(project, ['trust', '--show']);
     await runForge(project, ['knowledge', 'add', 'invariant', 'One more']);
@@ -50,7 +50,7 @@ describe('rules in the briefing', () => {
   });
 });
 
-describe('what is not committed', () => {
+describe('uncommitted files', () => {
   it('SES-03 is counted in one line', async () => {
     const project = await makeForge();
     expect(itemsOf(await briefing(project), 'uncommitted')).toBeUndefined();

@@ -59,7 +59,7 @@ async function full(): Promise<Project> {
 const unmarked = (text = ''): string => text.replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK');
 
 describe('forge briefing', () => {
-  it('SES-03 says focus, next step, features, patterns, invariants, commits and issues', async () => {
+  it('SES-03 shows focus, next step, features, patterns, invariants, commits and issues', async () => {
     const project = await full();
     const {
       text,
@@ -97,7 +97,7 @@ describe('forge briefing', () => {
     );
   });
 
-  it('SES-03 keeps the budget, cuts by priority, and says what was cut and what shows it', async () => {
+  it('SES-03 keeps the budget, cuts by priority, and reports what was cut and what shows it', async () => {
     const project = await full();
     const whole = await forgeJson<Briefing>(project, ['briefing', '--budget', '100000']);
     const had = new Map(whole.sections.map(({ key, items }) => [key, items.length]));
@@ -146,7 +146,7 @@ describe('forge briefing', () => {
       expect((await forgeError(project, ['briefing', flag, value])).exitCode).toBe(2);
   });
 
-  it('SES-03 only reads: git status and every byte stay, with and without a session', async () => {
+  it('SES-03 is read-only: git status and every byte are unchanged, with and without a session', async () => {
     const project = await full();
     for (const prepare of [[], ['session', 'start']]) {
       if (prepare.length > 0) await forgeJson(project, prepare);
@@ -175,7 +175,7 @@ describe('forge briefing', () => {
     expect(sections.map(({ key }) => key)).not.toContain('commits');
   });
 
-  it('SES-03 says that a session was interrupted and how to pick it up, until that is settled', async () => {
+  it('SES-03 reports an interrupted session and how to resume it, until that is settled', async () => {
     const project = await makeForge();
     const [one, two] = [agent('one'), agent('two')];
     const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'start'], {
@@ -210,7 +210,7 @@ describe('forge briefing', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 
-  it('AGT-04 what others wrote can neither close its frame nor pass for forge', async () => {
+  it('AGT-04 text of others can neither close its frame nor pass for forge', async () => {
     const project = await makeForge();
     const [first, second] = await Promise.all([1, 2].map(() => forgeJson<Briefing>(project, ['briefing'])));
     const mark = /--- end ([0-9a-f]{12}) ---/.exec(first?.text ?? '')?.[1] ?? '';
@@ -231,7 +231,7 @@ describe('forge briefing', () => {
     }
   });
 
-  it('AGT-06 tells an agent that has a shell alone how to work here, in five lines', async () => {
+  it('AGT-06 explains the workflow to an agent with only a shell, in five lines', async () => {
     const project = await makeForge();
     const { text } = await forgeJson<Briefing>(project, ['briefing']);
     const lines = text.split('\n').filter((line) => /`forge [a-z]/.test(line));
@@ -241,7 +241,7 @@ describe('forge briefing', () => {
     expect((await runForge(project, ['briefing'], { terminal: true })).stdout).not.toContain(lines[1]);
   });
 
-  it('AGT-06 forge prime prints the work in 16 lines at most, and each of them works as it stands', async () => {
+  it('AGT-06 forge prime prints the workflow in at most 16 lines, and each command works as written', async () => {
     const project = await makeForge();
     const { lines } = await forgeJson<{ lines: string[] }>(project, ['prime']);
     expect(lines.length).toBeLessThanOrEqual(16);

@@ -59,7 +59,7 @@ describe('planFocus', () => {
     });
   });
 
-  it('SES-05 takes what is given with another task', () => {
+  it('SES-05 applies the fields given with another task', () => {
     const change: FocusChange = {
       task: 'Other',
       files: ['a'],

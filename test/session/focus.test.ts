@@ -28,7 +28,7 @@ describe('forge focus', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('SES-05 changes what is named and keeps the rest; the same task goes on since it began', async () => {
+  it('SES-05 changes the given fields and keeps the rest; the same task keeps its start time', async () => {
     const project = await makeForge();
     const world = fixedClock();
     await forgeJson(

@@ -53,7 +53,7 @@ describe('progress.txt', () => {
     expect(progress.next).toBe('Wire ATLAS daemon to NATS (see Linear SX9-xxx)');
   });
 
-  it('SES-04 keeps NEXT last, whatever is added after it', () => {
+  it('SES-04 keeps NEXT last after every addition', () => {
     const file = addEntry(setNext(started, 'Sleep'), at('12:00'), 'Woke up');
     expect(file).toBe(`${started}[12:00] Woke up\n\nNEXT: Sleep\n`);
   });
@@ -88,7 +88,7 @@ describe('progress.txt', () => {
     expect(progress.lines[2]?.text).toBe(text);
   });
 
-  it('reads a file that an editor saved with CRLF, and goes on with it', () => {
+  it('reads a file that an editor saved with CRLF, and appends to it', () => {
     const file = addEntry(RFC_SAMPLE.replaceAll('\n', '\r\n'), at('11:40'), 'Went on');
     expect(parseProgress(file)).toEqual({
       ...parseProgress(RFC_SAMPLE),
@@ -107,7 +107,7 @@ describe('progress.txt', () => {
     expect(parseProgress('').lines.at(-1)).toBeUndefined();
   });
 
-  it('SES-04 B-11 gives back every text that it takes, byte for byte and in order', () => {
+  it('SES-04 B-11 returns every accepted text, byte for byte and in order', () => {
     const nasty = fc.constantFrom(
       '\n',
       ' ',

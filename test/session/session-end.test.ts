@@ -30,7 +30,7 @@ async function withFeature(): Promise<Project> {
 }
 
 describe('forge end', () => {
-  it('SES-06 archives under the id, keeps what was learned, and commits .forge/ alone', async () => {
+  it('SES-06 archives under the id, stores learnings, and commits only .forge/', async () => {
     const project = await withFeature();
     const world = fixedClock();
     await forgeJson(project, ['session', 'start'], { world });
@@ -100,7 +100,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect((await runForge(project, ['session', 'status'])).stdout).toMatch(/^No session is running/);
   });
 
-  it('SES-06 one that verified a feature is archived without a log line, and names what is not committed', async () => {
+  it('SES-06 archives a session that verified a feature without a log line, and names uncommitted files', async () => {
     const project = await withFeature();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
@@ -112,7 +112,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(listed.sessions).toHaveLength(1);
   });
 
-  it('SES-06 the cycle is about the feature that was verified, also when another was in focus', async () => {
+  it('SES-06 the cycle is about the verified feature, even if another was in focus', async () => {
     const project = await withFeature();
     await forgeJson(project, ['feature', 'add', 'OTHER', 'Logout works', '--test', 'true', '--no-run']);
     await forgeJson(project, ['session', 'start', 'FORGE-001']);
@@ -123,7 +123,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(stdout).not.toMatch(/FORGE-001.*SUCCESS/);
   });
 
-  it('SES-05 a session without a task takes the one of a second start; a removed feature is no task', async () => {
+  it('SES-05 a session without a task takes that of a second start, but not a removed feature', async () => {
     const project = await withFeature();
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'blocked']);
     await forgeJson(project, ['session', 'start']);
@@ -161,7 +161,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(changedPaths(project).some((path) => path.includes(SESSIONS))).toBe(true);
   });
 
-  it('SES-06 without a session it is refused, bad words leave the session running', async () => {
+  it('SES-06 without a session it is refused; invalid input leaves the session running', async () => {
     const project = await withFeature();
     expect(await forgeError(project, ['session', 'end'])).toMatchObject({
       exitCode: 3,
@@ -180,7 +180,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
 });
 
 describe('past sessions', () => {
-  it('SES-08 one whose record is damaged keeps nobody from the others', async () => {
+  it('SES-08 a damaged archive does not hide the others', async () => {
     const project = await makeForge();
     for (const next of ['one', 'two']) {
       await forgeJson(project, ['session', 'start']);
@@ -283,7 +283,7 @@ describe('past sessions', () => {
     });
   });
 
-  it('SES-06 says so when no branch holds the commit', async () => {
+  it('SES-06 reports if no branch contains the commit', async () => {
     const project = await makeForge();
     project.git('switch', '-q', '--detach');
     await forgeJson(project, ['session', 'start']);
@@ -292,7 +292,7 @@ describe('past sessions', () => {
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
   });
 
-  it('SES-06 B-12 ends and archives with damaged features, and says why there is no commit', async () => {
+  it('SES-06 B-12 ends and archives with damaged features, and reports why there is no commit', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     project.write(FEATURES, '{');
@@ -301,7 +301,7 @@ describe('past sessions', () => {
     expect(project.has(ended.archive)).toBe(true);
   });
 
-  it('SES-14 SES-06 one in which nothing happened leaves no archive and no commit', async () => {
+  it('SES-14 SES-06 an empty session leaves no archive and no commit', async () => {
     const project = await makeForge();
     const head = project.git('rev-parse', 'HEAD');
     await forgeJson(project, ['session', 'start']);
@@ -330,7 +330,7 @@ describe('past sessions', () => {
     expect(commits).not.toContain('Session end');
   });
 
-  it('SES-09 an agent does not end what another agent is at work in; a person may', async () => {
+  it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start'], {
       world: { holder: agent('ada'), liveness: () => 'alive' },

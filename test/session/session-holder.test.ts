@@ -21,7 +21,7 @@ describe('two agents in one worktree', () => {
     );
   });
 
-  it('SES-09 another agent is refused, told who holds it, and may join or take over', async () => {
+  it('SES-09 another agent is refused, gets the holder’s name, and may join or take over', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await forgeJson(project, ['progress', 'add', 'by ada'], { world: at(ada, 1) });

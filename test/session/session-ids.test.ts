@@ -37,7 +37,7 @@ describe('a new session id', () => {
     expect([isStoredId(id), sessionName(id), seq]).toEqual([true, '2026-03-01-session-001', 1]);
   });
 
-  it('SES-02 is never given twice to two worktrees of one repository', () => {
+  it('SES-02 is never issued to two worktrees of one repository', () => {
     const [here, there] = worktrees();
     const given = [here, there, there, here, there].map((layout) => take(layout));
     expect(given.map(({ id }) => sessionName(id).slice(-3))).toEqual(['001', '002', '003', '004', '005']);
@@ -45,7 +45,7 @@ describe('a new session id', () => {
     expect(new Set(given.map(({ id }) => id.slice(-6))).size).toBe(5);
   });
 
-  it('SES-02 B-52 is never given twice to processes that ask at once', async () => {
+  it('SES-02 B-52 is never issued to two concurrent processes', async () => {
     const folder = makeFolder();
     const said = await Promise.all(
       Array.from({ length: 4 }, () => finish(startChild('allocate', folder, '25'))),
@@ -62,7 +62,7 @@ describe('a new session id', () => {
     expect(readdirSync(folder)).toEqual(['session-ids.json']);
   });
 
-  it('SES-02 starts again each day, while the counter goes on', () => {
+  it('SES-02 numbers restart each day, while the counter continues', () => {
     const [here] = worktrees();
     take(here);
     expect(take(here, { date: '2026-03-02' })).toMatchObject({
@@ -71,13 +71,13 @@ describe('a new session id', () => {
     });
   });
 
-  it('B-67 goes on where a day left off when the clock comes back to it', () => {
+  it('B-67 continues the numbers of a day when the clock is set back to it', () => {
     const [here] = worktrees();
     for (const date of [DAY, '2027-01-01', DAY]) take(here, { date });
     expect(sessionName(take(here).id)).toBe('2026-03-01-session-003');
   });
 
-  it('SES-02 counts on from what came by clone or merge', () => {
+  it('SES-02 continues after ids from a clone or merge', () => {
     const [here] = worktrees();
     take(here);
     const known = { ids: ['2026-03-01-session-041-abcdef', '2026-02-01-session-099-abcdef'], seq: 70 };
@@ -86,7 +86,7 @@ describe('a new session id', () => {
     expect(sessionName(take(here).id)).toBe('2026-03-01-session-043');
   });
 
-  it('SES-02 is only looked at in a dry run', () => {
+  it('SES-02 is only previewed in a dry run', () => {
     const [here] = worktrees();
     expect(sessionName(take(here, { dryRun: true }).id)).toBe(sessionName(take(here, { dryRun: true }).id));
     expect(readdirSync(here.root)).toEqual([]);
@@ -111,7 +111,7 @@ describe('a new session id', () => {
     expect(JSON.parse(readFileSync(sessionIdsFile(here), 'utf8'))).toMatchObject({ seq: 2 });
   });
 
-  it('B-19 is whole again after a crash tore its record, however long the torn one was', () => {
+  it('B-19 recovers after a crash truncated its record, of any length', () => {
     const [here] = worktrees();
     take(here);
     writeFileSync(sessionIdsFile(here), `{"seq":1,"numb${' '.repeat(300)}`);
@@ -120,7 +120,7 @@ describe('a new session id', () => {
     expect(readdirSync(here.shared)).toEqual(['session-ids.json']);
   });
 
-  it('B-20 is not taken while a folder or a link stands in the place of the record', () => {
+  it('B-20 refuses a folder or a symlink in place of the record', () => {
     const [here, there] = worktrees();
     mkdirSync(sessionIdsFile(here), { recursive: true });
     expect(failure(() => take(here))).toMatchObject({ exit: 4, code: 'file.kind' });

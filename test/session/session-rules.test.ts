@@ -89,7 +89,7 @@ describe('nextNumber', () => {
     expect(nextNumber('2026-03-01', ids)).toBe(n);
   });
 
-  it('SES-02 never gives a number that was seen', () => {
+  it('SES-02 never reuses a number', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 5000 })), (seen) => {
         const ids = seen.map((n) => `${formatSessionName('2026-03-01', n)}-abcdef`);
@@ -110,7 +110,7 @@ describe('matchSession', () => {
     expect(matchSession(all, wanted).id).toBe(id);
   });
 
-  it('SES-08 SES-02 asks back when the short name means two, naming both', () => {
+  it('SES-08 SES-02 reports an ambiguous short name, with both sessions', () => {
     const error = failure(() => matchSession(all, '2026-03-01-session-001'));
     expect(error).toMatchObject({ exit: 2, code: 'session.ambiguous', hint: `forge session show ${A}` });
     expect(error.message).toBe(`2026-03-01-session-001 is ambiguous: it matches ${A}, ${B}.`);
@@ -127,20 +127,20 @@ describe('matchSession', () => {
 });
 
 describe('the order of sessions', () => {
-  it('B-67 is the counter’s, whatever the clock said', () => {
+  it('B-67 is ordered by the counter, not by the clock', () => {
     const later = { id: '2026-01-01-session-001-aaaaaa', seq: 9 };
     const earlier = { id: '2026-12-31-session-001-aaaaaa', seq: 8 };
     expect([later, earlier].sort(bySequence)).toEqual([earlier, later]);
   });
 
-  it('is the same on every machine where two clones counted alike', () => {
+  it('is the same on every machine if two clones have the same counter', () => {
     const twins = [B, A].map((id) => ({ id, seq: 3 }));
     expect(twins.sort(bySequence).map(({ id }) => id)).toEqual([A, B]);
   });
 });
 
 describe('resumable', () => {
-  it('SES-07 B-67 offers interrupted sessions that nobody resumed, newest counter first', () => {
+  it('SES-07 B-67 offers interrupted sessions that were not resumed, newest counter first', () => {
     const sessions = [
       archived({ id: '2030-01-01-session-001-aaaaaa', seq: 2, started_at: '2030-01-01T00:00:00.000Z' }),
       archived({ id: '2026-03-01-session-004-aaaaaa', seq: 5 }),
@@ -175,7 +175,7 @@ describe('toArchive', () => {
     next: 'Sleep',
   } as const;
 
-  it('LAY-07 leaves out what belongs to this machine alone', () => {
+  it('LAY-07 leaves out machine-local fields', () => {
     const archive = toArchive(running, { ...end, learned: ['x'] });
     expect(JSON.stringify(archive)).not.toMatch(/laptop|pid/);
     expect(archive).toMatchObject({ id: A, goal: 'Ship', status: 'ended', next: 'Sleep' });

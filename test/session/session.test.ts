@@ -83,7 +83,19 @@ describe('forge start', () => {
     });
   });
 
-  it('SES-01 --task is the task; a focus that was set before stands', async () => {
+  it('SES-01 names the command that finishes the task, which differs for a feature and an issue', async () => {
+    const project = await withFeature();
+    const next = async (id: string): Promise<string> => {
+      const { stdout } = await runForge(project, ['session', 'start', id], { terminal: true });
+      await runForge(project, ['session', 'discard']);
+      return /^Next:\n[\s\S]*/m.exec(stdout)?.[0] ?? '';
+    };
+    expect(await next('FORGE-001')).toContain('  forge done FORGE-001\n');
+    await forgeJson(project, ['linear', 'new', 'Wire the logout']);
+    expect(await next('LOCAL-1')).toContain('  forge linear done LOCAL-1\n');
+  });
+
+  it('SES-01 --task is the task; a focus that was set before is kept', async () => {
     const goal = await withFeature();
     await forgeJson(goal, ['session', 'start', '--task', 'Tidy up']);
     expect(goal.json(FOCUS)).toMatchObject({ task: 'Tidy up' });
@@ -93,7 +105,7 @@ describe('forge start', () => {
     expect(standing.json(FOCUS)).toMatchObject({ task: 'My own', files: ['a.js'] });
   });
 
-  it('SES-01 takes the id of a feature or an issue, in any case, and no other', async () => {
+  it('SES-01 accepts the id of a feature or an issue, in any case, and no other', async () => {
     const project = await withFeature();
     const issues = [{ linear_id: 'SX9-1', title: 'Issue' }];
     project.write('.forge/linear/active.json', JSON.stringify({ schema_version: '1.0', issues }));
@@ -114,7 +126,7 @@ describe('forge start', () => {
     expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
   });
 
-  it('SES-01 damaged memory stops it with exit 4, and nothing is begun', async () => {
+  it('SES-01 damaged memory stops it with exit 4, and nothing is started', async () => {
     const project = await withFeature();
     // So that what the start remembers of the ledgers is there already.
     await forgeJson(project, ['memory', 'verify']);
@@ -139,7 +151,7 @@ describe('forge start', () => {
     expect(Object.keys(archived).filter((path) => /^[^/]*-[0-9a-f]{6}\.json$/.test(path))).toHaveLength(3);
   });
 
-  it('SES-02 --dry-run takes no id and writes nothing, in the git dir neither', async () => {
+  it('SES-02 --dry-run issues no id and writes nothing, not even in the git dir', async () => {
     const project = await withFeature();
     const world = fixedClock();
     const before = snapshot(project.dir);

@@ -40,7 +40,7 @@ const match = async (project: Project, ...args: string[]): Promise<ListedSkill[]
   (await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'match', ...args])).skills;
 
 describe('forge skill', () => {
-  it('SKL-01 SKL-02 init brings four skills that are whole, and approved as they are', async () => {
+  it('SKL-01 SKL-02 init installs four complete skills, already approved', async () => {
     const project = await makeForge();
     const { skills } = await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list']);
     expect(skills.map(({ name }) => name)).toEqual(SHIPPED);
@@ -63,7 +63,7 @@ describe('forge skill', () => {
       });
   });
 
-  it('SKL-04 what a skill requires runs after it, each once; circles and gaps name the path', async () => {
+  it('SKL-04 required skills follow, each once; cycles and missing skills name the path', async () => {
     const project = await makeForge();
     await putSkill(project, 'a', { requires: ['b', 'c'] });
     await putSkill(project, 'b', { requires: ['d'] });
@@ -144,7 +144,7 @@ describe('forge skill', () => {
     expect((await check('Wash up')).stdout).not.toContain('"rule":"skill"');
   });
 
-  it('B-85 B-86 a skill that came with a clone is not read until a person approved its bytes', async () => {
+  it('B-85 B-86 a skill from a clone is not read until a person approved its bytes', async () => {
     const project = await makeForge();
     await putSkill(project, 'baking', { keywords: ['cake'] });
     expect(await match(project, 'a cake')).toMatchObject([{ approved: true }]);
@@ -283,7 +283,7 @@ describe('the open SKILL.md format', () => {
     expect(text).toContain('Fill in PDF forms. Use it when a form: has fields.');
   });
 
-  it('SKL-05 a skill of forge comes back with its triggers', async () => {
+  it('SKL-05 a skill of forge keeps its triggers in a round trip', async () => {
     const project = await makeForge();
     await putSkill(project, 'baking', {
       keywords: ['cake', 'bread'],
@@ -298,7 +298,7 @@ describe('the open SKILL.md format', () => {
     ]);
   });
 
-  it('SKL-05 export overwrites nothing that is different', async () => {
+  it('SKL-05 export never overwrites a different file', async () => {
     const project = await makeForge();
     project.write('.agents/skills/qa-review/SKILL.md', 'mine');
     expect(await forgeError(project, ['skill', 'export', 'qa-review'])).toMatchObject({ exitCode: 3 });
@@ -324,7 +324,7 @@ describe('the open SKILL.md format', () => {
     expect((await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list'])).skills).toHaveLength(4);
   });
 
-  it('B-89 import refuses links, own names and too many files, and writes nothing', async () => {
+  it('B-89 import refuses symlinks, names of forge’s skills and too many files, and writes nothing', async () => {
     const project = await makeForge();
     const linked = putFolder({ 'SKILL.md': SKILL_MD });
     symlinkSync('/etc/passwd', join(linked, 'link.md'));

@@ -100,7 +100,7 @@ describe('forge hook with invalid input', () => {
     expect(existsSync(join(project.dir, '.forge/local/hooks.log'))).toBe(false);
   });
 
-  it('AGT-01 tells a person that agents call it', async () => {
+  it('AGT-01 explains to a person that agents call it', async () => {
     const project = await makeForge();
     const { exitCode, stderr } = await runForge(project, ['hook', 'claude', 'stop'], { terminal: true });
     expect(exitCode).toBe(2);

@@ -129,7 +129,7 @@ describe('hooks of an agent, as it runs them', () => {
     expect(code).toBe(0);
   });
 
-  it('AGT-01 SES-09 another worktree has a session of its own', () => {
+  it('AGT-01 SES-09 another worktree has a separate session', () => {
     const project = makeForgeRepository();
     project.git('add', '-A');
     project.git('commit', '-qm', 'forge');

@@ -44,7 +44,7 @@ const draftsOf = (project: Project): string[] =>
   project.has(DRAFTS) ? readdirSync(project.path(DRAFTS)) : [];
 
 describe('forge architecture show', () => {
-  it('KNO-03 prints the document, and says what of it agents are told', async () => {
+  it('KNO-03 prints the document, and which part of it agents get', async () => {
     const project = await written(TEXT);
     const { stdout } = await runForge(project, ['architecture', 'show']);
     expect(stdout).toBe(`${TEXT}\n${FILE}: 2 sections, 2 invariants for every briefing\n`);
@@ -62,14 +62,14 @@ describe('forge architecture show', () => {
     });
   });
 
-  it('KNO-03 says where a fresh project has nothing for the briefing yet', async () => {
+  it('KNO-03 reports that a fresh project has nothing for the briefing yet', async () => {
     const project = await makeForge();
     const { stdout } = await runForge(project, ['architecture', 'show']);
     expect(stdout).toMatch(/4 sections, nothing for the briefing: no list below a heading "Invariants"\n$/);
     expect(await rulesOf(project)).toEqual([]);
   });
 
-  it('KNO-03 works from a subfolder and without git, and shows what hides', async () => {
+  it('KNO-03 works from a subfolder and without git, and shows hidden characters', async () => {
     const project = await makePlainForge();
     project.write(FILE, '# Invariants\n\n- left\u202eright\u001b[2J\n');
     project.write('deep/er/x', '');
@@ -78,7 +78,7 @@ describe('forge architecture show', () => {
     expect(await rulesOf(project)).toEqual(['left<U+202E>right<U+001B>[2J']);
   });
 
-  it('KNO-03 names what is wrong with the file in one line', async () => {
+  it('KNO-03 reports a problem of the file in one line', async () => {
     const project = await written(Buffer.from('# Invariants\n- caf\xe9\n', 'latin1'));
     expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
       exitCode: 4,
@@ -113,7 +113,7 @@ describe('an editor without a shell', () => {
 const STATED = 'stated in the repository, not approved (forge trust)';
 
 describe('the invariants of architecture.md in the briefing', () => {
-  it('KNO-03 SES-03 stand in the briefing and at the start of a session, each rule once', async () => {
+  it('KNO-03 SES-03 are in the briefing and in the output of session start, each rule once', async () => {
     const project = await written(`\ufeff${TEXT.replaceAll('\n', '\r\n')}`);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'prices are INTEGERS, in cents.']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'The API is versioned']);
@@ -138,7 +138,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     expect(text).toContain('  Rule 0 holds');
   });
 
-  it('KNO-03 LTM-13 with a secret are not shown: its line is named, and its words are not', async () => {
+  it('KNO-03 LTM-13 with a secret are not shown: the line is named, its text is not', async () => {
     const secret = SAMPLES.secret();
     const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);
     for (const args of [['briefing'], ['session', 'start'], ['architecture', 'show']]) {
@@ -155,7 +155,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     expect(await rulesOf(project)).toEqual(['first', 'last']);
   });
 
-  it('KNO-03 keep no session from starting, whatever has become of the file', async () => {
+  it('KNO-03 do not prevent a session from starting, even if the file is damaged', async () => {
     const states: [string, (project: Project) => void][] = [
       ['not valid UTF-8', (project) => project.write(FILE, Buffer.from('# Invariants\n- \xff\n', 'latin1'))],
       ['UTF-16', (project) => project.write(FILE, Buffer.from('\ufeff# Invariants\n- x\n', 'utf16le'))],
@@ -186,7 +186,7 @@ describe('the invariants of architecture.md in the briefing', () => {
 });
 
 describe('forge architecture edit', () => {
-  it("KNO-03 opens git's editor, takes what is left there, and says what agents are told", async () => {
+  it('KNO-03 opens git’s editor, saves the result, and reports what agents get', async () => {
     const project = await written(TEXT);
     const { exitCode, stdout } = await edit(project, 'sed -i s/cents/öre/');
     expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
@@ -198,7 +198,7 @@ describe('forge architecture edit', () => {
     expect(draftsOf(project)).toEqual(unused);
   });
 
-  it('KNO-03 loses nothing that an editor writes which returned at once, and says where that goes', async () => {
+  it('KNO-03 loses nothing that an editor writes after it returned, and says where it is', async () => {
     const project = await written(TEXT);
     const late = 'until test -e go; do sleep 0.05; done; echo "- late" >>"$1"; touch done';
     project.write('ed.sh', `cd '${project.dir}'; (${late}) >/dev/null 2>&1 </dev/null &\n`);
@@ -220,7 +220,7 @@ describe('forge architecture edit', () => {
     expect(draftsOf(project)).toEqual([name]);
   });
 
-  it('KNO-03 takes a file or stdin in place of an editor, so that an agent can', async () => {
+  it('KNO-03 accepts a file or stdin instead of an editor, so that an agent can use it', async () => {
     const project = await makeForge();
     const { stdout } = await runForge(project, ['architecture', 'edit', '-', '--json'], { stdin: TEXT });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -237,7 +237,7 @@ describe('forge architecture edit', () => {
     expect(snapshot(project.dir)).toEqual(before);
   });
 
-  it('KNO-03 says in one line what an editor needs', async () => {
+  it('KNO-03 reports in one line what an editor requires', async () => {
     const project = await written(TEXT);
     expect(await forgeError(project, ['architecture', 'edit'])).toMatchObject({
       exitCode: 2,
@@ -257,7 +257,7 @@ describe('forge architecture edit', () => {
     expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT, []]);
   });
 
-  it('KNO-03 LTM-13 refuses a secret with its line; the file is untouched, and the text is kept where it says', async () => {
+  it('KNO-03 LTM-13 refuses a secret with its line; the file is unchanged, and the message says where the text is', async () => {
     const project = await written(TEXT);
     const secret = SAMPLES.secret();
     const refused = await edit(project, `sed -i '6s|$| ${secret}|'`);
@@ -276,7 +276,7 @@ describe('forge architecture edit', () => {
     expect(project.read(FILE)).toContain('writes files in the vault\n');
   });
 
-  it('KNO-03 refuses invisible characters that are new, and keeps a byte-order mark that was there', async () => {
+  it('KNO-03 refuses new invisible characters, and keeps an existing byte-order mark', async () => {
     const project = await written(`\ufeff${TEXT}`);
     expect(
       await forgeError(project, ['architecture', 'edit', '-'], { stdin: `${TEXT}- a\u202eb\n` }),
@@ -289,7 +289,7 @@ describe('forge architecture edit', () => {
     expect(project.read(FILE)).toBe(`\ufeff${TEXT.replace('cents', 'pence')}`);
   });
 
-  it('KNO-03 takes nothing over what somebody else wrote meanwhile, and keeps the text', async () => {
+  it('KNO-03 does not overwrite a concurrent edit, and keeps the text', async () => {
     const project = await written(TEXT);
     project.write('ed.sh', `sed -i s/cents/pence/ "$1"\necho '- theirs' >>'${project.path(FILE)}'\n`);
     const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
@@ -303,7 +303,7 @@ describe('forge architecture edit', () => {
     expect(project.read(`${DRAFTS}/${name}`)).toBe(TEXT.replace('cents', 'pence'));
   });
 
-  it('KNO-03 keeps what was written when the editor ends badly', async () => {
+  it('KNO-03 keeps the text if the editor fails', async () => {
     const project = await written(TEXT);
     project.write('ed.sh', 'echo "- more" >>"$1"\nexit 3\n');
     const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);

@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
     expect(project.read(FILE)).toBe('## Invariants\n\n- one\n- two\n');
   });
 
-  it('KNO-03 of two at the same time one is told, and neither text is lost', async () => {
+  it('KNO-03 one of two concurrent editors gets a message, and neither text is lost', async () => {
     const { project, place } = withEditor(
       'touch "$1.open"; for i in $(seq 3000); do set -- "$1" .git/forge/edit/*.open; [ $# -gt 2 ] && break; sleep 0.1; done\necho "- by $$" >>"$1"; sleep 0.3\n',
     );
@@ -76,7 +76,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
 });
 
 describe('forge architecture show', () => {
-  it('KNO-03 ends quietly when nobody reads on, in a worktree too', async () => {
+  it('KNO-03 exits quietly if its output is closed, also in a worktree', async () => {
     const { project } = withEditor('');
     project.write(FILE, `${'Words.\n'.repeat(200_000)}## Invariants\n- one\n`);
     project.git('add', '.');

@@ -28,7 +28,7 @@ async function started(): Promise<Project> {
 }
 
 describe('bad surroundings', () => {
-  it('B-09 a reader that goes away is no error: the write is complete, the exit code is the write’s', async () => {
+  it('B-09 a closed reader is not an error: the write is complete, and so is its exit code', async () => {
     const project = await started();
     for (const [n, reader] of ['head -c0', 'true', 'head -c1 >/dev/null'].entries()) {
       expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({
@@ -71,7 +71,7 @@ describe('bad surroundings', () => {
     expect(texts(project)).toHaveLength(4);
   });
 
-  it('B-09 an answer that a full disk did not take is exit 6 in one line, and the write is complete', async () => {
+  it('B-09 output that a full disk rejects is exit 6 in one line, and the write is complete', async () => {
     const project = await started();
     for (const [n, flag] of ['', '--json'].entries()) {
       const { stderr, exitCode } = bash(project, `forge log "line ${n}" ${flag} >/dev/full`);
@@ -88,7 +88,7 @@ describe('bad surroundings', () => {
     expect(bash(project, 'forge feature show nosuch 2>/dev/full').exitCode).toBe(2);
   });
 
-  it('B-09 a terminal is not waited on where data is expected', async () => {
+  it('B-09 does not wait for a terminal when it expects data', async () => {
     const project = await started();
     for (const args of [
       ['progress', 'add', '-'],
@@ -146,7 +146,7 @@ describe('bad surroundings', () => {
     }
   });
 
-  it('B-10 in a folder that is gone: exit 2 with the path, and -C still leads out of it', async () => {
+  it('B-10 in a deleted folder: exit 2 with the path, and -C still works', async () => {
     const project = await makeForge();
     const gone = makeFolder();
     const line = `cd '${gone}' && rmdir '${gone}' && forge`;

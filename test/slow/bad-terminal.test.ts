@@ -23,7 +23,7 @@ async function prepared(): Promise<Project> {
 }
 
 describe('terminal control in text', () => {
-  it('B-06 terminal control is refused where text comes in', async () => {
+  it('B-06 refuses terminal controls in input', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
     const evil = [
@@ -62,7 +62,7 @@ describe('terminal control in text', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-06 what stands in files by other ways is shown escaped by every command', async () => {
+  it('B-06 every command escapes text that got into files in other ways', async () => {
     const project = await prepared();
     const evil = '\u001b]0;owned\u0007\u001b[2J\r\u202e\u009b31m\u200b';
     const world = fixedClock();

@@ -13,7 +13,7 @@ interface Row {
 
 /** What the figures are is for an idle machine to say; here it is whether they can be measured at all. */
 describe('npm run bench', () => {
-  it('measures commands and hooks, and says where and when', () => {
+  it('measures commands and hooks, and reports where and when', () => {
     const words = ['next', 'commit-msg'];
     const { stdout, stderr } = spawnSync(process.execPath, [BENCH, '--quick', '--json', ...words], {
       encoding: 'utf8',

@@ -24,7 +24,7 @@ async function subjects(project: Project): Promise<string[]> {
 }
 
 describe('the last commits of the briefing', () => {
-  it('SES-03 are those of HEAD, however it moved since they were looked at', async () => {
+  it('SES-03 are those of HEAD, even after it moved', async () => {
     const project = await ready();
     const first = await subjects(project);
     expect(first.slice(0, 3)).toEqual(['three', 'two', 'one']);
@@ -44,7 +44,7 @@ describe('the last commits of the briefing', () => {
     expect(await subjects(project)).toEqual([]);
   });
 
-  it('SES-03 are what git says where history changes under the same commit', async () => {
+  it('SES-03 are what git reports when history changes under the same commit', async () => {
     const project = await ready();
     await subjects(project);
     project.git('replace', '--graft', 'HEAD');

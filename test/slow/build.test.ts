@@ -77,7 +77,7 @@ describe('a build', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^\d/)]);
   });
 
-  it('that fails leaves what was built before', async () => {
+  it('that fails keeps the previous build', async () => {
     const home = makeCheckout();
     const names = () => readdirSync(join(home, 'dist'), { recursive: true });
     const before = names();

@@ -78,7 +78,7 @@ describe('docs/check-ledger.sh', () => {
     if (found.exitCode === 4) expect(check(project).exitCode).toBe(0);
   });
 
-  it('LTM-03 reads past line ends that were converted, as verify does', async () => {
+  it('LTM-03 ignores converted line endings, as verify does', async () => {
     const project = await makeForge();
     await record(project);
     const file = containerOf(project);
@@ -87,7 +87,7 @@ describe('docs/check-ledger.sh', () => {
     expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
   });
 
-  it('LTM-03 says what it wants when called wrongly', async () => {
+  it('LTM-03 prints its usage if called wrongly', async () => {
     expect(check(await makeForge(), 'nowhere').exitCode).toBe(2);
   });
 });

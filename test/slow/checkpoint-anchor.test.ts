@@ -33,7 +33,7 @@ async function withCheckpoint(): Promise<{ project: Project; file: string }> {
 }
 
 describe('memory and checkpoints', () => {
-  it('LTM-04 GIT-05 a rewritten history without the records is what a fresh clone has; the tag keeps them', async () => {
+  it('LTM-04 GIT-05 a fresh clone gets a rewritten history without the records; the tag keeps them', async () => {
     const { project, file } = await withCheckpoint();
     rewrite(project, file);
     const fresh = clone(project);
@@ -44,7 +44,7 @@ describe('memory and checkpoints', () => {
     expect(await verify(fresh)).toMatchObject({ status: 'intact', problems: [] });
   });
 
-  it('LTM-04 GIT-05 where they were written they come back, as soon as the tag is gone too', async () => {
+  it('LTM-04 GIT-05 in the original clone they are restored when the tag is missing too', async () => {
     const { project, file } = await withCheckpoint();
     rewrite(project, file);
     expect((await verify(project)).notes.join()).toContain('not in this tree');
@@ -54,7 +54,7 @@ describe('memory and checkpoints', () => {
     expect(await notesOf(project)).toEqual(['what was agreed on']);
   });
 
-  it('LTM-04 GIT-05 a tag of another branch, and of one that is behind its remote, take nothing along', async () => {
+  it('LTM-04 GIT-05 a tag of another branch, or of one behind its remote, adds no records', async () => {
     const { project } = await withCheckpoint();
     const start = project.git('rev-list', '--max-parents=0', 'HEAD');
     project.git('branch', 'other', 'HEAD~2');
@@ -71,7 +71,7 @@ describe('memory and checkpoints', () => {
     expect(await verify(behind)).toMatchObject({ status: 'intact', restored: [], problems: [] });
   });
 
-  it('LTM-04 GIT-05 a manifest that somebody copied here says nothing of this memory', async () => {
+  it('LTM-04 GIT-05 ignores a manifest that somebody copied from another repository', async () => {
     const { project: other } = await withCheckpoint();
     const project = await makeForge();
     project.write(fileOf('X-v1'), other.read(fileOf('X-v1')));
@@ -79,7 +79,7 @@ describe('memory and checkpoints', () => {
     expect(await check(project)).toMatchObject({ exitCode: 1, codes: ['unknown'] });
   });
 
-  it('LTM-04 GIT-05 a picked manifest is no damage: the tag has the records', async () => {
+  it('LTM-04 GIT-05 a cherry-picked manifest is not damage: the tag has the records', async () => {
     const { project } = await withCheckpoint();
     const manifest = project.git('rev-parse', 'HEAD');
     project.git('switch', '-qc', 'other', 'HEAD~2');
@@ -90,7 +90,7 @@ describe('memory and checkpoints', () => {
     expect(await statesOf(project)).toEqual(['X-v1 ok']);
   });
 
-  it('LTM-04 GIT-05 what is redacted later is not missed', async () => {
+  it('LTM-04 GIT-05 does not report records that were redacted later as missing', async () => {
     const { project } = await withCheckpoint();
     const [note] = await logOf(project, 'note');
     await forgeJson(project, ['memory', 'redact', note?.id ?? '', '--reason', 'it had to go'], {

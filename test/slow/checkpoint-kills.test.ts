@@ -71,7 +71,7 @@ describe.skipIf(!hasStrace)('a kill while a checkpoint is made', () => {
 describe.skipIf(!hasShim)('a manifest that cannot be written', () => {
   const fault = { path: '/git/checkpoints/', call: 'fsync', nth: 1 };
 
-  it('B-59 GIT-05 for want of space: the tag stands, and the manifest is written later', async () => {
+  it('B-59 GIT-05 on a full disk: the tag is kept, and the manifest is written later', async () => {
     const project = makeRig();
     const { exitCode, stderr } = runFaulty(project.dir, ARGS, {
       ...fault,

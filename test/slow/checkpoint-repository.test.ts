@@ -25,7 +25,7 @@ function makeConflict(): Project {
   return project;
 }
 
-describe('while git is not at rest', () => {
+describe('during a git operation', () => {
   it.each([
     ['a merge', ['merge', 'side']],
     ['a rebase', ['rebase', 'side']],
@@ -43,7 +43,7 @@ describe('while git is not at rest', () => {
     expect((await runForge(project, ['note', 'add', 'goes on'])).exitCode).toBe(0);
   });
 
-  it('B-39 GIT-05 on a detached HEAD, an unborn branch and behind an index.lock it is refused, exit 3', async () => {
+  it('B-39 GIT-05 is refused on a detached HEAD, an unborn branch and with an index.lock, exit 3', async () => {
     const project = makeForgeRepository();
     writeFileSync(project.path('.git/index.lock'), '');
     expect((await forgeError(project, CREATE)).message).toContain('index.lock exists');
@@ -78,7 +78,7 @@ describe('kinds of repositories', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('B-45 GIT-05 in a shallow clone; earlier ones without their tags are told as such', async () => {
+  it('B-45 GIT-05 works in a shallow clone, and reports earlier checkpoints without their tags', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     await forgeJson(project, ['note', 'add', 'more']);
@@ -95,7 +95,7 @@ describe('kinds of repositories', () => {
     expect(await statesOf(clone)).toEqual([`${tag.replace('checkpoint/', '')} ok`, 'X-v1 ok']);
   });
 
-  it('B-38 GIT-05 in a linked worktree, which has the tags of all, and takes no number twice', async () => {
+  it('B-38 GIT-05 in a linked worktree, which sees all tags, and reuses no number', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     const worktree = projectAt(join(makeFolder(), 'other'));
@@ -125,14 +125,14 @@ describe('kinds of repositories', () => {
     expect(await check(outer, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
   });
 
-  it('B-38 GIT-05 in a bare repository there is none: exit 2', async () => {
+  it('B-38 GIT-05 cannot be made in a bare repository: exit 2', async () => {
     const bare = makePlainProject();
     bare.git('init', '-q', '--bare');
     for (const args of [CREATE, ['checkpoint', 'list'], ['checkpoint', 'verify']])
       expect(await forgeError(bare, args)).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
   });
 
-  it('B-40 GIT-05 runs no hook or filter of the repository, and leaves what is staged', async () => {
+  it('B-40 GIT-05 runs no hook or filter of the repository, and leaves the index alone', async () => {
     const project = makeForgeRepository();
     for (const name of [
       'reference-transaction',
@@ -199,7 +199,7 @@ function recordsIn(project: Project, commit: string, tier: string): Set<string> 
 }
 
 describe('at the same time', () => {
-  it('B-57 GIT-05 two in one worktree, and one in another: each takes a number of its own', async () => {
+  it('B-57 GIT-05 two in one worktree and one in another: each gets a different number', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     const worktree = join(makeFolder(), 'other');
@@ -224,7 +224,7 @@ describe('at the same time', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('B-57 GIT-05 while others append: the manifest is a cut of all ledgers at one moment, and the commit has it', async () => {
+  it('B-57 GIT-05 while others append: the manifest is a snapshot of the ledger, and the commit has it', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     const stop = await startRecorder(project);

@@ -5,7 +5,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 
 describe('forge checkpoint list and show', () => {
-  it('GIT-05 shows one with or without checkpoint/, and knows what is none', async () => {
+  it('GIT-05 shows one with or without checkpoint/, and rejects an invalid name', async () => {
     const project = await makeForge();
     const made = await create(project, 'X', '-m', 'It works');
     for (const tag of ['X-v1', 'checkpoint/X-v1'])
@@ -26,14 +26,14 @@ describe('forge checkpoint list and show', () => {
       expect((await runForge(project, ['checkpoint', 'show', '--', tag])).exitCode).toBe(2);
   });
 
-  it('GIT-05 a tag that forge did not make is shown as one', async () => {
+  it('GIT-05 marks a tag that forge did not make', async () => {
     const project = await makeForge();
     project.git('tag', '-a', 'checkpoint/SX9-123-v1', '-m', 'Working ATLAS-NATS connection');
     project.git('tag', 'checkpoint/other');
     expect(await statesOf(project)).toEqual(['SX9-123-v1 unverified']);
   });
 
-  it('GIT-05 the latest one that can be gone back to is the library’s to ask for', async () => {
+  it('GIT-05 the library returns the latest usable checkpoint', async () => {
     const project = await makeForge();
     const latest = async (): Promise<string | undefined> =>
       (await openForge(project.dir).checkpoint.latest())?.name;

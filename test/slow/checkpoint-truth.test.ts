@@ -25,7 +25,7 @@ async function cloneOf(project: Project): Promise<Project> {
   return clone;
 }
 
-describe('what a checkpoint says', () => {
+describe('the claims of a checkpoint', () => {
   it('GIT-05 a feature counts as passing when its tests passed on exactly this tree', async () => {
     const project = await withFeature();
     const made = await create(project, 'A');
@@ -36,7 +36,7 @@ describe('what a checkpoint says', () => {
     ]);
   });
 
-  it('GIT-05 a feature that its file calls passing and whose tests fail is left out, and that is reported', async () => {
+  it('GIT-05 leaves out a feature that claims to pass but fails, and reports it', async () => {
     const project = await withFeature();
     project.write('app.txt', 'broken\n');
     project.git('commit', '-qam', 'Break it');
@@ -49,7 +49,7 @@ describe('what a checkpoint says', () => {
     });
   });
 
-  it('GIT-05 tests that were not approved here are not run, and their features not listed', async () => {
+  it('GIT-05 unapproved tests are not run, and their features not listed', async () => {
     const project = await withFeature();
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });
     const { stderr } = await runForge(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
@@ -74,7 +74,7 @@ describe('what a checkpoint says', () => {
 });
 
 describe('checkpoints of several clones', () => {
-  it('GIT-05 names of two clones do not clash, and each is found without the word at its end', async () => {
+  it('GIT-05 names of two clones do not clash, and each is found without its suffix', async () => {
     const project = await withFeature();
     project.git('config', 'receive.denyCurrentBranch', 'ignore');
     const clones = [await cloneOf(project), await cloneOf(project)];
@@ -100,7 +100,7 @@ describe('checkpoints of several clones', () => {
     expect(second.has(fileOf(String(tags[0]).replace('checkpoint/', '')))).toBe(true);
   });
 
-  it('GIT-05 at a terminal it offers to push the tag, and pushes it after a yes alone', async () => {
+  it('GIT-05 at a terminal it offers to push the tag, and pushes it only after a yes', async () => {
     const project = await withFeature();
     const clone = await cloneOf(project);
     const remoteTags = (): string => project.git('tag', '-l', 'checkpoint/*');

@@ -79,7 +79,7 @@ describe('forge checkpoint verify', () => {
     expect(rows.filter(({ state, can_rollback_to }) => state !== 'ok' && can_rollback_to)).toEqual([]);
   });
 
-  it('B-108 GIT-05 tag and manifest made anew together, for what was never tested: exit 1', async () => {
+  it('B-108 GIT-05 tag and manifest recreated together for an untested commit: exit 1', async () => {
     const project = await makeForge();
     const made = await create(project, 'X');
     project.write('src/app.js', 'never tested\n');
@@ -93,7 +93,7 @@ describe('forge checkpoint verify', () => {
     expect(await check(project, ['X-v1'])).toMatchObject({ exitCode: 1, codes: ['evidence'] });
   });
 
-  it('GIT-05 --run runs the commands again where the files are the checkpoint’s, and only what was approved here', async () => {
+  it('GIT-05 --run reruns approved commands, only if the files are the checkpoint’s', async () => {
     const project = await makeForge();
     project.write('.gitignore', 'switch\n');
     project.git('add', '.gitignore');

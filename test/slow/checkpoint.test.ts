@@ -18,6 +18,21 @@ import { verify } from '../support/memory.js';
 import { changedPaths, makeFolder, run } from '../support/project.js';
 
 describe('forge checkpoint create', () => {
+  it('GIT-01 GIT-05 its commits name the issue that the checkpoint is for, and no other', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    const linearOf = (): string[] =>
+      project
+        .git('log', '-2', '--format=%B')
+        .split('\n')
+        .filter((line) => line.startsWith('- Linear: '));
+    await create(project, 'LOCAL-1');
+    expect(linearOf()).toEqual(['- Linear: LOCAL-1', '- Linear: LOCAL-1']);
+    await forgeJson(project, ['note', 'add', 'one']);
+    await create(project, 'OTHER-1');
+    expect(linearOf()).toEqual(['- Linear: none', '- Linear: none']);
+  });
+
   it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {
     const project = await makeForge();
     const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };

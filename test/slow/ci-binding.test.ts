@@ -59,7 +59,7 @@ describe('forge ci: whose messages are checked', () => {
   });
 });
 
-describe('forge ci: problems that only somebody else can fix', () => {
+describe('forge ci: problems that the author cannot fix', () => {
   it('GIT-07 a record that a commit removed is a warning', async () => {
     const project = await ready();
     for (let i = 0; i < 2; i++) await record(project);

@@ -23,7 +23,7 @@ const TEXTS: Record<string, string> = {
 };
 
 describe('a message as git stores it', () => {
-  it.each(Object.entries(TEXTS))('GIT-01 is what git itself makes of it: %s', (_name, text) => {
+  it.each(Object.entries(TEXTS))('GIT-01 is exactly what git stores: %s', (_name, text) => {
     const project = makeRepository();
     for (const [cleanup, comment] of [
       ['strip', '#'],

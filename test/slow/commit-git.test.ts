@@ -116,7 +116,7 @@ describe('forge commit', () => {
     await expectChecked(project);
   });
 
-  it('B-38 GIT-02 works in a linked worktree and a submodule, whatever GIT_* variables are set', async () => {
+  it('B-38 GIT-02 works in a linked worktree and a submodule, with any GIT_* variables', async () => {
     const project = await working();
     const other = projectAt(`${makeFolder()}/tree`);
     project.git('worktree', 'add', '-q', other.dir, '-b', 'side');

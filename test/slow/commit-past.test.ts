@@ -27,8 +27,8 @@ function commit(project: Project, subject: string, ...flags: string[]): string {
 
 const ONE = /1 commit since the last session does not follow the commit protocol \(the first: (\w+)\)/;
 
-describe('what went past the hooks', () => {
-  it('B-50 a commit made with --no-verify is found at the next start, and told of once', async () => {
+describe('commits that bypassed the hooks', () => {
+  it('B-50 reports a commit made with --no-verify once, at the next start', async () => {
     const project = await hooked();
     commit(project, '[FORGE] As it should be');
     const first = commit(project, 'no protocol');
@@ -51,7 +51,7 @@ describe('what went past the hooks', () => {
     expect((await forgeJson<StartedSession>(project, ['session', 'start'])).warnings).toEqual([]);
   });
 
-  it('B-50 says nothing of merges, reverts and fixups, of what is exempt, and of what forge commits', async () => {
+  it('B-50 ignores merges, reverts, fixups, exempt commits, and forge’s own', async () => {
     const project = await hooked();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('#exempt = []', 'exempt = ["Bump .*"]'));
@@ -67,14 +67,14 @@ describe('what went past the hooks', () => {
     expect(await again(project)).toEqual([]);
   });
 
-  it('B-50 GIT-08 commits that somebody else made, and a pull brought, are no news', async () => {
+  it('B-50 GIT-08 ignores commits that others made and a pull brought', async () => {
     const project = await hooked();
     const theirs = project.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'no protocol');
     project.git('merge', '-q', '--ff-only', theirs);
     expect(await again(project)).toEqual([]);
   });
 
-  it('B-50 without the hooks, or with enforce = "off", nobody is told', async () => {
+  it('B-50 reports nothing without the hooks, or with enforce = "off"', async () => {
     const project = await makeForge();
     await again(project);
     commit(project, 'no protocol');
@@ -85,7 +85,7 @@ describe('what went past the hooks', () => {
     expect(await again(project)).toEqual([]);
   });
 
-  it('B-50 old commits of another branch are no news; rewritten ones are', async () => {
+  it('B-50 ignores old commits of another branch, but reports rewritten ones', async () => {
     const project = await hooked();
     const env = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
     project.git('switch', '-qc', 'old');
@@ -99,7 +99,7 @@ describe('what went past the hooks', () => {
     expect((await again(project)).join()).toMatch(ONE);
   });
 
-  it('B-50 what was told is no news after a look at an older branch', async () => {
+  it('B-50 does not repeat a report after a checkout of an older branch', async () => {
     const project = await hooked();
     project.git('switch', '-qc', 'old');
     const commitAt = (date: string, subject: string) =>

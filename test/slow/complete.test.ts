@@ -106,7 +106,7 @@ describe('forge complete --shell=…', () => {
     }
   });
 
-  it('offers the ids and names that are there', async () => {
+  it('offers existing ids and names', async () => {
     const { project, session, note, learned } = await used();
     for (const [line, values] of [
       ['feature show', ['A-1', 'A-2']],
@@ -138,7 +138,7 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(project, 'schema')).toContain('features');
   });
 
-  it('leaves paths to the shell, and says where no space is to follow', async () => {
+  it('leaves paths to the shell, and marks candidates without a trailing space', async () => {
     const project = makePlainProject();
     expect((await complete(project, ['memory', 'record'])).kind).toBe('files');
     expect((await complete(project, ['memory', 'record', '--log'])).kind).toBe('files');
@@ -149,7 +149,7 @@ describe('forge complete --shell=…', () => {
     expect((await complete(project, ['feature', 'show'])).kind).toBe('words');
   });
 
-  it('knows what was typed before: flags with values, --, -C and FORGE_DIR; free text gets nothing', async () => {
+  it('considers earlier words: flags with values, --, -C and FORGE_DIR; free text has no candidates', async () => {
     const { project } = await used();
     const elsewhere = makePlainProject();
     const there = ['-C', project.dir, 'feature', 'show'];
@@ -190,7 +190,7 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(plain, 'checkpoint show')).toEqual([]);
   });
 
-  it('of many ids finds those that begin as typed, and offers no endless list', async () => {
+  it('filters many ids by prefix, and bounds the list', async () => {
     const project = await makeForge();
     putFeatures(
       project,
@@ -214,7 +214,7 @@ describe('forge complete --shell=…', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('what is no question gets no answer', async () => {
+  it('an invalid request has no candidates', async () => {
     const project = makePlainProject();
     for (const args of [
       ['complete', '--shell=tcsh', '--', 'x'],
@@ -228,7 +228,7 @@ describe('forge complete --shell=…', () => {
       });
   });
 
-  it('a folder that is gone completes what is the same everywhere', async () => {
+  it('in a missing folder, completes what does not depend on the project', async () => {
     const project = makePlainProject();
     const cwd = (): string => {
       throw new Error('ENOENT');

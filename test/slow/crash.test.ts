@@ -81,7 +81,7 @@ function striker(project: Project, time: number): Striker {
 }
 
 describe('a kill at any moment', () => {
-  it('SES-07 of session start loses nothing and blocks nobody', async () => {
+  it('SES-07 of session start loses nothing and does not block later commands', async () => {
     const project = makeForgeRepository();
     typed(project, START);
     abandon(project);

@@ -26,7 +26,7 @@ const candidate = async (project: Project): Promise<{ id: string; seen: number }
 };
 
 describe('the briefing of a builder', () => {
-  it('GOV-05 names the task, tests, files, what is forbidden, how to report, and open candidates', async () => {
+  it('GOV-05 names the task, tests, files, prohibitions, how to report, and open candidates', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['focus', 'set', '--task', 'A', '--file', 'src/login.ts']);
@@ -77,7 +77,7 @@ describe('the briefing of a builder', () => {
 });
 
 describe('a cycle that failed', () => {
-  it('GOV-05 GOV-04 names the failing test in its output and in progress', async () => {
+  it('GOV-05 GOV-04 names the failing test in its output and in the progress log', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
     const { stdout } = await runForge(project, ['cycle', ...sh('true')]);

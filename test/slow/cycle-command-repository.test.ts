@@ -41,7 +41,7 @@ describe('the folder of the command', () => {
   });
 });
 
-describe('what the command does to forge', () => {
+describe('effects of the command on forge', () => {
   it('B-07 refuses its memory writes, and allows progress, focus and verify', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);

@@ -105,7 +105,7 @@ describe('an interrupted cycle', () => {
     },
   );
 
-  it('GOV-03 is recorded once, whatever its stage', async () => {
+  it('GOV-03 is recorded once, at any stage', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['cycle', '--', 'sleep', '1000']);
     const ended = ending(child);

@@ -17,7 +17,7 @@ const LABELS = [
   ],
 ];
 
-it('SES-06 FEA-05 LTM-06 GIT-06 a day with every label: sessions teach, nobody honest is convicted, nothing is lost', () => {
+it('SES-06 FEA-05 LTM-06 GIT-06 a day with every label: sessions learn, honest agents are never accused, nothing is lost', () => {
   const script = fileURLToPath(new URL('../../scripts/day.mjs', import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--day-only'], {
     encoding: 'utf8',

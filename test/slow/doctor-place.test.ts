@@ -180,7 +180,7 @@ describe('forge doctor where something is damaged', () => {
     );
   });
 
-  it.runIf(process.getuid?.() === 0)('B-38 reports what another user may not write', async () => {
+  it.runIf(process.getuid?.() === 0)('B-38 reports files that another user may not write', async () => {
     const project = await makeForge();
     chmodSync(project.dir, 0o755);
     chmodSync(project.path(FEATURES), 0o600);

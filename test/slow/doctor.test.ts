@@ -11,7 +11,7 @@ const FILE = featureFile('A');
 const FIX = ['doctor', '--fix'];
 
 describe('forge doctor --fix, with a person', () => {
-  it('LAY-09 shows what it will do, asks, and does it only then', async () => {
+  it('LAY-09 shows its plan, asks, and acts only after a yes', async () => {
     const project = await makeConflict();
     const before = project.read(FILE);
     const no = await atTerminal(project, FIX, [['Do it?', 'n\r']]);
@@ -25,7 +25,7 @@ describe('forge doctor --fix, with a person', () => {
     expect(yes.shown).toContain('done:');
   });
 
-  it('LAY-09 two at the same time: one of them does it, and both end well', async () => {
+  it('LAY-09 of two concurrent runs one does the work, and both succeed', async () => {
     const project = await makeConflict();
     const start = (): Promise<number | null> =>
       new Promise((done) => startBinary(project.dir, [...FIX, '--yes']).on('close', done));
@@ -35,7 +35,7 @@ describe('forge doctor --fix, with a person', () => {
     expect(storedFeature(project, 'A')?.name).toBe('ours');
   });
 
-  it('LAY-09 a reader that goes away keeps nothing from being done whole', async () => {
+  it('LAY-09 a closed reader does not interrupt the work', async () => {
     const project = await makeConflict();
     const bin = new URL('../../bin/forge.js', import.meta.url).pathname;
     run(project.dir, 'sh', ['-c', `'${process.execPath}' '${bin}' doctor --fix --yes | true`], {

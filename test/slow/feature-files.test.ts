@@ -56,7 +56,7 @@ describe('one file per entry', () => {
     });
   });
 
-  it('LAY-09 a missing or outdated view is written again and loses nothing', async () => {
+  it('LAY-09 a missing or outdated view is rewritten and loses nothing', async () => {
     const project = await added('A', 'B');
     for (const path of [FEATURES, KNOWLEDGE]) rmSync(project.path(path));
     const { features } = await forgeJson<View>(project, ['feature', 'list']);
@@ -72,7 +72,7 @@ describe('one file per entry', () => {
     expect(project.has(featureFile('A'))).toBe(false);
   });
 
-  it('LAY-09 edits of features.json are taken in by id and field, and reported', async () => {
+  it('LAY-09 imports edits of features.json by id and field, and reports them', async () => {
     const project = await added('A', 'B', 'C');
     edit(project, ({ features }) => {
       Object.assign(features[0] as object, { name: 'by hand', tests: ['true'], note: 'mine' });
@@ -134,7 +134,7 @@ describe('one file per entry', () => {
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('verified_at');
   });
 
-  it('KNO-01 edits of knowledge.json are taken in', async () => {
+  it('KNO-01 imports edits of knowledge.json', async () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'one']);
     const view = project.json<{ invariants: string[] }>(KNOWLEDGE);

@@ -109,7 +109,7 @@ async function talking(): Promise<Claude> {
 }
 
 describe('an agent that asks again', () => {
-  it('EXM-03 EXM-05 is told in ten spellings, and not before; stats never call a notice a saving', async () => {
+  it('EXM-03 EXM-05 is recognized in ten spellings, and not before; stats never count a notice as a saving', async () => {
     const claude = await talking();
     const path = claude.project.path('src/store.ts');
     expect(claude.call('Read', { file_path: path })).toBe('');
@@ -140,7 +140,7 @@ describe('an agent that asks again', () => {
     expect(stats.tokens_repeated).toBeGreaterThan(100);
   });
 
-  it('EXM-03 is not told of what is news', async () => {
+  it('EXM-03 is silent for new questions', async () => {
     const claude = await talking();
     claude.call('Read', { file_path: claude.project.path('src/store.ts') });
     claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
@@ -186,7 +186,7 @@ describe('an agent that asks again', () => {
     expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') })).toBe('');
   });
 
-  it('EXM-03 EXM-04 is not told after an edit or a compaction, which gives it the summary again', async () => {
+  it('EXM-03 EXM-04 is silent after an edit or a compaction, which gives it the summary again', async () => {
     const claude = await talking();
     const path = claude.project.path('src/store.ts');
     claude.call('Read', { file_path: path });
@@ -206,7 +206,7 @@ describe('an agent that asks again', () => {
   });
 });
 
-describe('what is not claimed to be known', () => {
+describe('results that are never reported as known', () => {
   it('EXM-03 B-56 files that vanished, are folders or links out of the project, and results that were cut', async () => {
     const claude = await talking();
     const { project } = claude;
@@ -247,7 +247,7 @@ describe('what is not claimed to be known', () => {
   });
 });
 
-describe('agents that are told after the call', () => {
+describe('agents that get the finding after the call', () => {
   it.each([
     [
       'cursor',

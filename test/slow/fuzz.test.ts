@@ -250,10 +250,10 @@ function attack({ name, sample, read }: Target): void {
   }
 }
 
-describe('what others wrote', () => {
-  it.each(FIXED)('B-06 B-11 $name of any bytes gives a value or says what is wrong', attack);
+describe('bytes that others wrote', () => {
+  it.each(FIXED)('B-06 B-11 $name turns any bytes into a value or an error', attack);
 
-  it('B-06 B-11 stored files of any bytes give a value or say what is wrong', async () => {
+  it('B-06 B-11 stored files with any bytes give a value or an error', async () => {
     for (const target of await storedTargets()) attack(target);
   });
 

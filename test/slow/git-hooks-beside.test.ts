@@ -47,7 +47,7 @@ describe('forge hooks beside others', () => {
     expect(existsSync(join(project.dir, '.git/hooks/post-merge'))).toBe(false);
   });
 
-  it('GIT-03 B-46 refuses what is not a shell script, and a folder that other repositories share', () => {
+  it('GIT-03 B-46 refuses a hook that is not a shell script, and a folder shared with other repositories', () => {
     const project = makeCommitted();
     writeOwn(project, '.git/hooks/commit-msg', '#!/usr/bin/env python3\n');
     const python = forge(project, 'hooks', 'install', '--yes');

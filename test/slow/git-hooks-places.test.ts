@@ -18,8 +18,8 @@ function writeHook({ dir }: Project, path: string, text: string | Buffer): strin
   return file;
 }
 
-describe('forge hooks, wherever hooks lie', () => {
-  it('GIT-03 B-46 gives back a hook byte for byte that is no UTF-8', () => {
+describe('forge hooks in any hooks folder', () => {
+  it('GIT-03 B-46 restores a hook that is not UTF-8 byte for byte', () => {
     const project = makeForgeRepository();
     const own = Buffer.from('#!/bin/sh\n# gr\xfc\xdfe\nexit 0\n', 'latin1');
     const file = writeHook(project, '.git/hooks/commit-msg', own);
@@ -29,7 +29,7 @@ describe('forge hooks, wherever hooks lie', () => {
     expect(readFileSync(file).equals(own)).toBe(true);
   });
 
-  it('GIT-03 B-46 writes through no link that leaves the repository', () => {
+  it('GIT-03 B-46 does not write through a symlink that leaves the repository', () => {
     const project = makeForgeRepository();
     const shared = makeFolder();
     const file = join(shared, 'commit-msg');
@@ -55,7 +55,7 @@ describe('forge hooks, wherever hooks lie', () => {
     expect(Object.keys(snapshot(join(project.dir, 'tools')))).toEqual(['hooks']);
   });
 
-  it('GIT-03 B-46 finds husky below the top, and takes out what it installed before husky came', () => {
+  it('GIT-03 B-46 finds husky below the top, and removes hooks installed before husky', () => {
     const project = makeForgeRepository();
     expect(hooks(project, 'install').exitCode).toBe(0);
     mkdirSync(join(project.dir, 'web/.husky/_'), { recursive: true });
@@ -70,7 +70,7 @@ describe('forge hooks, wherever hooks lie', () => {
     ).toEqual([]);
   });
 
-  it('GIT-03 doctor reports that husky took over, and what it says to type passes the hooks', () => {
+  it('GIT-03 doctor reports that husky took over, and its command fixes the hooks', () => {
     const project = makeForgeRepository();
     hooks(project, 'install');
     mkdirSync(join(project.dir, '.husky/_'), { recursive: true });
@@ -84,7 +84,7 @@ describe('forge hooks, wherever hooks lie', () => {
     expect(run(project.dir, 'sh', ['-c', words])).toMatchObject({ exitCode: 0 });
   });
 
-  it('GIT-03 B-47 status names the Node, the forge or the script that is gone', () => {
+  it('GIT-03 B-47 status names a missing Node, forge or script', () => {
     const project = makeForgeRepository();
     hooks(project, 'install');
     expect(JSON.parse(hooks(project, 'status', '--json').stdout).gone).toEqual([]);
@@ -108,8 +108,8 @@ describe('forge hooks, wherever hooks lie', () => {
   });
 });
 
-describe('what hooks keep', () => {
-  it('GIT-04 beside a file named HEAD, and into no folder that bears the name', () => {
+describe('the files that hooks write', () => {
+  it('GIT-04 work beside a file named HEAD, and not in a folder with their name', () => {
     const project = makeForgeRepository();
     hooks(project, 'install');
     project.write('HEAD', 'a file\n');

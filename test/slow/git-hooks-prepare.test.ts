@@ -106,7 +106,7 @@ describe('prepare-commit-msg', () => {
     expect(edit(side, ['commit']).seen).toContain('Add side.js\n');
   });
 
-  it('GIT-03 leaves alone what somebody said, and what git is in the middle of', () => {
+  it('GIT-03 leaves a given message alone, and those of git operations', () => {
     const project = makePrepared();
     typed(project, ['config', 'set', 'commit.enforce', 'off']);
     project.git('commit', '-qam', 'Settings');

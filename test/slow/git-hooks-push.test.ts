@@ -41,7 +41,7 @@ describe('pre-push', () => {
     expect(push(project, fork, 'HEAD:second')).toMatchObject(passed);
   });
 
-  it('GIT-03 LTM-05 while memory is halted says what to do about it, and names no commit', () => {
+  it('GIT-03 LTM-05 while memory is halted shows the remedy, and names no commit', () => {
     const project = makePushable();
     project.write(HALT, '{"at":"2026-03-01T10:00:00.000Z","reasons":["a test"],"isDamage":false}');
     const { exitCode, stderr } = push(project, 'origin', 'HEAD');
@@ -54,7 +54,7 @@ describe('pre-push', () => {
     expect(push(project, 'origin', 'HEAD')).toMatchObject({ exitCode: 0 });
   });
 
-  it('GIT-03 B-42 shows file names with escapes as text, and counts what it does not show', () => {
+  it('GIT-03 B-42 escapes file names, and counts the omitted ones', () => {
     const project = makePushable();
     for (let i = 0; i < 12; i++) project.write(`\u001b[31m${i}`, `${SAMPLES.secret()}\n`);
     project.git('add', '-A');
@@ -65,7 +65,7 @@ describe('pre-push', () => {
     expect(stderr).toContain('  … 2 more secrets\n');
   });
 
-  it('GIT-01 B-50 looks at a push in the middle of a rebase too', () => {
+  it('GIT-01 B-50 checks a push during a rebase too', () => {
     const project = makePushable();
     addBad(project);
     const env = { GIT_SEQUENCE_EDITOR: 'sed -i 1s/pick/edit/' };
@@ -74,7 +74,7 @@ describe('pre-push', () => {
     expect(push(project, 'origin', 'HEAD:refs/heads/main')).toMatchObject(refused);
   });
 
-  it('GIT-03 LTM-13 refuses secrets where somebody deleted the settings', () => {
+  it('GIT-03 LTM-13 refuses secrets even if the settings were deleted', () => {
     const project = makePushable();
     project.write('key.txt', `${SAMPLES.secret()}\n`);
     project.git('add', 'key.txt');
@@ -91,7 +91,7 @@ describe('pre-push', () => {
     expect(run(project.dir, 'git', ['commit', '-q', '-m', 'Leave forge'])).toMatchObject(passed);
   });
 
-  it('GIT-03 B-46 in a hook of somebody else’s: what is pushed counts, not HEAD; both read it', () => {
+  it('GIT-03 B-46 in an existing hook: checks the pushed refs, not HEAD, and both hooks can read stdin', () => {
     const project = makePushable();
     runBinary(project.dir, ['hooks', 'uninstall']);
     project.write('.git/hooks/pre-push', '#!/bin/sh\nset -e\ncat >.git/seen\n');

@@ -7,7 +7,7 @@ import { makeFolder, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 describe('every way to a commit, with the hooks installed', () => {
-  it('GIT-01 B-50 --no-verify goes past, and the push finds it', () => {
+  it('GIT-01 B-50 --no-verify bypasses the hook, and the push finds the commit', () => {
     const flow = makeFlow(true);
     change(flow);
     expect(flow.git('commit', '-q', '-m', 'no protocol')).toMatchObject({ exitCode: 1 });
@@ -43,7 +43,7 @@ describe('every way to a commit, with the hooks installed', () => {
     expect(check('; only remarks\n')).toMatchObject({ exitCode: 0 });
   });
 
-  it('GIT-03 B-49 a hook that takes too long, and one that is killed, let the commit through and say so', () => {
+  it('GIT-03 B-49 a hook that times out or is killed lets the commit through and reports it', () => {
     const flow = makeFlow(true);
     const { project } = flow;
     // A git that never answers stands in front of the real one, for what the hook asks alone.

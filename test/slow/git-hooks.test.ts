@@ -10,7 +10,7 @@ import { SAMPLES } from '../support/samples.js';
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
 
 describe('forge hooks in a plain repository', () => {
-  it('GIT-03 installs five hooks, tells of them, and takes them out without a trace', () => {
+  it('GIT-03 installs five hooks, lists them, and removes them without a trace', () => {
     const project = makeCommitted();
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'status').stdout).toMatch(/· +commit-msg +not installed/);
@@ -75,7 +75,7 @@ describe('forge hooks in a plain repository', () => {
     expect(project.has('.git/hooks/pre-push')).toBe(false);
   });
 
-  it('GIT-03 a linked worktree takes out what the main one installed', () => {
+  it('GIT-03 a linked worktree removes hooks that the main one installed', () => {
     const project = makeCommitted();
     const before = hookFiles(project);
     forge(project, 'hooks', 'install');
@@ -110,7 +110,7 @@ describe('forge hooks in a plain repository', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('GIT-04 writes through no link that somebody put there', () => {
+  it('GIT-04 does not write through a symlink', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const outside = makeFolder();
@@ -120,7 +120,7 @@ describe('forge hooks in a plain repository', () => {
     expect(Object.keys(snapshot(outside))).toEqual([]);
   });
 
-  it('GIT-03 B-47 never holds anyone up where forge or Node is gone, and says so in one line', () => {
+  it('GIT-03 B-47 never blocks if forge or Node is missing, and reports it in one line', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const script = join(project.dir, '.git/forge/hook');
@@ -181,7 +181,7 @@ describe('forge hooks in a plain repository', () => {
     },
   );
 
-  it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
+  it('GIT-01 GIT-03 cleans up a message by the settings of the committing git, in any environment', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
     const text = MESSAGE.replace('It was asked for.', '; dropped');

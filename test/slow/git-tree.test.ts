@@ -40,7 +40,7 @@ const HIDE: [string, (project: Project) => void][] = [
 ];
 
 describe('readTrees', () => {
-  it('GOV-03 names the working tree as git would store it, and leaves the repository as it is', async () => {
+  it('GOV-03 names the working tree as git would store it, and leaves the repository unchanged', async () => {
     const project = makeRepository();
     const trees = reader(project);
     const clean = await trees.read();
@@ -94,7 +94,7 @@ describe('readTrees', () => {
     },
   );
 
-  it('GOV-01 sees a change of the same length under the same time, whatever the settings say', async () => {
+  it('GOV-01 detects a change with the same length and time, with any settings', async () => {
     const project = makeRepository();
     const trees = reader(project);
     const [then, long] = [new Date('2026-01-01'), new Date('2026-01-02')];
@@ -111,7 +111,7 @@ describe('readTrees', () => {
     expect(await trees.changed(before, await trees.read())).toEqual(['kept.txt']);
   });
 
-  it('leaves what a sparse checkout has not got alone', async () => {
+  it('ignores files that a sparse checkout leaves out', async () => {
     const project = makeRepository();
     project.write('other/a', '1');
     project.git('add', '.');
@@ -121,7 +121,7 @@ describe('readTrees', () => {
     expect(await reader(project).read()).toBe(project.git('rev-parse', 'HEAD^{tree}'));
   });
 
-  it('GOV-01 has nothing on the disk between two looks, and clears what a kill left', async () => {
+  it('GOV-01 has nothing on disk between two snapshots, and removes what a kill left', async () => {
     const project = makeRepository();
     const place = makeFolder();
     mkdirSync(join(place, 'tree.left', 'objects'), { recursive: true });

@@ -40,7 +40,7 @@ const auditKinds = async (project: Project): Promise<string[]> =>
   (await logOf(project, 'audit')).map(({ kind }) => kind);
 
 describe('a day of ordinary work', () => {
-  it('LTM-13 meets no refusal and no halt', async () => {
+  it('LTM-13 causes no refusal and no halt', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     for (const text of [...RUST_LOGS, ...STRIPE, ...LOCK_FILES, ...TRAILERS])
@@ -69,7 +69,7 @@ describe('a day of ordinary work', () => {
     expect(stored).toBe('');
   });
 
-  it('LTM-13 refuses real keys of many kinds, in words and on stdin, and keeps none', async () => {
+  it('LTM-13 refuses real keys of many kinds, in arguments and on stdin, and stores none', async () => {
     const project = await makeForge();
     const random = seeded(7);
     // test/guard/secrets.test.ts finds each kind. Here every third of them goes through the command.

@@ -56,7 +56,7 @@ describe('forge guard scan', () => {
     expect(stdout).not.toContain(secret);
   });
 
-  it('LTM-13 what was named is looked at, wherever a link leads; what is none is no clean bill', async () => {
+  it('LTM-13 scans named files through symlinks; a missing file is not a clean result', async () => {
     const project = makeRepository();
     const elsewhere = makeFolder();
     writeFileSync(join(elsewhere, 'a.env'), SAMPLES.secret());
@@ -70,7 +70,7 @@ describe('forge guard scan', () => {
       expect(await forgeError(project, ['guard', 'scan', path])).toMatchObject({ exitCode: 2 });
   });
 
-  it('LTM-13 as a pre-commit check sees what is staged and nothing else', async () => {
+  it('LTM-13 as a pre-commit check, scans only staged changes', async () => {
     const project = makeRepository();
     project.write('old.txt', `${SAMPLES.secret()}\n`);
     project.git('add', '-A');
@@ -91,7 +91,7 @@ describe('forge guard scan', () => {
     });
   });
 
-  it('LTM-13 B-51 sees what the commits of a range add, and their messages, whatever their size', async () => {
+  it('LTM-13 B-51 scans the additions of a range’s commits and their messages, at any size', async () => {
     const project = makeRepository();
     const message = `Big\n\n${'all is well here\n'.repeat(300_000)}\nuse ${SAMPLES.secret()}\n`;
     writeFileSync(project.path('message'), message);

@@ -35,7 +35,7 @@ describe('two agents in one worktree', () => {
     expect((await ada.run('session', 'status')).stdout).toContain('holder: you');
   });
 
-  it('SES-09 lets one of two win that start at the same moment', async () => {
+  it('SES-09 lets one of two concurrent starts win', async () => {
     const project = makeForgeRepository();
     const agents = [new Agent(project), new Agent(project)];
 
@@ -47,7 +47,7 @@ describe('two agents in one worktree', () => {
     expect(project.read(PROGRESS).match(/Started/g)).toHaveLength(1);
   });
 
-  it('SES-09 gives the same holder its running session back, as often as it asks', async () => {
+  it('SES-09 returns the running session to the same holder, repeatedly', async () => {
     const project = makeForgeRepository();
     const ada = new Agent(project);
     const first = await ada.json<Started>('session', 'start');
@@ -82,7 +82,7 @@ describe('two agents in one worktree', () => {
     expect(project.json<{ joined: unknown[] }>(SESSION).joined).toHaveLength(1);
   });
 
-  it('SES-09 SES-07 lets another take over: what was there is archived as interrupted and offered', async () => {
+  it('SES-09 SES-07 lets another agent take over: the old session is archived as interrupted and offered', async () => {
     const project = makeForgeRepository();
     const [ada, bob] = [new Agent(project), new Agent(project)];
     const { session } = await ada.json<Started>('session', 'start');
@@ -101,7 +101,7 @@ describe('two agents in one worktree', () => {
   });
 });
 
-describe('a holder that is gone', () => {
+describe('a dead holder', () => {
   it('SES-07 is interrupted at the next start, with the reason; offered and resumed', async () => {
     const project = makeForgeRepository();
     const ada = new Agent(project);
@@ -133,7 +133,7 @@ describe('a holder that is gone', () => {
     });
   });
 
-  it('SES-07 counts as gone at once after another boot, or when its number is another process now', async () => {
+  it('SES-07 counts as gone immediately after a reboot, or if its pid is another process now', async () => {
     const project = makeForgeRepository();
     const ada = new Agent(project);
     for (const change of [{ boot: 'another-boot' }, { pid: process.pid, started: '1' }]) {

@@ -96,7 +96,7 @@ describe('where forge init works', () => {
     },
   );
 
-  it('LAY-05 LTM-13 text that may not be stored is refused before anything is made', () => {
+  it('LAY-05 LTM-13 refuses forbidden text before anything is created', () => {
     const project = makePlainProject();
     project.git('init', '-q');
     for (const folder of ['web', 'jo.doe@corp-mail.com'])
@@ -138,7 +138,7 @@ describe('where forge init works', () => {
     ).toEqual(['.']);
   });
 
-  it('LAY-05 below a home folder that is a repository: a project of its own, without that git, and says so', () => {
+  it('LAY-05 below a home folder that is a repository: a project without that git, with a note', () => {
     const home = projectAt(makeFolder());
     home.git('init', '-q');
     home.write('.bashrc', '');
@@ -161,7 +161,7 @@ describe('where forge init works', () => {
     expect(typedJson<Init>(project, INIT, { env }).skipped).toEqual([]);
   });
 
-  it('LAY-05 B-20 not where .forge is a link or a file, or leads out: nothing is written', () => {
+  it('LAY-05 B-20 refuses a .forge that is a symlink or a file, or leads out: nothing is written', () => {
     const elsewhere = makeFolder();
     const cases: [make: (project: Project) => void, exitCode: number, code: string][] = [
       [({ path }) => symlinkSync(elsewhere, path('.forge')), 2, 'forge.link'],
@@ -212,8 +212,8 @@ describe('where forge init works', () => {
   });
 });
 
-describe('forge init that something comes in between', () => {
-  it('LAY-02 four at once: the tree is made once, and is whole', async () => {
+describe('forge init under concurrency and interruption', () => {
+  it('LAY-02 four concurrent runs create one complete tree', async () => {
     const wanted = makeSame();
     init(wanted);
     const project = makeSame();
@@ -276,7 +276,7 @@ describe('forge init that something comes in between', () => {
     },
   );
 
-  it('LAY-02 a list of features that comes too late is not lost: the same line does the rest', () => {
+  it('LAY-02 a late list of features is not lost: the same command does the rest', () => {
     const project = makeSame();
     project.write('README.md', '- [ ] Login\n- [ ] Logout\n');
     init(project);

@@ -5,8 +5,8 @@ import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/f
 import { makeRepository } from '../support/project.js';
 import { idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
 
-describe('what forge init proposes', () => {
-  it('LAY-04 --yes takes what is safe, and says how the rest is taken', async () => {
+describe('proposals of forge init', () => {
+  it('LAY-04 --yes accepts safe proposals, and explains how to accept the rest', async () => {
     const project = makeTelling();
     const result = await init(project, ['--yes']);
     expect(result.proposals).toEqual([
@@ -59,7 +59,7 @@ describe('what forge init proposes', () => {
     expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 
-  it('LAY-04 every answer is a flag, and what was typed is approved', async () => {
+  it('LAY-04 every answer is a flag, and typed commands are approved', async () => {
     const project = makeTelling();
     const flags = ['--stack', 'node', '--test', 'npm test', '--id-pattern', '#\\d+', '--branch', 'develop'];
     const result = await init(project, [...flags, '--features', 'README.md']);
@@ -118,7 +118,7 @@ describe('what forge init proposes', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-04 --dry-run shows the proposals, and what would be made of a list, and writes nothing', async () => {
+  it('LAY-04 --dry-run shows the proposals, and the result of importing a list, and writes nothing', async () => {
     const project = makeTelling();
     const before = snapshot(project.dir);
     const planned = await init(project, ['--dry-run', '--features', 'README.md']);
@@ -134,7 +134,7 @@ describe('what forge init proposes', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-04 the first feature that is proposed needs no id', async () => {
+  it('LAY-04 the first proposed feature needs no id', async () => {
     const project = makeRepository();
     const add = 'forge feature add "First thing to build"';
     expect((await init(project)).next.join()).toContain(add);
@@ -142,7 +142,7 @@ describe('what forge init proposes', () => {
     expect((await runForge(project, ['feature', 'add', 'First thing'])).stdout).toContain('first-thing ');
   });
 
-  it('LAY-04 a folder that was removed comes back, and one line says what of the ledger did', async () => {
+  it('LAY-04 restores a removed folder, and one line reports the restored records', async () => {
     const project = makeRepository();
     await init(project);
     for (const text of ['one', 'two']) await forgeJson(project, ['note', 'add', text]);
@@ -154,7 +154,7 @@ describe('what forge init proposes', () => {
     expect(notes.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 
-  it('LAY-04 the branch that is checked out is taken where git knows of no other', async () => {
+  it('LAY-04 uses the checked-out branch if git knows no other', async () => {
     const project = makeRepository();
     project.git('branch', '-m', 'develop');
     project.git('branch', 'old');
@@ -166,7 +166,7 @@ describe('what forge init proposes', () => {
     expect(settings(project).git).toEqual({ default_branch: 'develop' });
   });
 
-  it('LAY-04 a feature list of an agent comes before the README, and its claims are none', async () => {
+  it('LAY-04 prefers a feature list of an agent to the README, and ignores its claims', async () => {
     const project = makeTelling();
     const list = [
       { description: 'Sign up', passes: true, steps: ['open'] },
@@ -182,7 +182,7 @@ describe('what forge init proposes', () => {
     ]);
   });
 
-  it('LAY-02 when forge is there, flags for settings change nothing and say what would', async () => {
+  it('LAY-02 in an existing forge, flags for settings change nothing and name the command to use', async () => {
     const project = await makeForge();
     const config = project.read(CONFIG);
     const { skipped, proposals } = await init(project, ['--name', 'x', '--test', 'true', '--branch', 'y']);

@@ -6,7 +6,7 @@ import { init } from '../support/proposals.js';
 describe('init.sh that forge wrote', () => {
   const SCRIPT = '.forge/init.sh';
 
-  it('LAY-02 is renewed when the project changed, stays when somebody changed it, and stays as chosen', async () => {
+  it('LAY-02 is updated when the project changed, and kept if edited or chosen by a person', async () => {
     const project = makePlainProject();
     expect((await init(project)).stack).toBe('none');
     project.write('go.mod', 'module a\n');
@@ -34,7 +34,7 @@ describe('init.sh that forge wrote', () => {
     expect(project.read(SCRIPT)).toBe(crlf);
   });
 
-  it('LAY-02 LTM-12 is not for a builder to renew', async () => {
+  it('LAY-02 LTM-12 a builder cannot update it', async () => {
     const project = makePlainProject();
     await init(project);
     const script = project.read(SCRIPT);
@@ -49,7 +49,7 @@ describe('init.sh that forge wrote', () => {
     expect((await init(project)).renewed).toEqual([SCRIPT]);
   });
 
-  it('LAY-02 B-85 is not approved by being renewed where nobody had approved it', async () => {
+  it('LAY-02 B-85 an update does not approve a script that was not approved', async () => {
     const project = makePlainProject();
     await init(project);
     await forgeJson(project, ['trust', '--revoke']);

@@ -40,7 +40,7 @@ const SHELLS = [['sh'], ['dash'], ['busybox', 'sh'], ['bash', '--posix']].filter
 );
 
 describe('init.sh, who starts it', () => {
-  it('LAY-03 finds its project through links, and takes no other folder for it', () => {
+  it('LAY-03 finds its project through symlinks, and does not mistake another folder for it', () => {
     const above = projectAt(makeFolder());
     const project = proving('pwd >>ran', projectAt(`${above.dir}/it's mine`));
     symlinkSync(SCRIPT, project.path('setup'));
@@ -63,7 +63,7 @@ describe('init.sh, who starts it', () => {
     expect(existsSync(above.path('.forge'))).toBe(false);
   });
 
-  it('LAY-03 B-06 shows what stands in package.json without moving the cursor', () => {
+  it('LAY-03 B-06 shows text from package.json without moving the cursor', () => {
     const project = projectAt(makeFolder());
     project.write('a\u001b[2J.js', '1;\n');
     project.write('package.json', JSON.stringify({ main: 'a\u001b[2J.js' }));
@@ -87,7 +87,7 @@ describe('init.sh, one run at a time', () => {
     expect(kept(project)).toEqual(['1', 'log']);
   });
 
-  it('LAY-03 one that was killed holds nobody up, a failed one neither', () => {
+  it('LAY-03 a killed or failed run does not block the next one', () => {
     const project = proving('test -e go || { test -e fail && exit 3; kill -9 $FORGE_INIT_RUN; }');
     expect(bootstrap(project).exitCode).not.toBe(0);
     expect(kept(project)).toContain('lock');

@@ -87,7 +87,7 @@ describe('init.sh', () => {
     });
   });
 
-  it('LAY-03 fails with one clear line, the beginning and the end of the output, each time until it is mended', () => {
+  it('LAY-03 fails with one clear line, and the start and end of the output, until it is fixed', () => {
     const project = initialised(makePlainProject(), {
       name: 'a',
       scripts: { test: `node -e "for (let i = 1; i < 99; i++) console.log('line ' + i); process.exit(3)"` },
@@ -122,7 +122,7 @@ describe('init.sh', () => {
     expect(bootstrap(project)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('LAY-03 names the tool that is missing, and how to get it', () => {
+  it('LAY-03 names a missing tool, and how to get it', () => {
     const project = makePlainProject();
     const wanted: [file: string, line: RegExp][] = [
       ['package.json', /node is not on PATH; .*nodejs\.org/],
@@ -204,7 +204,7 @@ describe('init.sh', () => {
     expect([exitCode, stdout]).toEqual([0, 'init: nothing to install\ninit: ready\n']);
   });
 
-  it('LAY-03 says so when it cannot keep what it did, and follows no link out of the project', () => {
+  it('LAY-03 reports if it cannot store its state, and follows no symlink out of the project', () => {
     const project = makePlainProject();
     project.git('init', '-q');
     initialised(project);

@@ -7,7 +7,7 @@ import { idsOf, init, makeTelling, settings } from '../support/proposals.js';
 const pty = run('/', 'script', ['--version']).exitCode === 0;
 
 describe.skipIf(!pty)('forge init on a terminal', () => {
-  it('LAY-04 asks for what it found, one line each, and takes the answers', async () => {
+  it('LAY-04 asks about what it found, one line each, and uses the answers', async () => {
     const project = makeTelling();
     project.write('.claude/settings.json', '{}\n');
     const { shown, exitCode } = await atTerminal(
@@ -37,7 +37,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     expect([again.exitCode, again.shown]).toEqual([0, expect.not.stringContaining('?')]);
   });
 
-  it('LAY-04 what is proposed can be declined', async () => {
+  it('LAY-04 proposals can be declined', async () => {
     const project = makeTelling();
     const { exitCode } = await atTerminal(
       project,

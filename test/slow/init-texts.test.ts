@@ -11,7 +11,7 @@ import { fill, seeded } from '../support/secrets.js';
 const secret = (): string => fill(templates['github-pat'] as string, seeded(7));
 
 describe('text of the repository in forge init', () => {
-  it('LAY-04 B-06 a README with secrets, escapes and thousands of tasks is read as far as it may be', async () => {
+  it('LAY-04 B-06 reads a README with secrets, escapes and thousands of tasks, as far as allowed', async () => {
     const project = makeRepository();
     const token = secret();
     const tasks = [
@@ -37,7 +37,7 @@ describe('text of the repository in forge init', () => {
     expect((await init(many, ['--features', 'README.md'])).features).toHaveLength(50);
   });
 
-  it('LAY-04 a list with a secret in it is refused whole', async () => {
+  it('LAY-04 refuses a list that contains a secret', async () => {
     const project = makeRepository();
     const token = secret();
     project.write('feature_list.json', JSON.stringify([{ name: `Use ${token}` }, { name: 'Fine' }]));
@@ -48,7 +48,7 @@ describe('text of the repository in forge init', () => {
     expect(project.has('.forge')).toBe(false);
   });
 
-  it('LAY-04 files that are broken, huge, links, folders or unreadable are no reason to fail', async () => {
+  it('LAY-04 damaged, huge, linked or unreadable files do not make it fail', async () => {
     const project = makePlainProject();
     project.write('package.json', `{ "scripts": { "test": "x" }, "x": "${'x'.repeat(5_000_000)}" }`);
     project.write('README.md', Buffer.from([0xff, 0xfe, 0x00, 0x2d]));
@@ -67,7 +67,7 @@ describe('text of the repository in forge init', () => {
     expect((await runForge(broken, ['init'])).exitCode).toBe(0);
   });
 
-  it('LAY-04 next never asks for a feature where there are some', async () => {
+  it('LAY-04 next does not suggest a feature if there are some', async () => {
     const project = await makeForge();
     putFeatures(project, [{ id: 'A-1', name: 'a', status: 'not_implemented' }]);
     expect((await init(project)).next).toEqual(['sh .forge/init.sh', 'forge start']);

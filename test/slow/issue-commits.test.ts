@@ -35,7 +35,7 @@ async function session(project: Project, ...flags: string[]): Promise<string[]> 
 }
 
 describe('commits that name an issue', () => {
-  it('LIN-04 stand in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
+  it('LIN-04 are in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123', 'SX9-12', 'SX9-9');
     const own = commit(project, MESSAGE);
@@ -77,7 +77,7 @@ describe('commits that name an issue', () => {
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash, ended.commit.hash]);
   });
 
-  it('LIN-04 a checkpoint holds them', async () => {
+  it('LIN-04 a checkpoint includes them', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123');
     const own = commit(project, MESSAGE);
@@ -87,7 +87,7 @@ describe('commits that name an issue', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('LIN-04 follow an amend and a rebase; what another branch, a tag or another clone has stays', async () => {
+  it('LIN-04 follow an amend and a rebase; commits of other branches, tags and clones stay', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123');
     const elsewhere = 'ab'.repeat(20);
@@ -136,7 +136,7 @@ describe('commits that name an issue', () => {
     expect(project.read(done('SX9-7'))).toBe(untouched);
   });
 
-  it('LIN-04 merges are left out: what they bring is there itself', async () => {
+  it('LIN-04 merges are left out, because their commits are listed themselves', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123');
     project.git('switch', '-qc', 'feature/SX9-123');
@@ -147,7 +147,7 @@ describe('commits that name an issue', () => {
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
   });
 
-  it('LIN-04 damaged issues, an unborn branch and no git keep no session from its end', async () => {
+  it('LIN-04 damaged issues, an unborn branch and no git do not block the session’s end', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123');
     commit(project, MESSAGE);

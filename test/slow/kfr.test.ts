@@ -41,7 +41,7 @@ describe('working memory, as it is typed', () => {
       );
   });
 
-  it('KFR-02 B-09 a stdin that is closed is no patch: exit 2, nothing is written', () => {
+  it('KFR-02 B-09 a closed stdin is not a patch: exit 2, nothing is written', () => {
     const project = makeWorking();
     const { status, stderr } = spawnSync(
       'sh',

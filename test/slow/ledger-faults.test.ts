@@ -126,7 +126,7 @@ const CASES = Object.keys(RIGS).flatMap((name, i) =>
   HOWS.map((how, j) => [how, name as keyof typeof RIGS, i + 2 * j] as const),
 );
 
-describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wrong', () => {
+describe.skipIf(!hasStrace)('memory record, when one of its system calls fails', () => {
   it.each(CASES)('LTM-16 B-61 B-62 B-63 %s, with %s', async (how, name, offset) => {
     const rig = RIGS[name]();
     rig.prepare();
@@ -198,7 +198,7 @@ async function survivesOther(
 
 const OTHER_CASES = Object.keys(OTHERS).flatMap((name) => HOWS.map((how) => [name, how] as const));
 
-describe.skipIf(!hasStrace)('other commands, when one of their system calls goes wrong', () => {
+describe.skipIf(!hasStrace)('other commands, when one of their system calls fails', () => {
   it.each(OTHER_CASES)('LTM-16 B-61 B-62 B-63 %s, %s', async (name, how) => {
     const rig = warmRig();
     const other = OTHERS[name] as Other;
@@ -219,8 +219,8 @@ const FILES = [LEDGER, '/journal/', '/append.json', '/execution.jsonl', '/activi
 const SHORT = [0, 1, 20, 200];
 const shortCases = FILES.flatMap((path, i) => SHORT.map((short) => ({ path, short, i })));
 
-describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
-  it('LTM-16 B-62 goes on with the rest, or cuts it back', async () => {
+describe.skipIf(!hasShim)('memory record, after a short write', () => {
+  it('LTM-16 B-62 writes the rest after a short write, or truncates it', async () => {
     const rig = warmRig();
     for (const { path, short } of sample(shortCases, 4, 1).filter(({ short }) => short > 0))
       await survives(rig, { path, short }, (args) => {
@@ -231,7 +231,7 @@ describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
       });
   });
 
-  it('LTM-16 B-23 leaves a torn line at most where a kill cut it, and a way out', async () => {
+  it('LTM-16 B-23 leaves at most a torn line after a kill, and a way to repair it', async () => {
     const rig = coldRig();
     for (const { path, short } of sample(shortCases, 4, 2))
       await survives(

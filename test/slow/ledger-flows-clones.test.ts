@@ -203,7 +203,7 @@ describe('clones', () => {
     expect(await restoredHere(two)).toBe(0);
   });
 
-  it('LTM-21 what was published and taken back waits for a person, whose answer counts in every clone', async () => {
+  it('LTM-21 a published record that was reverted waits for a person, whose answer counts in every clone', async () => {
     const [one, two] = await twoClones();
     one.git('switch', '-qc', 'rejected');
     const ids = await work(one);

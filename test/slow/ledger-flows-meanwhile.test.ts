@@ -87,7 +87,7 @@ describe('git and readers while others append', () => {
     await expectSettled(desk, ids);
   });
 
-  it('LTM-05 LTM-16 as it is typed: clean, restore, and the answer of each command', async () => {
+  it('LTM-05 LTM-16 interactively: clean, restore, and the output of each command', async () => {
     const desk = await makeDesk();
     typed(desk, ['session', 'start']);
     const { execution } = typedJson<Recorded>(desk, [...RECORD, '--signal', 'tests=pass']);
@@ -107,7 +107,7 @@ describe('git and readers while others append', () => {
     });
   });
 
-  it('LTM-05 brings nothing back in the middle of a rebase, and all of it after', async () => {
+  it('LTM-05 restores nothing during a rebase, and everything after it', async () => {
     const desk = await makeDesk();
     await desk.start();
     const ids: string[] = [];

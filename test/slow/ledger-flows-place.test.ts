@@ -195,12 +195,12 @@ const PLACES: Record<string, Flow> = {
   },
 };
 
-describe('what git does to the working tree', () => {
+describe('effects of git on the working tree', () => {
   it.each(Object.entries(PLACES))('LTM-16 LTM-21 loses nothing to %s', async (_name, flow) => {
     await expectFlow(flow);
   });
 
-  it('LTM-16 never changes a file that git add took in the middle of a write', async () => {
+  it('LTM-16 never changes a file that git add took during a write', async () => {
     const desk = await makeDesk();
     await desk.start();
     const ids = await desk.record();
@@ -221,7 +221,7 @@ describe('what git does to the working tree', () => {
     await expectSettled(desk, ids);
   });
 
-  it('LTM-16 notes in an older commit what is elsewhere, and does not bring it there', async () => {
+  it('LTM-16 in an older commit, notes records that are elsewhere and does not restore them', async () => {
     const desk = await makeDesk();
     await desk.start();
     const ids = await desk.record();

@@ -71,7 +71,7 @@ describe('merges on a server', () => {
     await expectSettled(desk, ids);
   });
 
-  it('LTM-17 a branch that took main in, and goes on', async () => {
+  it('LTM-17 a branch that merged main and continues', async () => {
     const { server, desk } = await hosted();
     const ids = await branch(desk, 'long', 'main');
     mergeThere(server, 'long');

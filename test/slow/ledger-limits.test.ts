@@ -32,7 +32,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     await expectWorksAgain(project, ['last']);
   });
 
-  it('B-59 LTM-16 keeps the cycle, and the next command records it as FAILURE, from which nothing is learned', async () => {
+  it('B-59 LTM-16 keeps the cycle, and the next command records it as a FAILURE without patterns', async () => {
     const project = begun();
     const fault = { path: LEDGER, budget: 10 };
     const args = [...record('kept'), '--pattern', 'tests first', '--proposal', 'go faster'];
@@ -53,13 +53,13 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     expect(readdirSync(project.path('.git/forge/pending'))).toEqual([]);
   });
 
-  it('B-59 when a new file finds no room, none is left behind', () => {
+  it('B-59 if there is no room for a new file, none is left behind', () => {
     const project = makeForgeRepository();
     expect(failing(project, 'a', { path: LEDGER, budget: 40 }).exitCode).toBe(6);
     expect(containersOf(project)).toEqual([]);
   });
 
-  it('B-60 ends when nothing at all can be written, and says truly whether the cycle is kept', async () => {
+  it('B-60 fails if nothing can be written, and correctly reports whether the cycle is kept', async () => {
     const project = begun();
     const full = { call: 'write', lasts: true, error: 'ENOSPC' } as const;
     expect(failing(project, 'b', { ...full, path: 'forge' })).toMatchObject({
@@ -89,7 +89,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
 });
 
 describe.skipIf(!hasStrace || !hasShim)('a disk that reports errors', () => {
-  it('B-61 LTM-16 a failed fsync is said to be unknown, not tried again, and verified next', async () => {
+  it('B-61 LTM-16 reports a failed fsync as unknown, does not retry it, and verifies next', async () => {
     const project = begun();
     const error = failing(project, 'maybe', { path: LEDGER, call: 'fsync', error: 'EIO' });
     expect(error).toMatchObject({ exitCode: 6, code: 'disk.eio' });
@@ -99,7 +99,7 @@ describe.skipIf(!hasStrace || !hasShim)('a disk that reports errors', () => {
     await expectWorksAgain(project, ['maybe']);
   });
 
-  it('B-61 LTM-16 what was never acknowledged is written to a new file before its key is answered', async () => {
+  it('B-61 LTM-16 writes an unacknowledged record to a new file before its key is answered', async () => {
     const project = begun();
     failing(project, 'maybe', { path: LEDGER, call: 'fsync', error: 'EIO' });
     const [former = ''] = containersOf(project);
@@ -137,7 +137,7 @@ describe.skipIf(!hasStrace || !hasShim)('a disk that reports errors', () => {
 });
 
 describe.skipIf(!hasShim)('errors below a write', () => {
-  it.each(['readdir', 'close'])('B-61 of %s lose nothing and tell the truth', async (call) => {
+  it.each(['readdir', 'close'])('B-61 of %s lose nothing and are reported correctly', async (call) => {
     const project = begun();
     const acknowledged: string[] = [];
     for (let nth = 1; nth <= 6; nth++) {

@@ -143,7 +143,7 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(found.intact).toBeGreaterThan(states / 2);
   });
 
-  it('LTM-16 a folder that is made for a record is on the disk before the record counts', () => {
+  it('LTM-16 a new folder is durable before its record counts', () => {
     const project = makeForgeRepository();
     typed(project, ['memory', 'verify']);
     rmSync(project.path(LEDGER), { recursive: true });
@@ -156,7 +156,7 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(stored).toBeGreaterThan(synced);
   });
 
-  it('LTM-16 B-55 an empty lock that a former boot left behind stops nobody', async () => {
+  it('LTM-16 B-55 an empty lock from an earlier boot does not block', async () => {
     const project = begun();
     for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {
       writeFileSync(project.path('.forge/local/lock'), content);

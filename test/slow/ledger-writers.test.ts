@@ -44,7 +44,7 @@ function begun(): Project {
 }
 
 describe('many writers of memory', () => {
-  it('B-52 LTM-16 32 appends at once are all stored once, in one whole chain', async () => {
+  it('B-52 LTM-16 32 concurrent appends are all stored once, in one complete chain', async () => {
     const project = makeForgeRepository();
     const keys = names(32, 'key');
 
@@ -59,7 +59,7 @@ describe('many writers of memory', () => {
     await expectIntact(project);
   });
 
-  it('B-58 the same key twice, also at once, is one record, and each is told the same id', async () => {
+  it('B-58 concurrent writers with the same key make one record and get the same id', async () => {
     const project = begun();
 
     const ended = await Promise.all(names(8, 'caller').map(() => runInTurn(project, record('same'))));
@@ -76,7 +76,7 @@ describe('many writers of memory', () => {
     expect(again).toEqual(said.find(({ known }) => known));
   });
 
-  it('B-57 LTM-16 a verification while others write is never wrong', async () => {
+  it('B-57 LTM-16 a verification during writes is never wrong', async () => {
     const project = begun();
     const writers = names(4, 'writer').map((name) => startLibraryWriter(project, name, 100_000));
     await Promise.all(writers.map(({ begun: first }) => first));
@@ -103,7 +103,7 @@ describe('many writers of memory', () => {
     expectKept(project, await writer.ended);
   });
 
-  it('B-56 readers see whole records, in the files and through forge, and none goes again', async () => {
+  it('B-56 readers see complete records, in the files and through forge, and none disappears', async () => {
     const project = begun();
     const writers = names(2, 'writer').map((name) => startLibraryWriter(project, name, 100_000, 60_000));
     await Promise.all(writers.map(({ begun: first }) => first));
@@ -130,7 +130,7 @@ const stopped = (pid: number): Promise<void> =>
   expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /);
 
 describe.skipIf(!hasShim)('a holder of the lock', () => {
-  it('B-53 LTM-16 that is killed does not hold up the next writer, even one that waits for nobody', async () => {
+  it('B-53 LTM-16 that is killed does not block the next writer, even one that does not wait', async () => {
     const project = begun();
     const fault = { path: '/memory/ledger/', call: 'fsync', kill: true };
     expect(runFaulty(project.dir, record('killed'), fault).signal).toBe('SIGKILL');
@@ -190,12 +190,12 @@ describe.skipIf(!hasShim)('a holder of the lock', () => {
   }
 
   // Whoever waits waits for five seconds: both at once.
-  it('B-54 that is stopped, before it opens the file or at its write, is named to others and spoils nothing', async () => {
+  it('B-54 that is stopped, before it opens the file or at its write, is named to others and damages nothing', async () => {
     await Promise.all(['open', 'write'].map(expectFenced));
   });
 });
 
-describe('a lock that was left behind', () => {
+describe('a leftover lock', () => {
   const claim = (change: object): string =>
     JSON.stringify({ ...self(), token: 'aaaaaaaaaaaaaaaa', ...change });
 
@@ -304,8 +304,8 @@ describe('writers that are killed', () => {
 });
 
 /** Nothing of a killed writer lies about for good. */
-describe('what killed writers leave in the git dir', () => {
-  it('LTM-16 is cleared away by the next one', async () => {
+describe('leftovers of killed writers in the git dir', () => {
+  it('LTM-16 are removed by the next one', async () => {
     const project = begun();
     const folder = project.path('.git/forge');
     const doomed = names(6, 'doomed').map((name) => startShellWriter(project, name, 1000));

@@ -42,7 +42,7 @@ async function withLongTest(project: Project): Promise<() => Promise<number[]>> 
 
 const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(runs)).toEqual([]);
 
-describe('a call that is cancelled', () => {
+describe('a canceled call', () => {
   it('B-82 ends the test with all its processes, and records nothing', async () => {
     const project = await session();
     const started = await withLongTest(project);

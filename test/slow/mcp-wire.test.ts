@@ -158,7 +158,7 @@ describe('arguments', () => {
     expect((await wire.call('good', 'progress_add', { text: 'still here' })).result?.isError).toBeUndefined();
   });
 
-  it('B-79 get an error with the field, what was found, and a valid example', async () => {
+  it('B-79 get an error with the field, the value found, and a valid example', async () => {
     const wire = await greeted(await session());
     const { result } = await wire.call(1, 'session_end', { learned: 'one' });
     expect(result).toMatchObject({ isError: true, structuredContent: { error: { field: 'learned' } } });
@@ -195,7 +195,7 @@ describe('arguments', () => {
 });
 
 describe('stdout', () => {
-  it('B-80 carries only the protocol, whatever tests print', async () => {
+  it('B-80 carries only the protocol, even if tests print to stdout', async () => {
     const project = await session();
     const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', noise]);

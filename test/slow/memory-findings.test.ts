@@ -267,7 +267,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     },
   );
 
-  it('B-25 LTM-03 LTM-21 an edit that was committed is damage, names its commit, and the former record comes back', async () => {
+  it('B-25 LTM-03 LTM-21 a committed edit is damage, names its commit, and the former record is restored', async () => {
     const { project, file, lines } = await withCycles();
     commit(project);
     rmSync(project.path('.git/forge'), { recursive: true });
@@ -285,7 +285,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, lines.map(sha256));
   });
 
-  it('B-25 LTM-21 where no copy is known a person vouches for the bytes, and writing works again', async () => {
+  it('B-25 LTM-21 without a copy a person vouches for the bytes, and writing works again', async () => {
     const { project, file, lines } = await withCycles();
     rmSync(project.path(JOURNAL));
     putLines(project, file, lines.toSpliced(1, 1, 'no record'));
@@ -330,7 +330,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, lines.map(sha256));
   });
 
-  it('B-35 LTM-21 another ledger’s records are a finding, halt nothing, and are taken in', async () => {
+  it('B-35 LTM-21 records of another ledger are a finding, do not halt, and are imported', async () => {
     const { project, lines } = await withCycles();
     const links = { v: 1, tier: 'note', n: 1, seg: 'abcdef00', prev: null, seen: [], ledger: 'f'.repeat(64) };
     const file = `${LEDGER}/solo-abcdef00.jsonl`;
@@ -342,18 +342,25 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, lines.map(sha256));
   });
 
-  it('B-27 LTM-21 more than 20 lost records are a note, and come back when a person says so', async () => {
+  it('B-27 LTM-21 more than 20 lost records are a note, and are restored when a person decides so', async () => {
     const project = await makeForge();
     for (let i = 0; i < 11; i++) await record(project, '--classification', 'SUCCESS');
     const ids = (await cyclesOf(project)).map(({ id }) => id);
     project.git('clean', '-qfdx', '.forge/memory');
     const { notes } = await expectSaid(project, '', { status: 'intact' });
-    expect(notes.join()).toMatch(/2\d records written here have disappeared; none was restored/);
+    expect(notes.join()).toMatch(
+      /2\d records written here have disappeared; none was restored: forge memory repair/,
+    );
+    const preview = await runForge(project, ['memory', 'repair', '-n'], { terminal: true });
+    expect([preview.exitCode, preview.stdout]).toEqual([
+      0,
+      'put the records back; --discard accepts that they are gone\n',
+    ]);
     await repair(project);
     await expectWell(project, ids);
   });
 
-  it('B-104 LTM-14 a removed override record comes back, and an edited one is damage', async () => {
+  it('B-104 LTM-14 a removed override record is restored, and an edited one is damage', async () => {
     const project = await makeForge();
     const freeze = ['memory', 'override', 'freeze', '--reason', 'a test'];
     await forgeJson(project, freeze, HUMAN);
@@ -370,7 +377,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, lines.map(sha256));
   });
 
-  it('B-37 LTM-19 a secret that a hand wrote is found, and its hint takes it out', async () => {
+  it('B-37 LTM-19 finds a secret that was written by hand, and the hint removes it', async () => {
     const { project, file } = await withCycles();
     const secret = SAMPLES.secret();
     rmSync(project.path(JOURNAL));
@@ -385,7 +392,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     for (const path of containersOf(project)) expect(project.read(path)).not.toContain(secret);
   });
 
-  it('B-31 LTM-03 line separators inside of a text are no line ends', async () => {
+  it('B-31 LTM-03 line separators inside a text are not line endings', async () => {
     const project = await makeForge();
     await forgeJson(project, ['note', 'add', 'one\u2028two\u2029three']);
     expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
@@ -404,7 +411,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, [...lines.map(sha256), execution.id]);
   });
 
-  it('LTM-21 as it is typed: verify shows the place and the command, and repair asks for the reason', async () => {
+  it('LTM-21 interactively: verify shows the place and the command, and repair asks for the reason', async () => {
     const { project, file } = await withCycles();
     flipByte(project, file, project.read(file).indexOf('{'));
     const { stdout } = await runForge(project, ['memory', 'verify']);

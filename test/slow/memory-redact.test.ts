@@ -95,7 +95,7 @@ describe('forge memory redact', () => {
     await expectGone(project, id);
   });
 
-  it('LTM-19 is refused for what holds the ledger together, and to whoever is no human', async () => {
+  it('LTM-19 is refused for records that hold the ledger together, and for anyone but a human', async () => {
     const project = await makeForge();
     await record(project);
     // As docs/format.md has it.
@@ -123,7 +123,7 @@ describe('forge memory redact', () => {
     });
   });
 
-  it('LTM-19 --dry-run writes nothing and says what would change', async () => {
+  it('LTM-19 --dry-run writes nothing and shows the changes', async () => {
     const project = await makeForge();
     const id = await note(project, WORD);
     const before = project.git('status', '--porcelain', '-uall');
@@ -146,7 +146,7 @@ describe('forge memory redact', () => {
     expect(traces(project)).toEqual([]);
   });
 
-  it('LTM-19 B-37 content that a merge brings back is found, and its hint takes it out again', async () => {
+  it('LTM-19 B-37 finds content that a merge restores, and the hint removes it again', async () => {
     const project = await makeForge();
     const id = await note(project, WORD);
     commit(project);
@@ -184,7 +184,7 @@ describe('forge memory redact', () => {
     await note(project, 'c');
   });
 
-  it('LTM-19 takes it out of the journals and working trees of all worktrees', async () => {
+  it('LTM-19 removes it from the journals and working trees of all worktrees', async () => {
     const project = await makeForge();
     const id = await note(project, WORD);
     commit(project);
@@ -196,7 +196,7 @@ describe('forge memory redact', () => {
     expect(traces(project)).toEqual([]);
   });
 
-  it('LTM-19 says which commits have it, and a recipe that takes it out of them', async () => {
+  it('LTM-19 lists the commits that have it, and how to remove it from them', async () => {
     const project = await makeForge();
     await note(project, 'a');
     const id = await note(project, WORD);

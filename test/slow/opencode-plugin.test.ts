@@ -101,7 +101,7 @@ describe("forge's plugin for opencode, with the built forge", () => {
     expect(await message('Explore', 'ses_child')).toHaveLength(1);
   });
 
-  it('KFR-04 AGT-01 gives it to a compaction, and briefs again afterwards; a tool tells what was lost', async () => {
+  it('KFR-04 AGT-01 adds it to a compaction, and briefs again afterward; after a tool it restores what was lost', async () => {
     const project = makeForgeRepository();
     const { message, system, compacting, tool, event } = await load(project);
     await message('Hello');
@@ -142,7 +142,7 @@ describe("forge's plugin for opencode, with the built forge", () => {
     expect(prompts).toHaveLength(1);
   });
 
-  it('KFR-09 lets it be where somebody or an error stopped it, and a part of a session always', async () => {
+  it('KFR-09 does not block if a person or an error stopped it, or in a sub-session', async () => {
     const project = makeForgeRepository();
     const { message, event, prompts } = await load(project);
     await message('Hello');

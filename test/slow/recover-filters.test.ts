@@ -37,7 +37,7 @@ async function makeFiltered(): Promise<{
 }
 
 describe("filters of the repository's own config", () => {
-  it('GIT-05 GIT-06 a checkpoint says what it cannot compare and how to set it up, and compares once it is', async () => {
+  it('GIT-05 GIT-06 a checkpoint reports files it cannot compare and the setup, and compares them after it', async () => {
     const { project, run } = await makeFiltered();
     await create(project, 'A');
     project.write('a.key', 'secret\n');
@@ -53,7 +53,7 @@ describe("filters of the repository's own config", () => {
     expect((await runForge(project, args, run(true))).exitCode).toBe(0);
   });
 
-  it('GIT-06 a rollback never writes what git stores where a file was; with the filter set up it does it all', async () => {
+  it('GIT-06 a rollback never writes git’s stored form of a file; with the filter set up it completes', async () => {
     const { project, run } = await makeFiltered();
     await create(project, 'A', '--verify', 'grep -q works app.txt');
     project.write('a.key', 'newer\n');
@@ -71,7 +71,7 @@ describe("filters of the repository's own config", () => {
     expect([files(project), staged(project)]).toEqual(before);
   });
 
-  it('GIT-06 files of a filter that a rollback does not touch are no hindrance, and no filter runs', async () => {
+  it('GIT-06 filtered files that a rollback does not touch do not block it, and no filter runs', async () => {
     const { project, ran } = await makeFiltered();
     await create(project, 'A', '--verify', 'grep -q works app.txt');
     project.write('app.txt', 'broken\n');

@@ -34,7 +34,7 @@ async function ignoringMore(): Promise<Project> {
 const stateOf = (project: Project): unknown => [files(project), staged(project)];
 
 describe('forge recover and what git ignores', () => {
-  it('GIT-06 files ignored by newer rules stay, are told of, and are no newer work for --undo', async () => {
+  it('GIT-06 files ignored by newer rules stay, are listed, and are not newer work for --undo', async () => {
     const project = await ignoringMore();
     const before = stateOf(project);
     const { stderr } = await runForge(project, ['recover', '--yes']);
@@ -131,7 +131,7 @@ describe('what forge recover looks at before anything is changed', () => {
     expect(stateOf(project)).toEqual(before);
   });
 
-  it('B-39 GIT-06 between two commits of a cherry-pick, and in git am, which is no rebase', async () => {
+  it('B-39 GIT-06 between two commits of a cherry-pick, and in git am, which is not a rebase', async () => {
     const project = await withCheckpoint();
     const start = project.git('rev-parse', 'HEAD');
     for (const text of ['one', 'two', 'three']) {

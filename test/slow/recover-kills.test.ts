@@ -77,7 +77,7 @@ function expectWhole(project: Project, before: { files: object; staged: string }
 }
 
 describe('kills of a rollback', () => {
-  it('GIT-06 ended at any call of git, it is completed by the next command, or has not begun; nothing is lost', async () => {
+  it('GIT-06 killed at any git call, it is completed by the next command, or did not start; nothing is lost', async () => {
     const broken = await withCheckpoint();
     await breakThings(broken);
     const before = { files: files(broken), staged: staged(broken) };
@@ -96,7 +96,7 @@ describe('kills of a rollback', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });
 
-  it('GIT-06 ended at any call of git, undoing is completed by the next command, or has not started', async () => {
+  it('GIT-06 killed at any git call, an undo is completed by the next command, or did not start', async () => {
     const broken = await withCheckpoint();
     await breakThings(broken);
     const before = { files: files(broken), staged: staged(broken) };
@@ -132,7 +132,7 @@ describe('kills of a rollback', () => {
     report(`kills of an undoing: ${calls.length} calls of git`);
   });
 
-  it('GIT-06 it waits for another git, and is completed once that is done', async () => {
+  it('GIT-06 it waits for another git process, and is completed after that', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const env = makeKiller().env('forge recover: rollback', 'after');

@@ -16,8 +16,8 @@ async function expectAlert(project: Project, rule: string, value: RegExp): Promi
   ]);
 }
 
-describe('what forge recover leaves to a human', () => {
-  it('B-39 GIT-06 a merge in progress, and a conflict that is left', async () => {
+describe('situations that forge recover leaves to a human', () => {
+  it('B-39 GIT-06 a merge in progress, and an unresolved conflict', async () => {
     const project = await withCheckpoint();
     project.git('checkout', '-qb', 'other');
     project.write('src/app.js', 'theirs\n');
@@ -46,7 +46,7 @@ describe('what forge recover leaves to a human', () => {
     expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(1);
   });
 
-  it('GIT-06 history that has nothing to do with the checkpoint, forked from it, or is behind it', async () => {
+  it('GIT-06 history unrelated to the checkpoint, forked from it, or behind it', async () => {
     const project = await withCheckpoint();
     project.git('reset', '-q', '--soft', 'HEAD~3');
     await expectAlert(project, 'branch', /^behind$/);
@@ -58,7 +58,7 @@ describe('what forge recover leaves to a human', () => {
     await expectAlert(project, 'branch', /^unrelated$/);
   });
 
-  it('B-108 GIT-06 a tag that was moved, is gone, or is named and cannot be relied on', async () => {
+  it('B-108 GIT-06 a moved or missing tag, or a named one that is unreliable', async () => {
     const project = await withCheckpoint();
     const tag = project.git('rev-parse', CHECKPOINT);
     project.git('tag', '-f', '-m', 'moved', CHECKPOINT, 'HEAD');
@@ -74,7 +74,7 @@ describe('what forge recover leaves to a human', () => {
     });
   });
 
-  it('B-45 GIT-06 a shallow clone that has not got the way to the checkpoint', async () => {
+  it('B-45 GIT-06 a shallow clone without the history back to the checkpoint', async () => {
     const project = await withCheckpoint();
     for (const text of ['a', 'b']) {
       project.write('src/more.js', text);
@@ -87,7 +87,7 @@ describe('what forge recover leaves to a human', () => {
     await expectAlert(clone, 'branch', /shallow clone/);
   });
 
-  it('GIT-06 damaged memory stops by itself: exit 4, and nothing is moved', async () => {
+  it('GIT-06 damaged memory: exit 4, and nothing is moved', async () => {
     const project = await withCheckpoint();
     await forgeJson(project, ['note', 'add', 'x']);
     await breakThings(project);
@@ -100,7 +100,7 @@ describe('what forge recover leaves to a human', () => {
   });
 });
 
-describe('where forge recover does nothing', () => {
+describe('places where forge recover does nothing', () => {
   it('B-38 GIT-06 without git: exit 3', async () => {
     const project = await makePlainForge();
     for (const args of [['--plan'], ['--list'], ['--yes'], ['--undo', '--yes']])
@@ -110,7 +110,7 @@ describe('where forge recover does nothing', () => {
       });
   });
 
-  it('GIT-06 while a cycle is under way here', async () => {
+  it('GIT-06 while a cycle is in progress here', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const world = systemWorld(process.env, false);

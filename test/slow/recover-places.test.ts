@@ -37,7 +37,7 @@ async function thereAndBack(project: Project): Promise<void> {
 }
 
 describe('where forge recover rolls back', () => {
-  it('B-39 GIT-06 on a detached HEAD, and says that no branch holds it', async () => {
+  it('B-39 GIT-06 on a detached HEAD, and reports that no branch contains it', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     project.git('checkout', '-q', '--detach');
@@ -72,7 +72,7 @@ describe('where forge recover rolls back', () => {
     expect((await backups(project)).backups).toMatchObject([{ ref: name, here: false }]);
   });
 
-  it('B-38 GIT-06 with a submodule and a repository inside: they stay as they are, and that is said', async () => {
+  it('B-38 GIT-06 leaves submodules and nested repositories unchanged, and reports them', async () => {
     const inner = makeRepository();
     const project = await makeForge();
     project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'inner');
@@ -92,7 +92,7 @@ describe('where forge recover rolls back', () => {
     expect(project.git('ls-files', '-s', 'inner')).toContain(project.git('rev-parse', `${CHECKPOINT}:inner`));
   });
 
-  it('GIT-06 ignored files in the way are in the backup too, and come back', async () => {
+  it('GIT-06 ignored files in the way are in the backup too, and are restored', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     rmSync(project.path('lib'));
@@ -128,7 +128,7 @@ describe('where forge recover rolls back', () => {
     expect(files(project)).toEqual(before);
   });
 
-  it('B-42 GIT-06 names that are no UTF-8, line ends, marks for git not to look: nothing is lost', async () => {
+  it('B-42 GIT-06 names that are not UTF-8, line endings, skip marks: nothing is lost', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const odd = Buffer.concat([Buffer.from(`${project.dir}/odd-`), Buffer.from([0xff, 0x0a, 0x5c])]);
@@ -161,7 +161,7 @@ describe('where forge recover rolls back', () => {
     expect([files(project), staged(project)]).toEqual([before, '']);
   });
 
-  it('B-42 GIT-06 a folder that is a link now is not followed', async () => {
+  it('B-42 GIT-06 does not follow a folder that was replaced by a symlink', async () => {
     const project = await withCheckpoint();
     const elsewhere = projectAt(makeFolder());
     elsewhere.write('deep/one.js', 'mine\n');
@@ -173,7 +173,7 @@ describe('where forge recover rolls back', () => {
     expect([elsewhere.read('deep/one.js'), elsewhere.read('other.txt')]).toEqual(['mine\n', 'mine\n']);
   });
 
-  it('B-42 GIT-06 a folder that is a link to itself now, of which git says nothing', async () => {
+  it('B-42 GIT-06 a folder that is now a symlink to itself, which git does not report', async () => {
     const project = await withCheckpoint();
     rmSync(project.path('lib'), { recursive: true });
     symlinkSync('lib', project.path('lib'));

@@ -352,7 +352,7 @@ describe('what forge recover decides', () => {
     expect(await forgeJson(project, ['recover', '--yes'])).toMatchObject({ decision: 'continue' });
   });
 
-  it('GIT-06 says what to do next: make a checkpoint, fix what is named, or settle what was not tested', async () => {
+  it('GIT-06 shows the next step: make a checkpoint, fix a named check, or settle what was not tested', async () => {
     const project = await makeProject();
     const nextOf = async (): Promise<string> => {
       const { stdout } = await runForge(project, ['recover', '--yes', '--json']);

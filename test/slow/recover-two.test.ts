@@ -23,7 +23,7 @@ const benches = (project: Project): string[] =>
   readdirSync(project.path('.git/forge')).filter((name) => name.startsWith('recover'));
 
 describe('two recoveries at once', () => {
-  it('GIT-06 one rolls back, the others say so and do nothing; all of it comes back', async () => {
+  it('GIT-06 one rolls back, the others report that and do nothing; undo restores everything', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
@@ -41,7 +41,7 @@ describe('two recoveries at once', () => {
     expect(files(project)).toEqual(before);
   });
 
-  it('GIT-06 is refused while another one is at it, and takes over from one that is gone', async () => {
+  it('GIT-06 is refused while another one runs, and takes over from a dead one', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
@@ -63,7 +63,7 @@ describe('two recoveries at once', () => {
 });
 
 describe.skipIf(!hasStrace)('a full disk', () => {
-  it('B-59 GIT-06 before anything is changed is said in one line', async () => {
+  it('B-59 GIT-06 before any change is reported in one line', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);

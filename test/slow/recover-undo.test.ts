@@ -17,7 +17,7 @@ import {
 } from '../support/recovery.js';
 
 describe('forge recover --undo', () => {
-  it('GIT-06 newer work: not without a name; with one it is in a backup of its own first', async () => {
+  it('GIT-06 newer work: refused without a name; with one it is saved in a separate backup first', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = [files(project), staged(project)];
@@ -39,7 +39,7 @@ describe('forge recover --undo', () => {
     expect(files(project)).toEqual(newer);
   });
 
-  it('GIT-06 an ignored file that stands where one comes back is newer work too', async () => {
+  it('GIT-06 an ignored file in the place of a restored one counts as newer work', async () => {
     const project = await withCheckpoint();
     project.write('kept.log', 'before\n');
     project.git('add', '-f', 'kept.log');
@@ -54,7 +54,7 @@ describe('forge recover --undo', () => {
     expect(project.git('show', `${back.ref}:kept.log`)).toBe('since');
   });
 
-  it('GIT-06 git fails in the middle: exit 6 with the way on, and the next session start completes it', async () => {
+  it('GIT-06 a git failure in the middle: exit 6 with the next command, and the next session start completes it', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
@@ -76,7 +76,7 @@ describe('forge recover --undo', () => {
     expect(files(project)).toEqual(before);
   });
 
-  it('GIT-06 nothing to undo, a name that is none: exit 2; two at once: exit 2', async () => {
+  it('GIT-06 nothing to undo, an unknown name, two names: exit 2', async () => {
     const project = await withCheckpoint();
     for (const args of [['--undo'], ['--undo', 'nope']])
       expect(await forgeError(project, ['recover', '--yes', ...args])).toMatchObject({
@@ -86,7 +86,7 @@ describe('forge recover --undo', () => {
     expect(await forgeError(project, ['recover', '--plan', '--list'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('GIT-06 what only the work that is gone has shown to pass is in progress; undo gives it back', async () => {
+  it('GIT-06 features that only removed work proved are in progress; undo restores their status', async () => {
     const project = await withCheckpoint();
     await forgeJson(project, [
       'feature',
@@ -110,7 +110,7 @@ describe('forge recover --undo', () => {
 });
 
 describe('forge recover --worktree', () => {
-  it('GIT-06 puts the checkpoint beside, and touches nothing else; not into a folder that holds something', async () => {
+  it('GIT-06 puts the checkpoint into a separate folder and changes nothing else; not into a folder with files', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = [files(project), staged(project), project.git('rev-parse', 'HEAD')];

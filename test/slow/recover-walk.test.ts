@@ -75,7 +75,7 @@ const differs = (project: Project): string =>
   project.git('diff', '--name-only', CHECKPOINT, '--', '.', ':!.forge');
 
 describe('a walk between checkpoint and rollback', () => {
-  it('GIT-06 whatever was done: rolled back it is the checkpoint, undone it is what it was', async () => {
+  it('GIT-06 after any operations: a rollback gives the checkpoint, and its undo the state before', async () => {
     const first = Number(process.env.WALK_SEED ?? 1);
     for (let seed = first; seed < first + kills(6, 300); seed++) {
       const roll = randomOf(seed);

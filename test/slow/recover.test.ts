@@ -64,7 +64,7 @@ describe('forge recover', () => {
     expect((await backups(project)).backups).toHaveLength(2);
   });
 
-  it('GIT-06 little divergence: goes on, records that, and says what to fix', async () => {
+  it('GIT-06 a small failure: continues, records that, and says what to fix', async () => {
     const project = await withCheckpoint();
     project.write('src/more.js', 'more\n');
     const done = await recover(project);
@@ -124,7 +124,7 @@ describe('forge recover', () => {
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
   });
 
-  it('LTM-12 GIT-06 an agent goes on by itself, and leaves a rollback to a human', async () => {
+  it('LTM-12 GIT-06 an agent may continue by itself, but leaves a rollback to a human', async () => {
     const project = await withCheckpoint();
     const agent = { env: { CLAUDECODE: '1' } };
     expect((await runForge(project, ['recover', '--yes'], agent)).exitCode).toBe(0);
@@ -138,7 +138,7 @@ describe('forge recover', () => {
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
   });
 
-  it('GIT-06 for people: the table, what was done, and the way back', async () => {
+  it('GIT-06 shows people the table, what was done, and how to undo it', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const shown = await runForge(project, ['recover', '--plan']);

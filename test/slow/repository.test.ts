@@ -39,8 +39,8 @@ const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
   ],
 ];
 
-describe('where there is no repository, or another one', () => {
-  it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
+describe('without a repository, or in another one', () => {
+  it('B-38 LAY-05 without git does everything but the git parts, with a note', () => {
     const project = makePlainProject();
     expect(typed(project, ['init', '--yes'])).toContain('not a repository');
     typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
@@ -51,7 +51,7 @@ describe('where there is no repository, or another one', () => {
     expect(project.has('.git')).toBe(false);
   });
 
-  it('B-38 LAY-05 is no forge in a bare repository or a nested one: exit 2, and nothing is made', () => {
+  it('B-38 LAY-05 finds no forge in a bare or a nested repository: exit 2, and nothing is created', () => {
     const outer = makeForgeRepository();
     const nested = projectAt(outer.path('nested'));
     outer.git('init', '-q', nested.dir);
@@ -99,7 +99,7 @@ describe('where there is no repository, or another one', () => {
 });
 
 describe('a tree that git changed under a running session', () => {
-  it('B-43 SES-02 works on an older commit with an older .forge/; the live session goes on', () => {
+  it('B-43 SES-02 works on an older commit with an older .forge/, and the live session continues', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     project.git('rm', '-rq', '.forge/skills', '.forge/linear');
@@ -148,7 +148,7 @@ describe('a tree that git changed under a running session', () => {
     expect(clone.git('show', 'HEAD:docs/manual.md')).toBe('manual');
   });
 
-  it('B-45 is no forge where a sparse checkout leaves .forge/ out, and makes none there', () => {
+  it('B-45 finds no forge if a sparse checkout leaves .forge/ out, and creates none', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     project.git('sparse-checkout', 'set', '--cone', 'src');
@@ -167,7 +167,7 @@ describe('a tree that git changed under a running session', () => {
     expectSessionCommit(project, workAndEnd(project));
   });
 
-  it('B-45 B-12 names the file that is an LFS pointer, and the commit that has it whole', () => {
+  it('B-45 B-12 names a file that is an LFS pointer, and the commit that has it intact', () => {
     const project = makeForgeRepository();
     typed(project, ['feature', 'add', 'F-1', 'First']);
     workAndEnd(project);

@@ -106,6 +106,9 @@ const ALLOWED: string[][] = [
   ['recover', '--plan'],
   ['recover', '--list'],
   ['mcp'],
+  ['export', 'html'],
+  ['export', 'markdown'],
+  ['export', 'json'],
   ['hook', 'claude', 'stop'],
   ['schema'],
   ['complete', 'bash'],
@@ -147,6 +150,8 @@ const ALLOWED: string[][] = [
 /** Need a folder, a key or an id that is there; they read, begin or throw away nothing that is known. */
 const UNTRIED = [
   ...['skill import', 'linear pull', 'linear push', 'linear sync'],
+  // They run until Ctrl-C, and write nothing.
+  ...['ui', 'watch'],
   'init',
   'checkpoint show',
   'session show',

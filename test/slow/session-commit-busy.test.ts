@@ -100,7 +100,7 @@ describe('while git is in the middle of something', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('B-39 SES-06 archives without a commit when the branch is locked, and the index is none the worse', () => {
+  it('B-39 SES-06 archives without a commit if the branch is locked, and leaves the index intact', () => {
     const project = makeForgeRepository();
     project.write('later.js', 'later\n');
     project.git('add', '--intent-to-add', 'later.js');

@@ -35,7 +35,7 @@ const HOOKS = [
   'fsmonitor-watchman',
 ];
 
-describe('the session-end commit and what a repository would run', () => {
+describe('the session-end commit and programs of the repository', () => {
   it('B-40 SES-06 runs none of the hooks, wherever they are', () => {
     const trap = makeTrap();
     const project = makeForgeRepository();
@@ -56,7 +56,7 @@ describe('the session-end commit and what a repository would run', () => {
     expect(trap.sprung()).not.toEqual([]);
   });
 
-  it('B-40 SES-06 signs nothing and asks no program of .git/config', () => {
+  it('B-40 SES-06 does not sign, and runs no program from .git/config', () => {
     const trap = makeTrap();
     const project = makeForgeRepository();
     for (const [key, value] of [
@@ -135,7 +135,7 @@ describe('the session-end commit and what a repository would run', () => {
     expect(trap.sprung()).not.toEqual([]);
   });
 
-  it('B-40 fetches nothing that is missing: the remote of .git/config says which program would', () => {
+  it('B-40 fetches no missing objects, because the remote in .git/config may name a program', () => {
     const trap = makeTrap();
     const project = makeForgeRepository();
     project.git('commit', '--allow-empty', '-qm', 'Second');
@@ -158,7 +158,7 @@ describe('the session-end commit and what a repository would run', () => {
     expect(trap.sprung()).not.toEqual([]);
   });
 
-  it('SES-06 commits LF whatever core.autocrlf says, and the tree is clean after it', () => {
+  it('SES-06 commits LF for any core.autocrlf, and leaves the tree clean', () => {
     const project = makeForgeRepository();
     project.git('config', 'core.autocrlf', 'true');
     project.git('config', 'core.eol', 'crlf');

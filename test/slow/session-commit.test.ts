@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { changedPaths, makeFolder, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 import { expectSessionCommit, makeForgeRepository, pathsIn, typed, workAndEnd } from '../support/typed.js';
 
-describe('the session-end commit and what else is going on in the index', () => {
+describe('the session-end commit and other changes in the index', () => {
   it('SES-06 leaves another staged file staged and out of the commit', () => {
     const project = makeForgeRepository();
     project.write('src/new.js', 'export const staged = 1;\n');
@@ -47,7 +47,7 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(pathsIn(project)).toEqual(['later.js']);
   });
 
-  it('SES-06 commits deleted files of .forge/ as deleted, and takes what lies on the disk', () => {
+  it('SES-06 commits deleted files of .forge/ as deleted, and the bytes on disk', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     rmSync(project.path('.forge/skills/qa-review'), { recursive: true });
@@ -78,7 +78,7 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('SES-06 takes links as links, CRLF as its attributes say, and no repository inside the folder', () => {
+  it('SES-06 commits symlinks as symlinks, CRLF by its attributes, and no nested repository', () => {
     const project = makeForgeRepository();
     symlinkSync('../../../package.json', project.path('.forge/skills/git-workflow/link.json'));
     symlinkSync('/no/such/file', project.path('.forge/skills/git-workflow/dangling'));
@@ -96,7 +96,7 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(changedPaths(project)).toEqual(['?? .forge/skills/nested/']);
   });
 
-  it('SES-06 keeps the executable bit of init.sh, and of it alone', () => {
+  it('SES-06 keeps the executable bit of init.sh only', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
     const modes = project.git('ls-tree', '-r', 'HEAD', '.forge').split('\n');
@@ -117,7 +117,7 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(project.git('ls-tree', 'HEAD', '.forge/init.sh')).toMatch(/^100755 /);
   });
 
-  it('SES-06 commits nothing when asked not to, and says so', () => {
+  it('SES-06 does not commit on request, and says so', () => {
     const project = makeForgeRepository();
     typed(project, ['session', 'start']);
     expect(typed(project, ['session', 'end', '--no-commit'])).toMatch(/no commit: not asked for/);

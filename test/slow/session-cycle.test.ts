@@ -34,7 +34,7 @@ const tier = async (project: Project, name: 'execution' | 'evaluation'): Promise
   (await logOf(project, name)).map(({ record }) => record).filter((record) => record.kind === 'cycle');
 
 describe('a session as a cycle', () => {
-  it('SES-06 one lesson that three sessions worded differently is promoted, tested in 3 cycles', async () => {
+  it('SES-06 promotes a lesson that three sessions worded differently, tested in 3 cycles', async () => {
     const project = await withTest();
     const first = await session(project, true, '--learned', 'Tests need -x');
     const [{ id } = { id: '' }] = first.candidates;
@@ -64,7 +64,7 @@ describe('a session as a cycle', () => {
     expect(briefing.stdout).not.toContain(id);
   });
 
-  it('SES-06 its tenth evaluated session consolidates, and memory report tells of the week', async () => {
+  it('SES-06 its tenth evaluated session consolidates, and memory report covers the week', async () => {
     const project = await withTest();
     const [{ id } = { id: '' }] = (await session(project, true, '--learned', 'Tests need -x')).candidates;
     await session(project, true, '--confirm', id);
@@ -90,7 +90,7 @@ describe('a session as a cycle', () => {
     expect([await tier(project, 'execution'), await tier(project, 'evaluation')]).toEqual([[], []]);
   });
 
-  it('SES-06 with nothing verified has no verdict: what was learned waits as a candidate', async () => {
+  it('SES-06 without verified features there is no verdict, and learnings wait as candidates', async () => {
     const project = await withTest();
     const first = await session(project, false, '--learned', 'Tests need -x');
     expect(first.cycle).toMatchObject({ classification: null });
@@ -107,7 +107,7 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 what failed is recorded as a cycle, and is no candidate', async () => {
+  it('SES-06 a failure is recorded as a cycle, and is not a candidate', async () => {
     const project = await withTest();
     expect(await session(project, false, '--failed', 'mocking the clock')).toMatchObject({
       cycle: { cycle: 1, classification: null },
@@ -115,7 +115,7 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 a feature that passed and fails now makes the session a FAILURE; a tool that is missing leaves no verdict', async () => {
+  it('SES-06 a regressed feature makes the session a FAILURE; a missing tool leaves no verdict', async () => {
     const project = await withTest('test ! -e broken');
     await session(project, true);
     project.write('broken', '');
@@ -132,7 +132,7 @@ describe('a session as a cycle', () => {
     expect(await session(project, true)).not.toHaveProperty('cycle');
   });
 
-  it('SES-06 the last run of each feature decides, in this session alone', () => {
+  it('SES-06 the last run of each feature in this session decides', () => {
     const run = (feature: string, exit_code: number, more: object = {}): object => ({
       ...{ feature, status: exit_code === 0 ? 'passing' : 'failing', exit_code, command: 'true' },
       ...{ duration_ms: 1, output_bytes: 0, output_sha256: '0'.repeat(64), ...more },
@@ -164,7 +164,7 @@ describe('a session as a cycle', () => {
     expect(judge({ ...verified(run('A', 0)), session: 'other' })).toBeNull();
   });
 
-  it('SES-06 an end that was cut off behind its record is completed, and records the cycle once', async () => {
+  it('SES-06 an end interrupted after its record is completed, and records the cycle once', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     await runForge(project, ['feature', 'verify', 'A']);
@@ -184,7 +184,7 @@ describe('a session as a cycle', () => {
     expect(await tier(project, 'evaluation')).toHaveLength(1);
   });
 
-  it('GOV-05 --confirm refuses an id that names no candidate or several, and the session goes on', async () => {
+  it('GOV-05 --confirm refuses an unknown or ambiguous id, and the session continues', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     for (const id of ['C-1', 'nonsense'])

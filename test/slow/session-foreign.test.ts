@@ -45,7 +45,7 @@ async function workingMemory(project: Project): Promise<string> {
   return (await Promise.all([...parts, hook])).map(({ stdout, stderr }) => stdout + stderr).join('\n');
 }
 
-describe('a session that came with a clone', () => {
+describe('a session from a clone', () => {
   it('SES-13 KFR-04 is not running, and its KFR is neither shown nor injected', async () => {
     const clone = cloneOf(await makeHostile());
     const seen = await workingMemory(clone);
@@ -61,7 +61,7 @@ describe('a session that came with a clone', () => {
     });
   });
 
-  it('SES-13 KFR-09 holds no gate: a session starts without its KFR and task, and its progress is kept', async () => {
+  it('SES-13 KFR-09 does not close the gate: a session starts without its KFR and task, and its progress is kept', async () => {
     const origin = await makeHostile();
     await forgeJson(origin, ['progress', 'add', 'half of it']);
     origin.git('commit', '-qam', 'More');
@@ -86,7 +86,7 @@ describe('a session that came with a clone', () => {
     expect((await runForge(project, ['status'])).stdout).not.toContain('machine-local');
   });
 
-  it('SES-13 a KFR alone that came with a clone, or that names no session, is not injected', async () => {
+  it('SES-13 a KFR without a session of this clone is not injected', async () => {
     const clone = cloneOf(await makeHostile());
     rmSync(clone.path(SESSION));
     for (const session of [clone.json<{ session: string }>(KFR).session, null]) {
@@ -116,7 +116,7 @@ describe('a session that was started here', () => {
     expect((await list(other)).entries).toMatchObject([{ text: 'stay small' }]);
   });
 
-  it('SES-13 KFR-09 keeps its open questions where its record gets another id', async () => {
+  it('SES-13 KFR-09 keeps its open questions even if its record gets another id', async () => {
     const project = await makeWorking();
     await ask(project, 'which cookie?');
     const session = project.json<{ id: string }>(SESSION);
@@ -126,7 +126,7 @@ describe('a session that was started here', () => {
     expect((await list(project)).entries).toMatchObject([{ text: 'which cookie?' }]);
   });
 
-  it('SES-13 counts without git, where nothing can come with a clone', async () => {
+  it('SES-13 is valid without git, because nothing can come from a clone', async () => {
     const project = await makePlainForge();
     await start(project);
     await patch(project, [add('Constraint', 'stay small')]);

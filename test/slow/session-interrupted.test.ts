@@ -12,8 +12,8 @@ import {
   snapshot,
 } from '../support/forge-project.js';
 
-describe('a session that was left behind', () => {
-  it('SES-07 is interrupted as soon as its holder is gone', async () => {
+describe('an abandoned session', () => {
+  it('SES-07 is interrupted as soon as its holder has exited', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0), '--task', 'The work');
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
@@ -39,7 +39,7 @@ describe('a session that was left behind', () => {
     });
   });
 
-  it('SES-14 SES-07 leaves no archive and no offer where nothing was done in it', async () => {
+  it('SES-14 SES-07 leaves no archive and no offer if nothing was done in it', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
     const next = await start(project, at(bob, 15, 'gone'));
@@ -47,7 +47,7 @@ describe('a session that was left behind', () => {
     expect(readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.')).toEqual([]);
   });
 
-  it('SES-07 without its record: what was done is kept, and begins no other session', async () => {
+  it('SES-07 without its record: the work is kept, and no other session takes it over', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
@@ -130,7 +130,7 @@ describe('a session that was left behind', () => {
       });
   });
 
-  it('SES-07 one that is discarded is offered no more', async () => {
+  it('SES-07 a discarded one is no longer offered', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
@@ -143,7 +143,7 @@ describe('a session that was left behind', () => {
     expect((await runForge(project, ['session', 'show', session.id])).stdout).toContain('discarded');
   });
 
-  it('SES-02 two sessions of clones with one name are told apart by their suffix', async () => {
+  it('SES-02 distinguishes two sessions of clones with the same name by their suffix', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
     await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world: at(ada, 1) });
@@ -163,7 +163,7 @@ describe('a session that was left behind', () => {
     expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
   });
 
-  it('SES-07 --take-over --resume latest --dry-run says what it would do, and does nothing', async () => {
+  it('SES-07 --take-over --resume latest --dry-run shows the result, and does nothing', async () => {
     const project = await makeForge();
     const alice = await start(project, at(agent('alice'), 0));
     const before = snapshot(project.dir);
@@ -178,7 +178,7 @@ describe('a session that was left behind', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('SES-07 a wrong --resume archives nothing, with --take-over too', async () => {
+  it('SES-07 a wrong --resume archives nothing, even with --take-over', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
     await forgeJson(project, ['progress', 'add', 'work'], { world: at(ada, 1) });

@@ -42,7 +42,7 @@ function transcript(...ran: [command: string, exit: number][]): string {
 }
 
 describe('a turn of an agent', () => {
-  it('SES-12 leaves in progress which files changed, what was committed and which commands ran', async () => {
+  it('SES-12 adds changed files, commits and commands to progress', async () => {
     const project = await makeForge();
     project.write('before.txt', 'was here');
     await claude(project, 'session-start');
@@ -70,7 +70,7 @@ describe('a turn of an agent', () => {
     expect(text).toContain('Ran: npm test (exit 1)');
   });
 
-  it('SES-12 has a command that the client writes down only after it stopped', async () => {
+  it('SES-12 includes a command that the client writes only after it stopped', async () => {
     const project = await makeForge();
     await claude(project, 'session-start');
     project.write('new.txt', 'x');
@@ -84,7 +84,7 @@ describe('a turn of an agent', () => {
     expect(await lines(project)).toEqual(['Changed: new.txt', 'Ran: npm test (exit 1)']);
   });
 
-  it('SES-12 LTM-13 leaves no secret that a command held', async () => {
+  it('SES-12 LTM-13 omits secrets in commands', async () => {
     const project = await talking();
     const secret = SAMPLES.secret();
     await claude(project, 'stop', { transcript_path: transcript([`deploy --key ${secret}`, 0]) });
@@ -93,7 +93,7 @@ describe('a turn of an agent', () => {
     expect(line).not.toContain(secret);
   });
 
-  it('SES-12 LTM-13 masks before it cuts: half a secret is one, too', async () => {
+  it('SES-12 LTM-13 masks before it truncates: half a secret is one, too', async () => {
     const project = await talking();
     const secret = SAMPLES.secret();
     for (const length of [80, 88, 92]) {
@@ -105,7 +105,7 @@ describe('a turn of an agent', () => {
     for (const line of told) expect(line).not.toContain(secret.slice(0, 8));
   });
 
-  it('SES-12 a conversation that is resumed records nothing again that its transcript has from before', async () => {
+  it('SES-12 a resumed conversation does not record its old transcript again', async () => {
     const project = await talking();
     const path = transcript(['npm test', 1]);
     await claude(project, 'stop', { transcript_path: path });
@@ -120,7 +120,7 @@ describe('a turn of an agent', () => {
     expect(await lines(project)).toEqual(['Ran: npm test (exit 1)']);
   });
 
-  it('SES-12 KFR-09 what cannot be recorded opens no gate', async () => {
+  it('SES-12 KFR-09 a failed recording does not open the gate', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
     project.write('a.txt', 'x');
@@ -143,7 +143,7 @@ describe('a turn of an agent', () => {
     for (const line of told) expect(line.length).toBeLessThan(500);
   });
 
-  it('SES-12 is not recorded where the setting is off, nor in a session of another agent', async () => {
+  it('SES-12 is not recorded if the setting is off, or in a session of another agent', async () => {
     const project = await talking();
     await runForge(project, ['config', 'set', 'session.record', 'off']);
     project.write('a.txt', 'x');
@@ -185,7 +185,7 @@ describe('an empty chat', () => {
     expect(project.git('status', '--porcelain')).toBe('');
   });
 
-  it('SES-12 SES-07 one that changed a file, or has a question open, is kept', async () => {
+  it('SES-12 SES-07 a session that changed a file, or has an open question, is kept', async () => {
     const project = await makeForge();
     await claude(project, 'session-start');
     project.write('a.txt', 'x');
@@ -197,7 +197,7 @@ describe('an empty chat', () => {
     expect(await forgeJson(other, ['session', 'list'])).toMatchObject({ active: { open_questions: 1 } });
   });
 
-  it('SES-05 a focus that somebody set before stands after it', async () => {
+  it('SES-05 keeps a focus that was set before', async () => {
     const project = await makeForge();
     await forgeJson(project, ['focus', 'set', '--task', 'Mine']);
     await claude(project, 'session-start');

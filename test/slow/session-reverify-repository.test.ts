@@ -58,7 +58,7 @@ const statusOf = (project: Project, id: string): unknown =>
   typedJson(project, ['feature', 'show', id]).status;
 
 describe.skipIf(process.platform !== 'linux')('session start --reverify that is cut off', () => {
-  it('SES-11 B-92 ends the tests with it, starts no session, and keeps what was shown until then', async () => {
+  it('SES-11 B-92 ends the tests, starts no session, and keeps the results so far', async () => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const project = hanging();
       project.write('broken', '');
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('session start --reverify that is 
     expect(typed(project, START)).toMatch(/started\n {2}✓ .*\n {2}✓ /);
   });
 
-  it('SES-11 goes on when nobody reads what it says', async () => {
+  it('SES-11 continues if its output is not read', async () => {
     const project = hanging();
     project.git('clean', '-qf', '--', 'hang');
     const child = startBinary(project.dir, START);
@@ -118,7 +118,7 @@ describe("session start --reverify from an agent's hook", () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('session_start of the MCP server', () => {
-  it('SES-11 AGT-02 runs tests again when it is asked to, or the setting says so, and tells ids alone', async () => {
+  it('SES-11 AGT-02 reruns tests on request or by the setting, and reports only ids', async () => {
     const project = hanging();
     project.git('clean', '-qf', '--', 'hang');
     typed(project, ['config', 'set', 'session.reverify', '1']);

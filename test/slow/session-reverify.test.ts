@@ -102,7 +102,7 @@ describe('forge start --reverify', () => {
     expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
   });
 
-  it('SES-11 stops when the time is up: what was cut off or not begun stays as it was, and is named', async () => {
+  it('SES-11 stops at the time limit: interrupted and unreached features keep their status and are named', async () => {
     const project = await passing('A', 'B', 'C');
     await forgeJson(project, [
       'feature',
@@ -217,7 +217,7 @@ describe('forge start --reverify', () => {
 });
 
 describe('[session] reverify', () => {
-  it('SES-11 counts for each new session, not where one goes on; the option has the last word', async () => {
+  it('SES-11 applies to each new session, not to a resumed one; the option overrides the setting', async () => {
     const project = await passing('A', 'B');
     await set(project, 'reverify', 1);
     expect((await start(project)).reverified?.results.map(({ id }) => id)).toEqual(['A']);

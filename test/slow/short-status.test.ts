@@ -77,7 +77,7 @@ describe('forge status --short as a process', () => {
     expect(line(project)).toBe('forge ●·○◐·\n');
   });
 
-  it('VIS-01 B-09 says nothing outside a forge and to a closed pipe; FORGE_DIR and a deleted folder are heeded', async () => {
+  it('VIS-01 B-09 prints nothing outside a forge or to a closed pipe; respects FORGE_DIR and a deleted folder', async () => {
     const project = await makeForge();
     const elsewhere = makePlainProject();
     expect(short(elsewhere)).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });

@@ -115,7 +115,7 @@ describe('[git] sign', () => {
     expect(await forgeJson(project, ['memory', 'verify'])).not.toHaveProperty('signatures');
   });
 
-  it('LTM-18 leaves a signature out that would need a passphrase, at once, and reports it', async () => {
+  it('LTM-18 omits a signature that needs a passphrase, without waiting, and reports it', async () => {
     const { project } = await withKey({ passphrase: 'open sesame' });
     const started = performance.now();
     const { commit, warnings } = await endSession(project);
@@ -168,7 +168,7 @@ describe('[git] sign', () => {
 });
 
 describe('forge memory verify --signatures', () => {
-  it('LTM-18 does not believe a key that no allowed signer has', async () => {
+  it('LTM-18 does not trust a key that no allowed signer has', async () => {
     const { project } = await withKey({ trusted: false });
     await endSession(project);
     const found = await verifySigned(project);
@@ -203,7 +203,7 @@ describe('forge memory verify --signatures', () => {
     ]);
   });
 
-  it('LTM-18 catches a rewrite of the whole chain, and a repair brings the signed records back', async () => {
+  it('LTM-18 detects a rewrite of the whole chain, and a repair restores the signed records', async () => {
     const { project } = await withKey();
     await endSession(project);
     await endSession(project);
@@ -227,7 +227,7 @@ describe('forge memory verify --signatures', () => {
     expect([after.exitCode, after.signatures.map(({ missing }) => missing)]).toEqual([0, [[], []]]);
   });
 
-  it('LTM-18 LTM-19 does not miss what was redacted, nor what another branch signed', async () => {
+  it('LTM-18 LTM-19 does not report redacted records, or those that another branch signed, as missing', async () => {
     const { project } = await withKey();
     const { execution } = await record(project);
     await endSession(project);
@@ -277,7 +277,7 @@ describe.runIf(has('gpg'))('with GnuPG', () => {
     ]);
   });
 
-  it('LTM-18 leaves a signature out that would need a passphrase', async () => {
+  it('LTM-18 omits a signature that needs a passphrase', async () => {
     const { project, machine } = await makeGpg('open sesame');
     const { commit, warnings } = await endSession(project, machine);
     expect([commit.unsigned, warnings.length]).toEqual([expect.stringMatching(/sign/), 1]);

@@ -19,7 +19,7 @@ function diverge(project: Project): void {
 }
 
 describe('forge status and git', () => {
-  it('VIS-01 what changes in .forge/ alone is no uncommitted work', async () => {
+  it('VIS-01 changes only in .forge/ are not uncommitted work', async () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'i']);
     expect(project.git('status', '--porcelain')).not.toBe('');
@@ -59,7 +59,7 @@ describe('forge status and git', () => {
     );
   });
 
-  it('VIS-01 the settings say which branch is the default one, where the remote does not', async () => {
+  it('VIS-01 the settings name the default branch if the remote does not', async () => {
     const project = await makeForge();
     diverge(project);
     project.git('branch', '-q', '-m', 'main', 'next');
@@ -75,7 +75,7 @@ describe('forge status and git', () => {
     expect(await color()).toBe('red');
   });
 
-  it('VIS-01 GIT-05 a checkpoint counts when HEAD leads to it and it is what it was', async () => {
+  it('VIS-01 GIT-05 a checkpoint counts if it is intact and an ancestor of HEAD', async () => {
     const project = await makeForge();
     await forgeJson(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
     const color = async (): Promise<string> => (await component(project, 'git')).color;
@@ -90,7 +90,7 @@ describe('forge status and git', () => {
     expect(await color()).toBe('yellow');
   });
 
-  it('VIS-01 B-39 a detached HEAD, an unborn branch, a merge under way', async () => {
+  it('VIS-01 B-39 a detached HEAD, an unborn branch, a merge in progress', async () => {
     const project = await makeForge();
     const reasons = async (): Promise<string> => (await component(project, 'git')).reasons.join('; ');
     project.git('switch', '-q', '--detach');
@@ -132,7 +132,7 @@ describe('forge status and git', () => {
     expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
   });
 
-  it('VIS-01 B-44 what git refuses is red, with its remedy', async () => {
+  it('VIS-01 B-44 a repository that git refuses is red, with the remedy', async () => {
     const project = await makeForge();
     const told = await component(project, 'git', {
       env: { GIT_CONFIG_GLOBAL: '/dev/null', PATH: '/nowhere' },
@@ -144,7 +144,7 @@ describe('forge status and git', () => {
     });
   });
 
-  it('VIS-01 B-40 runs no filter that the repository brings along', async () => {
+  it('VIS-01 B-40 runs no filter of the repository', async () => {
     const project = await makeForge();
     const trace = project.path('.git', 'trace');
     project.git('config', 'filter.evil.clean', `sh -c 'touch ${trace}; cat'`);

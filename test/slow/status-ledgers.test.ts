@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import { containerOf, record } from '../support/memory.js';
+import { containerOf, record, recordMany } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { component, statusOf } from '../support/statuses.js';
 
@@ -16,7 +16,7 @@ describe('forge status and the ledgers', () => {
     return project;
   }
 
-  it('VIS-01 B-25 an edited ledger is red with the place and the command, and a look changes nothing', async () => {
+  it('VIS-01 B-25 an edited ledger is red with the place and the command, and status changes nothing', async () => {
     const project = await recorded();
     edit(project);
     const before = snapshot(project.dir);
@@ -37,7 +37,16 @@ describe('forge status and the ledgers', () => {
     expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○··◐·\n');
   });
 
-  it('VIS-01 what was found intact is not read again, and what changed since is', async () => {
+  it('VIS-01 LTM-04 many lost records are yellow, as memory verify leaves them to a person', async () => {
+    const project = await makeForge();
+    await recordMany(project, 21);
+    project.git('clean', '-qfdx', '.forge/memory');
+    const told = await component(project, 'long-term');
+    expect([told.color, told.fix]).toEqual(['yellow', ['forge memory verify']]);
+    expect(told.reasons[0]).toMatch(/^2\d records written here have disappeared; none was restored$/);
+  });
+
+  it('VIS-01 rereads only what changed since it was found intact', async () => {
     const project = await recorded();
     await statusOf(project);
     const before = snapshot(project.dir);
@@ -49,7 +58,7 @@ describe('forge status and the ledgers', () => {
   });
 });
 
-describe('what takes more than a second', () => {
+describe('operations that take more than a second', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it.each([['status'], ['session', 'start'], ['memory', 'consolidate']])(

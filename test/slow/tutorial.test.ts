@@ -8,7 +8,7 @@ const PAGE = fileURLToPath(new URL('../../docs/tutorial.md', import.meta.url));
 describe('a page that is typed into a terminal', () => {
   const page = (...lines: string[]) => ['# A page', '```console', ...lines, '```', 'The end.', ''].join('\n');
 
-  it('keeps what is printed, and gets what is printed now in the place of all else', () => {
+  it('keeps matching output, and replaces the rest with the current output', () => {
     const kept = page('$ cat <<END', '> one', '> END', 'one', '$ cd / && pwd', '/', '$ pwd', '/');
     expect(retype(kept, makeHome())).toBe(kept);
     expect(retype(page('$ echo one', 'two', '$ false', '$ echo $?', '0'), makeHome())).toBe(
@@ -19,7 +19,7 @@ describe('a page that is typed into a terminal', () => {
     expect(retype(page('$ exit', '$ echo one', 'one'), makeHome())).toContain('the shell ended before this');
   });
 
-  it('does not mind hashes, times and what is left out, but everything beside them', () => {
+  it('ignores hashes, times and omissions, but nothing else', () => {
     const said = 'commit 0123abc at 10:00, 1.5 s\nsecond line\nthird line\n';
     expect(isAsPrinted('commit 4567def at 23:59, 20 ms\nsecond line\nthird line\n', said)).toBe(true);
     expect(isAsPrinted('commit … at 10:00, 1.5 s\n…\nthird line\n', said)).toBe(true);
@@ -31,7 +31,7 @@ describe('a page that is typed into a terminal', () => {
 });
 
 describe('docs/tutorial.md', () => {
-  it('prints what it says, line by line', async () => {
+  it('prints the documented output, line by line', async () => {
     const place = makeHome();
     const page = readFileSync(PAGE, 'utf8');
     // `FORGE_SOAK=1 npx vitest run test/slow/tutorial.test.ts -u` writes what is printed now into the page.

@@ -16,7 +16,7 @@ const undo = (project: Project, ...args: string[]): Promise<Undone> => forgeJson
 const REF = /^refs\/forge\/backup\//;
 
 describe('forge undo', () => {
-  it('GIT-09 after recover it brings everything back; again, it rolls back again; and so on', async () => {
+  it('GIT-09 after recover it restores everything; again, it rolls back again; and so on', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const broken = [files(project), staged(project)];
@@ -33,7 +33,7 @@ describe('forge undo', () => {
     }
   });
 
-  it('GIT-06 GIT-09 where nothing is broken, --rollback goes back all the same, and undo brings it back', async () => {
+  it('GIT-06 GIT-09 --rollback works although nothing is broken, and undo reverts it', async () => {
     const project = await withCheckpoint();
     project.write('src/extra.js', 'extra\n');
     const before = files(project);
@@ -51,7 +51,7 @@ describe('forge undo', () => {
     expect(files(project)).toEqual(before);
   });
 
-  it('GIT-09 features that a rollback unproved are proved again by undo, and not by redo', async () => {
+  it('GIT-09 undo restores the proofs that a rollback removed, and a redo removes them', async () => {
     const project = await withCheckpoint();
     await forgeJson(project, ['feature', 'add', 'NEW', 'More', '--test', 'test -f src/more.js']);
     project.write('src/more.js', 'more\n');
@@ -69,7 +69,7 @@ describe('forge undo', () => {
     expect(seen).toEqual(['in_progress', 'passing', 'in_progress', 'passing']);
   });
 
-  it('GIT-09 a removed feature is back in its place with all it had; again, it is gone', async () => {
+  it('GIT-09 restores a removed feature in its place with all fields; again, it is removed', async () => {
     const project = await makeForge();
     for (const id of ['A', 'B', 'C'])
       await forgeJson(project, ['feature', 'add', id, id, '--test', 'true', '--no-run']);
@@ -89,7 +89,7 @@ describe('forge undo', () => {
     expect(project.read(FEATURES)).toBe(mine);
   });
 
-  it('GIT-09 a discarded session runs again with every file as it was; again, it is discarded', async () => {
+  it('GIT-09 a discarded session runs again with every file restored; again, it is discarded', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['progress', 'add', 'Half of it']);
@@ -109,7 +109,7 @@ describe('forge undo', () => {
     await forgeJson(project, ['session', 'end']);
   });
 
-  it('GIT-09 not while another session runs; nothing to undo: exit 2; without git nothing is kept: exit 3', async () => {
+  it('GIT-09 is refused while another session runs; nothing to undo: exit 2; without git: exit 3', async () => {
     const project = await makeForge();
     expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 2, code: 'recover.no_backup' });
     await forgeJson(project, ['session', 'start']);

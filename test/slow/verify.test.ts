@@ -56,7 +56,7 @@ async function shows(forge: ChildProcess | undefined, text: string): Promise<voi
 }
 
 describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
-  it('B-92 is stopped when its time is up, with all that it started, and counts as failed', async () => {
+  it('B-92 is stopped at its time limit with all its processes, and counts as failed', async () => {
     const project = makeFeature(
       'echo $$ >main.pid\nsleep 1000 & echo $! >child.pid\necho waiting\nsleep 1000\n',
       1,
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     await expectGone(project, 'main.pid');
   });
 
-  it('B-92 is judged by its own exit code; what it leaves running is ended and holds nobody up', async () => {
+  it('B-92 is judged by its own exit code; its leftover processes are killed and block nothing', async () => {
     const project = makeFeature('sleep 1000 & echo $! >child.pid\nexit 0\n');
     expect(verify(project)).toMatchObject({ status: 'passing', exit_code: 0 });
     await expectGone(project, 'child.pid');
@@ -139,7 +139,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     }
   });
 
-  it('B-92 is ended with its children when forge is killed by SIGKILL, and nobody else is', async () => {
+  it('B-92 is killed with its children when forge is killed by SIGKILL, and no other process is', async () => {
     const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\necho ready\nsleep 1000\n';
     const [killed, other] = [makeFeature(script), makeFeature(script)];
     const [child, beside] = [killed, other].map(({ dir }) =>

@@ -5,11 +5,13 @@ import type { Briefing, Recalled } from '../../src/index.js';
 import { BIN, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills, report } from '../support/kills.js';
+import { hasNats, type Listed, type NatsServer, startNats } from '../support/nats-server.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 
 /**
  * A week in fast motion: agents on two clones with a worktree each, sessions, cycles, commits, pull requests merged in the
- * three ways of hosting services, rebases, kills, full disks, clocks that jump, two writers at once, and people who override.
+ * three ways of hosting services, rebases, kills, full disks, clocks that jump, two writers at once, a server of events that comes
+ * and goes, and people who override.
  */
 
 const SESSIONS = kills(4, 200);
@@ -54,6 +56,8 @@ interface Week {
   acknowledged: string[];
   counts: Record<string, number>;
   clock: number;
+  /** It comes and goes; null where no nats-server is installed. */
+  nats: NatsServer | null;
 }
 
 const count = (week: Week, what: string): void => {
@@ -75,7 +79,8 @@ async function makeWeek(): Promise<Week> {
   for (const { project } of places)
     expect((await runForge(project, ['trust', '--yes'], { terminal: true })).exitCode).toBe(0);
   const random = randomFrom(2026);
-  return { server, places, random, acknowledged: [], counts: {}, clock: Date.now() };
+  const nats = hasNats ? await startNats() : null;
+  return { server, places, random, acknowledged: [], counts: {}, clock: Date.now(), nats };
 }
 
 /** Runs, and the clock goes on; at times it jumps. */
@@ -90,6 +95,7 @@ async function forge(
   const now = (): Date => new Date(week.clock + jump);
   const { exitCode, stdout, stderr } = await runForge(project, args, {
     terminal,
+    env: week.nats?.env ?? {},
     world: { now },
     ...(stdin === undefined ? {} : { stdin }),
   });
@@ -149,6 +155,8 @@ async function writeTogether(week: Week, { project }: Place, n: number): Promise
 }
 
 async function session(week: Week, n: number): Promise<void> {
+  if (n % 5 === 2) await week.nats?.kill();
+  if (n % 5 === 4) await week.nats?.start();
   const place = week.places[week.random(week.places.length)] as Place;
   const { project } = place;
   if (place.branch === null) {
@@ -224,16 +232,32 @@ function pullRequest(week: Week, place: Place): void {
   count(week, `pull requests (${how})`);
 }
 
+/** Every session's end is on the server, once, whatever the server did meanwhile. */
+async function expectReported(week: Week): Promise<void> {
+  const { nats, places, counts } = week;
+  if (!nats) return;
+  if (SESSIONS % 5 === 2 || SESSIONS % 5 === 3) await nats.start();
+  const env = nats.env;
+  for (const { project } of places) await forgeJson(project, ['events', 'flush'], { env });
+  const [{ project } = {}] = places;
+  if (!project) return;
+  const { events } = await forgeJson<Listed>(project, ['events', 'list', '--limit', '100000'], { env });
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  const ends = events.filter(({ type }) => type === 'session_end').map(({ session: id }) => id);
+  expect([new Set(ends).size, ends.length]).toEqual([counts.sessions, counts.sessions]);
+}
+
 function bytesOf(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
-it('LTM-01 LTM-17 SES-03 SES-07 AGT-03 B-63 after a week nothing acknowledged is missing, nothing conflicts, and all is found', async () => {
+it('LTM-01 LTM-17 SES-03 SES-07 AGT-03 EVT-01 B-63 after a week nothing acknowledged is missing, nothing conflicts, and all is found', async () => {
   const week = await makeWeek();
   for (let n = 1; n <= SESSIONS; n++) await session(week, n);
   for (const place of week.places) pullRequest(week, place);
+  await expectReported(week);
   const folder = makeFolder();
   mkdirSync(folder, { recursive: true });
   const fresh = projectAt(join(folder, 'fresh'));

@@ -21,7 +21,7 @@ interface Where {
 }
 
 describe('forge alone', () => {
-  it('LAY-05 is no failure where there is no .forge yet: it says how to begin', async () => {
+  it('LAY-05 without a .forge it is not a failure, and explains how to start', async () => {
     const project = makeRepository();
     const { stdout, stderr, exitCode } = await runForge(project, []);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -32,7 +32,7 @@ describe('forge alone', () => {
     expect((await forgeJson<Where>(project, [])).root).toBeNull();
   });
 
-  it('SES-08 says where you stand and three commands that work', async () => {
+  it('SES-08 shows the state of the work and three commands that work', async () => {
     const project = await makeForge();
     const world = fixedClock();
     const step = async (): Promise<Where> => {
@@ -68,7 +68,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
 `);
   });
 
-  it('KFR-09 VIS-01 an open question is told, with the command that shows it', async () => {
+  it('KFR-09 VIS-01 reports an open question, with the command that shows it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
@@ -85,7 +85,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect((await runForge(project, [])).stdout).toContain('(unborn)');
   });
 
-  it('LAY-05 where this checkout leaves .forge/ out, it says how to bring it here', async () => {
+  it('LAY-05 explains how to add a .forge/ that this checkout leaves out', async () => {
     const project = await makeForge();
     project.git('status', '-s');
     project.git('sparse-checkout', 'set', '--no-cone', '/src/', '/package.json');

@@ -30,7 +30,7 @@ describe('worktrees, clones and copies', () => {
     for (const tree of trees) expect(changedPaths(tree)).toEqual([]);
   });
 
-  it('SES-02 merges the archives of two clones with the same date and number, and tells them apart', () => {
+  it('SES-02 merges the archives of two clones with the same date and number, and distinguishes them', () => {
     const origin = makeForgeRepository();
     origin.git('add', '.forge');
     origin.git('commit', '-qm', 'Forge');
@@ -57,7 +57,7 @@ describe('worktrees, clones and copies', () => {
     expect(workAndEnd(two).session.id).toMatch(/-session-002$/);
   });
 
-  it('SES-07 SES-13 a copied folder has its own copy of the session: what is done there leaves the original alone', () => {
+  it('SES-07 SES-13 a copied folder has its own copy of the session, and work in it does not affect the original', () => {
     const project = makeForgeRepository();
     const { session } = typedJson<Started>(project, ['session', 'start']);
     typed(project, ['progress', 'add', 'before the copy']);

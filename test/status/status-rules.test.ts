@@ -63,7 +63,7 @@ describe('VIS-01 short-term memory', () => {
       ]);
   });
 
-  it('VIS-01 SES-04 the minute of every entry is known from the file alone, however long a session takes', () => {
+  it('VIS-01 SES-04 the minute of every entry is known from the file alone, for sessions of any length', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 5 * 24 * 60 }), { maxLength: 20 });
     fc.assert(
       fc.property(gaps, (steps) => {
@@ -80,7 +80,7 @@ describe('VIS-01 short-term memory', () => {
     );
   });
 
-  it('SES-04 an entry without a day, or with a time that is none, has no time', () => {
+  it('SES-04 an entry without a day, or with an invalid time, has no time', () => {
     expect(entryTimes('[10:00] no day\n')).toEqual([]);
     expect(entryTimes('')).toEqual([]);
     expect(entryTimes('=== FORGE Session 2026-99-99 ===\n[10:00] a\n')).toEqual([]);
@@ -148,7 +148,7 @@ describe('VIS-01 features', () => {
     );
   });
 
-  it('VIS-01 what only claims to pass is named, and keeps the rest from being green', () => {
+  it('VIS-01 a feature that only claims to pass is named, and prevents green', () => {
     const claims = ['A', 'B', 'C', 'D'];
     const remarks = judgeFeatures({ counts: counts(96, 4), claims, next: 'forge next' });
     expect(remarks.at(-1)).toEqual({
@@ -203,7 +203,7 @@ describe('VIS-01 git', () => {
     expect(remarks.every(({ color: own, fix }) => own === 'green' || fix !== undefined)).toBe(true);
   });
 
-  it('LAY-05 VIS-01 without git it says so', () => {
+  it('LAY-05 VIS-01 reports that there is no git', () => {
     expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
   });
 });
@@ -236,7 +236,7 @@ describe('VIS-01 Linear', () => {
 });
 
 describe('VIS-01 a component', () => {
-  it('VIS-01 is as bad as the worst that was seen; what is fine is told only where all is', () => {
+  it('VIS-01 is as bad as its worst remark; good news is shown only without problems', () => {
     const remark = fc.record({
       color: fc.constantFrom(...COLORS),
       reason: fc.string(),
@@ -254,7 +254,7 @@ describe('VIS-01 a component', () => {
     );
   });
 
-  it('VIS-01 the five come in their order, and the worst of them is told', () => {
+  it('VIS-01 lists the five components in order, and reports the worst', () => {
     const fine: Remark[] = [{ color: 'green', reason: 'r' }];
     const bad: Remark[] = [{ color: 'red', reason: 'r', fix: 'f' }];
     const status = toStatus({

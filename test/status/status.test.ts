@@ -21,7 +21,7 @@ import { commitAll, component, statusOf } from '../support/statuses.js';
 const KFR = '.forge/local/kfr.json';
 
 describe('forge status', () => {
-  it('VIS-01 B-01 shows five lines, each with its reason and, where it is not green, the command', async () => {
+  it('VIS-01 B-01 shows five lines, each with its reason and, unless green, the command', async () => {
     const project = await makeForge();
     const { stdout, stderr, exitCode } = await runForge(project, ['status']);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -46,7 +46,7 @@ describe('forge status', () => {
     });
   });
 
-  it('VIS-01 is green all over once the work is done, and each command on the way is the one it named', async () => {
+  it('VIS-01 is all green when the work is done, and each step was a command that it named', async () => {
     const project = await makeForge();
     const world = fixedClock();
     for (const args of [
@@ -75,7 +75,7 @@ describe('forge status', () => {
     expect((await component(project, 'short-term', { world })).color).toBe('green');
   });
 
-  it('VIS-01 the age is that of the newest entry inside the file, whatever the file system says', async () => {
+  it('VIS-01 uses the age of the newest entry in the file, not of the file', async () => {
     const project = await makeForge();
     const world = fixedClock();
     await forgeJson(project, ['session', 'start'], { world });
@@ -91,7 +91,7 @@ describe('forge status', () => {
     expect((await component(project, 'short-term', { world })).color).toBe('green');
   });
 
-  it('VIS-01 --exit-code says by its code that something is red, or with yellow that it is not green', async () => {
+  it('VIS-01 --exit-code fails if something is red, or with yellow if something is not green', async () => {
     const project = await makeForge();
     const code = async (...args: string[]): Promise<number | null> =>
       (await runForge(project, ['status', ...args])).exitCode;
@@ -107,7 +107,7 @@ describe('forge status', () => {
     });
   });
 
-  it('VIS-01 --short is one line for a prompt, in ASCII where the locale has no more; nothing outside a forge', async () => {
+  it('VIS-01 --short is one line for a prompt, in ASCII if the locale requires it; nothing outside a forge', async () => {
     const project = await makeForge();
     const short = (env: NodeJS.ProcessEnv = {}, ...args: string[]) =>
       runForge(project, ['status', '--short', ...args], { env });
@@ -169,7 +169,7 @@ describe('forge status', () => {
     },
   );
 
-  it('VIS-01 B-12 names the commit that has a damaged file whole', async () => {
+  it('VIS-01 B-12 names the commit that has an intact version of a damaged file', async () => {
     const project = await makeForge();
     putFeatures(project, [PASSING_FEATURE]);
     project.git('add', '-A');
@@ -202,7 +202,7 @@ describe('forge status', () => {
     });
   });
 
-  it('VIS-01 progress.txt that is missing is red, without any time yellow, dated ahead yellow', async () => {
+  it('VIS-01 a missing progress.txt is red; without any time, or dated ahead, it is yellow', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     rmSync(project.path(PROGRESS));

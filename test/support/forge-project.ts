@@ -34,7 +34,8 @@ async function makeFirst(): Promise<string> {
 }
 
 /** By the system's `cp`, which is several times faster than Node's. */
-const copyFolder = (from: string, to: string): void => void execFileSync('cp', ['-R', `${from}/.`, to]);
+export const copyFolder = (from: string, to: string): void =>
+  void execFileSync('cp', ['-R', `${from}/.`, to]);
 
 /** A repository where `forge init` ran and its folder is committed. Made once per worker, then copied. */
 export async function makeForge(): Promise<Project> {

@@ -19,12 +19,18 @@ export interface Screen {
   raw: string;
 }
 
-/** What a terminal of that many columns shows of a command, once it has ended. */
-export async function onScreen(
+interface Terminal {
+  look(): Screen;
+  press(keys: string): void;
+  ended(): void;
+}
+
+/** A command in a terminal of that many columns. */
+export function openScreen(
   dir: string,
   args: readonly string[],
   { columns, env = {} }: { columns: number; env?: Record<string, string> },
-): Promise<Screen> {
+): Terminal {
   const folder = mkdtempSync(join(tmpdir(), 'forge-tmux-'));
   const socket = join(folder, 's');
   onTestFinished(() => {
@@ -38,18 +44,32 @@ export async function onScreen(
   const script = join(folder, 'run.sh');
   writeFileSync(
     script,
-    `${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
+    `trap : INT\n${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
   );
   // UTF-8 whatever the locale of the command: the terminal itself can show all.
   tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${quoted(script)}`);
-  tmux(socket, 'wait-for', 'end');
-  const plain = tmux(socket, 'capture-pane', '-p', '-J', '-S', '-', '-t', '0').stdout;
-  const raw = tmux(socket, 'capture-pane', '-p', '-e', '-J', '-S', '-', '-t', '0').stdout;
+  const capture = (...flags: string[]): string =>
+    tmux(socket, 'capture-pane', '-p', ...flags, '-J', '-S', '-', '-t', '0').stdout;
   return {
-    lines: plain
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.trimEnd()),
-    raw,
+    look: () => ({
+      lines: capture()
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.trimEnd()),
+      raw: capture('-e'),
+    }),
+    press: (keys) => void tmux(socket, 'send-keys', '-t', '0', keys),
+    ended: () => void tmux(socket, 'wait-for', 'end'),
   };
+}
+
+/** What a terminal of that many columns shows of a command, once it has ended. */
+export async function onScreen(
+  dir: string,
+  args: readonly string[],
+  options: { columns: number; env?: Record<string, string> },
+): Promise<Screen> {
+  const screen = openScreen(dir, args, options);
+  screen.ended();
+  return screen.look();
 }

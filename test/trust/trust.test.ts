@@ -63,7 +63,7 @@ describe('forge trust', () => {
     await expectRefused(again);
   });
 
-  it('B-85 approves what was entered through forge here', async () => {
+  it('B-85 approves tests that were entered through forge here', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', 'true', '--test', 'node -e 0']);
@@ -148,7 +148,7 @@ describe('forge trust', () => {
     expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
   });
 
-  it('B-85 keeps approvals in the person’s own folder, readable by nobody else', async () => {
+  it('B-85 keeps approvals in the person’s own folder, readable by no other user', async () => {
     const project = await makeForge();
     const state = snapshot(process.env.XDG_STATE_HOME as string);
     const files = Object.entries(state).filter(([path]) => path.endsWith('.json'));

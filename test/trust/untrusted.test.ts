@@ -67,7 +67,7 @@ describe('values are data', () => {
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('B-91 refuses what needs a shell, with the command that runs one', async () => {
+  it('B-91 refuses a command that needs a shell, with the command that runs one', async () => {
     const project = await makePlainForge();
     project.write('lib.sh', 'x=1\n');
     for (const test of [
@@ -110,7 +110,7 @@ describe('values are data', () => {
   });
 });
 
-describe('what a repository cannot grant itself', () => {
+describe('permissions that a repository cannot grant itself', () => {
   it('B-94 trust, guard, role and override in config.toml are ignored and warned about', async () => {
     const project = await makeForge();
     const evil = `

@@ -1,0 +1,123 @@
+import * as z from 'zod/mini';
+import { type ForgeError, refused } from '../core/error.js';
+import { ProcessIdentity } from '../core/holder.js';
+import { withLock } from '../core/lock.js';
+import { claimsFile, claimsLock } from '../core/paths.js';
+import { encodeDocument, type Format } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
+import { type Context, lockPolicy } from '../project/project.js';
+import { sessionName } from '../session/rules.js';
+import { placeOf } from './outbox.js';
+
+/** A task that one worktree holds. */
+export const Claim = z.looseObject({
+  task: z.string().check(z.maxLength(64)),
+  /** `done`: its holder finished it, and the result comes by git. `lost`: another holder took it. */
+  state: z.enum(['held', 'done', 'lost']),
+  place: z.string().check(z.maxLength(64)),
+  host: z.string().check(z.maxLength(300)),
+  session: z.nullable(z.string().check(z.maxLength(300))),
+  actor: z.enum(['human', 'agent', 'builder']),
+  branch: z.nullable(z.string().check(z.maxLength(300))),
+  since: z.string().check(z.maxLength(64)),
+  /** How long it is held after the last renewal. */
+  seconds: z.number().check(z.gte(1), z.lte(100_000_000)),
+});
+export type Claim = z.infer<typeof Claim>;
+
+const LocalClaim = z.looseObject({
+  ...Claim.shape,
+  /** The last renewal, by this machine's clock. */
+  at: z.string(),
+  /** The loop or cycle that renews it: it ends with that process. */
+  process: z.nullable(ProcessIdentity),
+  /** Of its entry on the server; null while only this machine knows of it. */
+  revision: z.nullable(z.number()),
+  /** It came with the focus, and ends with it. */
+  by_focus: z.boolean(),
+});
+export type LocalClaim = z.infer<typeof LocalClaim>;
+
+const RemoteClaim = z.looseObject({ ...Claim.shape, until: z.string() });
+export type RemoteClaim = z.infer<typeof RemoteClaim>;
+
+const Claims = z.looseObject({
+  schema_version: z.string(),
+  /** Of the worktrees of this repository. */
+  local: z.array(LocalClaim),
+  /** Of others, as the server had them last. `until` is by this machine's clock. */
+  remote: z.array(RemoteClaim),
+});
+export type Claims = z.infer<typeof Claims>;
+const CLAIMS: Format<Claims> = { name: 'claims', version: '1.0', schema: Claims };
+const NONE: Claims = { schema_version: CLAIMS.version, local: [], remote: [] };
+
+export const readClaims = ({ disk, layout }: Context): Claims =>
+  disk.readDocument(CLAIMS, claimsFile(layout), NONE).value;
+
+/** Reads, changes and writes the claims. All worktrees share them, so they have a lock of their own. */
+export function changeClaims<T>(
+  context: Context,
+  change: (claims: Claims) => { claims: Claims; result: T },
+): T {
+  const { disk, layout, world } = context;
+  if (disk.dryRun) return change(readClaims(context)).result;
+  disk.makeFolder(layout.shared);
+  return withLock(claimsLock(layout), lockPolicy(world), () => {
+    const { claims, result } = change(readClaims(context));
+    disk.replaceMoved(claimsFile(layout), encodeDocument(claims));
+    return result;
+  });
+}
+
+const isAhead = ({ world }: Context, time: string, seconds = 0): boolean =>
+  new Date(time).getTime() + seconds * 1000 > world.now().getTime();
+
+/** True while nobody else may take a task that a worktree of this machine claimed. */
+export function isLive(context: Context, claim: LocalClaim): boolean {
+  if (claim.state === 'lost') return false;
+  if (claim.state === 'held' && claim.process && context.world.liveness(claim.process) === 'gone')
+    return false;
+  return isAhead(context, claim.at, claim.seconds);
+}
+
+/** EVT-03: tasks that others hold, and who. Reads one file. */
+export function readHeld(context: Context): ReadonlyMap<string, Claim> {
+  if (!context.disk.exists(claimsFile(context.layout))) return new Map();
+  const { local, remote } = readClaims(context);
+  const place = placeOf(context);
+  const others = [
+    ...remote.filter(({ until }) => isAhead(context, until)),
+    ...local.filter((claim) => isLive(context, claim)),
+  ].filter((claim) => claim.place !== place);
+  return new Map(others.map((claim) => [claim.task, claim]));
+}
+
+/** The same with a text for each holder. */
+export const describeHeld = (context: Context): ReadonlyMap<string, string> =>
+  new Map([...readHeld(context)].map(([task, claim]) => [task, describeHolder(claim)]));
+
+/** `session 2026-03-01-session-001 on ada-pc`, from a message that anyone may have written. */
+export function describeHolder({ session, host, state }: Claim): string {
+  const who = session === null ? '' : `session ${oneLine(sessionName(session), 60)} on `;
+  const holder = `${who}${oneLine(host, 60)}`;
+  return state === 'done' ? `${holder}, which finished it (git pull)` : holder;
+}
+
+/** True if this worktree holds or held a task, so that its results may be stale. */
+export function hasClaimed(context: Context, task: string): boolean {
+  if (!context.disk.exists(claimsFile(context.layout))) return false;
+  const place = placeOf(context);
+  return readClaims(context).local.some((claim) => claim.place === place && claim.task === task);
+}
+
+/** Exit 3 for a task that another holder has. */
+export const heldBy = (claim: Claim): ForgeError =>
+  refused('claim.held', `${oneLine(claim.task, 64)} is held by ${describeHolder(claim)}.`, {
+    hint: 'forge next   # skips what others hold\nforge fleet',
+    data: { task: claim.task, holder: { host: claim.host, session: claim.session, since: claim.since } },
+  });
+
+/** `again`: a person asks, so a finished task may be taken. */
+export const isInWay = (claim: Claim, place: string, again: boolean): boolean =>
+  claim.place !== place && (claim.state === 'held' || (claim.state === 'done' && !again));

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { ForgeError } from '../core/error.js';
+import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
+import { outboxFolder } from '../core/paths.js';
+import { makeToken } from '../core/text.js';
+import { currentLedger, ledgerTrailer } from '../ledger/memory.js';
+import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
+import { readRunning } from '../session/running.js';
+import { isUrlApproved } from '../trust/approvals.js';
+import {
+  cutData,
+  type EventData,
+  type EventType,
+  eventId,
+  type ForgeEvent,
+  MAX_EVENT_BYTES,
+  parseEvent,
+  VERSION,
+} from './event.js';
+
+/** Events that wait, at most. Of more the oldest are dropped. */
+const MAX_WAITING = 10_000;
+
+/** Names of the events that this process wrote and did not send yet, by their outbox. */
+const unsent = new Map<string, string[]>();
+
+/** The server's addresses; null while events are off. An address of the repository counts once a person approved it. */
+export function eventUrl(context: Context): string | null {
+  const { NATS_URL, NATS_CONTEXT } = context.world.env;
+  if (NATS_URL) return NATS_URL;
+  if (NATS_CONTEXT) return '';
+  const url = readUrl(context);
+  return url !== '' && isUrlApproved(context, url) ? url : null;
+}
+
+/** Commands that do not need a damaged config.toml go on working. */
+function readUrl(context: Context): string {
+  try {
+    return readConfig(context).events.url;
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    return '';
+  }
+}
+
+/** Tells the worktrees of all machines apart. */
+export const placeOf = ({ layout, world }: Context): string =>
+  createHash('sha256').update(`${world.self().host}\u0000${layout.state}`).digest('hex').slice(0, 16);
+
+/** The id of the ledger, which all clones share; '' without one. */
+export const projectOf = (context: Context): string => currentLedger(context) ?? '';
+
+/**
+ * EVT-01: writes an event beside the change that it reports. `about` names the change. Nothing is written while events
+ * are off. A failure is a warning: the change stands.
+ */
+export function queueEvent<T extends EventType>(
+  context: Context,
+  type: T,
+  about: string,
+  data: EventData[T],
+  session = readRunning(context)?.id ?? null,
+): void {
+  if (context.disk.dryRun || eventUrl(context) === null) return;
+  try {
+    const project = projectOf(context);
+    const { world } = context;
+    const event = {
+      schema_version: VERSION,
+      id: eventId(project, type, about),
+      type,
+      at: timestamp(context),
+      project,
+      session,
+      actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
+      host: world.self().host,
+      place: placeOf(context),
+      ledger: positionOf(context),
+      data: cutData(data),
+    };
+    const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
+    const folder = outboxFolder(context.layout);
+    const name = nextName(context, session ?? event.place);
+    replaceFiles([{ path: join(folder, name), bytes }]);
+    unsent.set(folder, [...(unsent.get(folder) ?? []), name]);
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(`An event was not written: ${error.message}`);
+  }
+}
+
+function positionOf(context: Context): ForgeEvent['ledger'] {
+  const [n, ...heads] = ledgerTrailer(context)?.split(' ') ?? [];
+  return n === undefined ? null : { n: Number(n), heads };
+}
+
+const NAME = /^(\d{15})-([0-9a-f]{8})-[0-9a-f]{4}\.json$/;
+
+const numberOf = (name: string): number => Number(NAME.exec(name)?.[1] ?? 0);
+
+/** What must be sent in order has the same key: the events of one session. */
+export const queueOf = (name: string): string => NAME.exec(name)?.[2] ?? '';
+
+/** Names sort in the order of writing, also when the clock was set back. Makes room in a full outbox. */
+function nextName(context: Context, queue: string): string {
+  const names = listWaiting(context);
+  const dropped = names.slice(0, Math.max(0, names.length - MAX_WAITING + 1));
+  for (const name of dropped) removePath(join(outboxFolder(context.layout), name));
+  if (dropped.length > 0)
+    context.warnings.push(
+      `The outbox is full (${MAX_WAITING} events); the oldest ${dropped.length} were dropped.`,
+    );
+  const number = Math.max(context.world.now().getTime(), numberOf(names.at(-1) ?? '') + 1);
+  const key = createHash('sha256').update(queue).digest('hex').slice(0, 8);
+  return `${String(number).padStart(15, '0')}-${key}-${makeToken(4)}.json`;
+}
+
+/** Names of the events that wait, oldest first. */
+export const listWaiting = ({ layout }: Context): string[] =>
+  listFolder(outboxFolder(layout)).filter((name) => NAME.test(name));
+
+/** Null for a file that is gone, or that holds no event. */
+export function readWaiting({ layout }: Context, name: string): { event: ForgeEvent; bytes: Buffer } | null {
+  const bytes = readPlain(join(outboxFolder(layout), name), MAX_EVENT_BYTES);
+  const event = bytes && parseEvent(bytes);
+  return bytes && event ? { event, bytes } : null;
+}
+
+export const removeWaiting = ({ layout }: Context, name: string): void =>
+  removePath(join(outboxFolder(layout), name));
+
+export const hasUnsent = ({ layout }: Context): boolean => unsent.has(outboxFolder(layout));
+
+/** The events that this process wrote since the last call. */
+export function takeUnsent({ layout }: Context): string[] {
+  const names = unsent.get(outboxFolder(layout)) ?? [];
+  unsent.delete(outboxFolder(layout));
+  return names;
+}

@@ -1,0 +1,181 @@
+import * as z from 'zod/mini';
+import { outside, usage } from '../core/error.js';
+import { checkInput } from '../core/schema.js';
+import { type Context, readConfig } from '../project/project.js';
+import { EVENT_TYPES, type EventType, type ForgeEvent, parseEvent, subjectOf, subjectsOf } from './event.js';
+import { projectOf } from './outbox.js';
+import {
+  asOutside,
+  closeServer,
+  openServer,
+  requireOn,
+  type Server,
+  SILENCE,
+  within,
+  withServer,
+} from './server.js';
+import { eachMessage, openStream } from './stream.js';
+
+const Filter = {
+  type: z.optional(z.enum(EVENT_TYPES)),
+  /** A session id, or the start of one. */
+  session: z.optional(z.string()),
+  /** Events of other projects too. */
+  all: z.optional(z.boolean()),
+};
+const ListInput = z.strictObject({
+  ...Filter,
+  limit: z.optional(z.int().check(z.gte(1), z.lte(100_000))),
+  /** An ISO time. */
+  since: z.optional(z.string()),
+});
+export type EventListInput = z.infer<typeof ListInput>;
+const TailInput = z.strictObject(Filter);
+export type EventFilter = z.infer<typeof TailInput>;
+
+export interface EventList {
+  events: ForgeEvent[];
+  /** Messages on the subjects that are no events of forge. */
+  foreign: number;
+}
+
+/** The last events that the stream keeps, oldest first, each once. Exit 6 where nothing keeps them. */
+export async function listEvents(context: Context, raw: EventListInput = {}): Promise<EventList> {
+  const { limit = 50, since, ...filter } = checkInput(ListInput, raw);
+  const found: ForgeEvent[] = [];
+  const foreign = await readStream(
+    context,
+    { ...filter, since, last: since ? undefined : limit * 4 },
+    (event) => {
+      found.push(event);
+      if (found.length > limit) found.shift();
+    },
+  );
+  return { events: found, foreign };
+}
+
+/** Every event since a time, oldest first, handed over as it is read. */
+export async function replayEvents(
+  context: Context,
+  raw: EventListInput,
+  onEvent: (event: ForgeEvent) => void,
+): Promise<{ replayed: number; foreign: number }> {
+  const { since, ...filter } = checkInput(ListInput, raw);
+  let replayed = 0;
+  const foreign = await readStream(context, { ...filter, since }, (event) => {
+    replayed++;
+    onEvent(event);
+  });
+  return { replayed, foreign };
+}
+
+interface Wanted extends EventFilter {
+  since?: string | undefined;
+  /** Only so many of the last messages are looked at. */
+  last?: number | undefined;
+}
+
+async function readStream(
+  context: Context,
+  wanted: Wanted,
+  onEvent: (event: ForgeEvent) => void,
+): Promise<number> {
+  const since = wanted.since === undefined ? null : new Date(wanted.since);
+  // The server counts nanoseconds in 64 bits.
+  if (since && !(since.getUTCFullYear() > 1970 && since.getUTCFullYear() < 2200))
+    throw usage('events.since', 'since: an ISO time between 1971 and 2199 is needed.', { field: 'since' });
+  return withServer(context, async (server) => {
+    const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
+    if (!stream)
+      throw outside(
+        'events.no_stream',
+        `${server.name} keeps no events: it has no JetStream or no stream yet.`,
+        {
+          hint: 'forge events tail   # shows what comes from now on',
+        },
+      );
+    const keep = reader(context, wanted, onEvent);
+    await eachMessage(
+      stream,
+      { subjects: wantedSubjects(context, wanted.type), since, last: wanted.last },
+      keep.take,
+    );
+    return keep.foreign();
+  });
+}
+
+const wantedSubjects = (context: Context, type?: EventType): string[] => {
+  const { prefix } = readConfig(context).events;
+  return type ? [subjectOf(prefix, type)] : subjectsOf(prefix);
+};
+
+/** Passes events that are wanted, each once (B-76), and counts what is no event. */
+function reader(context: Context, { type, session, all }: EventFilter, onEvent: (event: ForgeEvent) => void) {
+  const project = projectOf(context);
+  const seen = new Set<string>();
+  let foreign = 0;
+  const take = (bytes: Uint8Array): void => {
+    const event = parseEvent(bytes);
+    if (!event) {
+      foreign++;
+      return;
+    }
+    const isWanted =
+      (all || event.project === project) &&
+      (type === undefined || event.type === type) &&
+      (session === undefined || event.session?.startsWith(session) === true);
+    if (!isWanted || seen.has(event.id)) return;
+    seen.add(event.id);
+    if (seen.size > 200_000) seen.delete(seen.values().next().value as string);
+    onEvent(event);
+  };
+  return { take, foreign: () => foreign };
+}
+
+/** Live: hands over each event until `signal` aborts. Reconnects when the server goes away. */
+export async function tailEvents(
+  context: Context,
+  raw: EventFilter,
+  watch: { signal: AbortSignal; onEvent(event: ForgeEvent): void; onStatus?(line: string): void },
+): Promise<{ foreign: number }> {
+  const filter = checkInput(TailInput, raw);
+  requireOn(context);
+  const server = await openServer(context, SILENCE, true);
+  const keep = reader(context, filter, watch.onEvent);
+  const stop = (): void => closeServer(server);
+  let fail: (error: Error) => void = () => {};
+  const refusal = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  refusal.catch(() => undefined);
+  watch.signal.addEventListener('abort', stop, { once: true });
+  try {
+    void reportStatus(server, watch.onStatus);
+    const subscriptions = wantedSubjects(context, filter.type).map((subject) =>
+      server.connection.subscribe(subject, {
+        callback: (error, message) => (error ? fail(error) : keep.take(message.data)),
+      }),
+    );
+    await within(SILENCE, Promise.race([refusal, server.connection.flush()]));
+    watch.onStatus?.(`Listening to ${server.name}. Ctrl-C ends it.`);
+    if (watch.signal.aborted) stop();
+    await Promise.race([refusal, server.connection.closed(), ...subscriptions.map(({ closed }) => closed)]);
+    if (watch.signal.aborted) return { foreign: keep.foreign() };
+    throw outside('events.closed', `${server.name} ended the subscription.`, { hint: 'forge events tail' });
+  } catch (error) {
+    throw asOutside(server, error, 'forge events tail');
+  } finally {
+    watch.signal.removeEventListener('abort', stop);
+    closeServer(server);
+  }
+}
+
+async function reportStatus(
+  { connection, name }: Server,
+  say: (line: string) => void = () => {},
+): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === 'disconnect') say(`${name} went away; waiting for it.`);
+    if (type === 'reconnect') say(`${name} is back.`);
+  }
+}

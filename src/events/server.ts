@@ -1,0 +1,324 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { isIP, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { elapsed } from '../core/clock.js';
+import { homeFolder } from '../core/environment.js';
+import { ForgeError, outside, usage } from '../core/error.js';
+import { readTarget } from '../core/files.js';
+import { oneLine } from '../core/text.js';
+import { type Context, readConfig } from '../project/project.js';
+import type { ConnectionOptions, NatsConnection } from './nats.js';
+import { eventUrl } from './outbox.js';
+
+/** Milliseconds that sending may take after a command, loading and connecting included. */
+export const BUDGET = 300;
+/** Milliseconds of silence after which a command about events gives up. */
+export const SILENCE = 3000;
+const MAX_FILE_BYTES = 64 * 1024;
+
+type Nats = typeof import('./nats.js');
+type Env = NodeJS.ProcessEnv;
+
+/** An open connection, with the library behind it. */
+export interface Server {
+  nats: Nats;
+  connection: NatsConnection;
+  /** Its address without credentials. */
+  name: string;
+  /** An error of this server in one line, without credentials. */
+  describe(error: unknown): string;
+}
+
+/** How to reach the server: addresses, and the credentials of this person. */
+interface Target {
+  servers: string[];
+  name: string;
+  options: Omit<ConnectionOptions, 'authenticator'>;
+  /** Seed or credentials that need an authenticator. */
+  nkey?: Uint8Array;
+  creds?: Uint8Array;
+  secrets: string[];
+}
+
+/** After a server did not answer, this process does not ask it again for a while. */
+const SILENT_MS = 5000;
+const silent = new WeakMap<Context, { until: number; why: string }>();
+
+/** Why the server was not reached just now; null when it may be tried. */
+export function whySilent(context: Context): string | null {
+  const found = silent.get(context);
+  return found && found.until > elapsed() ? found.why : null;
+}
+
+/** The one warning of a command about its server, by the list of warnings that it is in. */
+const away = new WeakMap<string[], { parts: string[]; at: number }>();
+
+/** EVT-02: a server that is away costs a command one line, whatever was wanted from it. */
+export function warnAway(context: Context, part: string, error: unknown): void {
+  const { message } = error as Error;
+  const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
+  silent.set(context, { until: elapsed() + SILENT_MS, why });
+  const { warnings } = context;
+  const { parts, at } = away.get(warnings) ?? { parts: [], at: warnings.length };
+  if (!parts.includes(part)) parts.push(part);
+  const what = parts.join(', and ');
+  warnings[at] = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${why}.`;
+  away.set(warnings, { parts, at });
+}
+
+/** Exit 2 while events are off. */
+export function requireOn(context: Context): void {
+  if (eventUrl(context) !== null) return;
+  const { url } = readConfig(context).events;
+  if (url !== '')
+    throw new ForgeError(
+      'refused',
+      'trust.needed',
+      `The server in [events] url was not approved on this machine, so forge does not connect to it: ${oneLine(url)}`,
+      { hint: 'forge trust' },
+    );
+  throw usage('events.off', 'Events are off: no NATS server is set.', {
+    hint: 'forge config set events.url nats://HOST:4222   # for everyone who works here\nexport NATS_URL=nats://HOST:4222   # for you',
+  });
+}
+
+/** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects for ever. */
+export async function openServer(context: Context, ms: number, stays = false): Promise<Server> {
+  const target = readTargetOf(context);
+  const { servers, name, options, secrets } = target;
+  const describe = (error: unknown): string => describeError(error, secrets);
+  const nats = await import('./nats.js');
+  const authenticator = authenticatorOf(nats, target);
+  const once = { reconnect: false, maxReconnectAttempts: 0 };
+  const forever = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500 };
+  try {
+    const connection = await endingSockets(() =>
+      nats.connect({
+        ...options,
+        ...(authenticator ? { authenticator } : {}),
+        servers,
+        name: 'forge',
+        // Each server gets its share, so that a silent one leaves time for the others.
+        timeout: Math.max(50, Math.floor(ms / servers.length)),
+        ...(stays ? forever : once),
+        noAsyncTraces: true,
+      }),
+    );
+    return { nats, connection, name, describe };
+  } catch (error) {
+    throw outside('events.unreachable', `${name} cannot be reached: ${describe(error)}.`, {
+      hint: 'forge events flush   # tries again',
+    });
+  }
+}
+
+/** The sockets that an attempt opened. One storage for all: each one slows down every promise of the process. */
+const attempt = new AsyncLocalStorage<Socket[]>();
+
+/** The library leaves the socket of a failed attempt open, which would keep this process alive. */
+async function endingSockets<T>(connect: () => Promise<T>): Promise<T> {
+  const sockets: Socket[] = [];
+  const collect = (message: unknown): void => {
+    if (attempt.getStore() === sockets) sockets.push((message as { socket: Socket }).socket);
+  };
+  subscribe('net.client.socket', collect);
+  try {
+    return await attempt.run(sockets, connect);
+  } catch (error) {
+    for (const socket of sockets) socket.destroy();
+    throw error;
+  } finally {
+    unsubscribe('net.client.socket', collect);
+  }
+}
+
+function authenticatorOf(nats: Nats, { nkey, creds }: Target): ConnectionOptions['authenticator'] {
+  if (creds) return nats.credsAuthenticator(creds);
+  return nkey ? nats.nkeyAuthenticator(nkey) : undefined;
+}
+
+/** The fields of a context file of the `nats` program that forge uses. */
+interface NatsContext {
+  url?: string;
+  user?: string;
+  password?: string;
+  token?: string;
+  nkey?: string;
+  creds?: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** Credentials come from the environment or from a context file of this person, never from the repository. */
+function readTargetOf(context: Context): Target {
+  const { env } = context.world;
+  const file = readNatsContext(env);
+  const url = env.NATS_URL || file.url || readConfig(context).events.url;
+  const given = {
+    user: env.NATS_USER || file.user,
+    pass: env.NATS_PASSWORD || file.password,
+    token: env.NATS_TOKEN || file.token,
+    nkey: env.NATS_NKEY || file.nkey,
+    creds: env.NATS_CREDS || file.creds,
+    ca: env.NATS_CA || file.ca,
+    cert: env.NATS_CERT || file.cert,
+    key: env.NATS_KEY || file.key,
+  };
+  const parts = url.split(',').map((each) => parseAddress(each.trim()));
+  const [first] = parts;
+  const user = given.user || first?.user;
+  const pass = given.pass || first?.pass;
+  const token = given.token || (first?.pass ? undefined : first?.user);
+  const wantsTls = parts.some(({ tls }) => tls) || [given.ca, given.cert].some(Boolean);
+  const files = { ca: given.ca, cert: given.cert, key: given.key };
+  return {
+    servers: parts.map(({ host }) => host),
+    name: parts.map(({ host }) => `nats://${host}`).join(','),
+    options: {
+      ...(user && pass ? { user, pass } : token ? { token } : {}),
+      ...(wantsTls
+        ? { tls: { ...tlsOf(env, files), ...identityByIp(parts.map(({ host }) => host)) } as object }
+        : {}),
+    },
+    ...(given.nkey ? { nkey: readSecret(env, given.nkey, 'NATS_NKEY') } : {}),
+    ...(given.creds ? { creds: readFile(env, given.creds, 'NATS_CREDS') } : {}),
+    secrets: [pass, token, given.nkey].filter((secret): secret is string => !!secret && secret.length > 2),
+  };
+}
+
+function tlsOf(env: Env, files: Record<'ca' | 'cert' | 'key', string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).flatMap(([name, path]) =>
+      path ? [[name, Buffer.from(readFile(env, path, `NATS_${name.toUpperCase()}`)).toString('utf8')]] : [],
+    ),
+  );
+}
+
+/** The library checks the certificate of an IP address against the name "localhost". */
+function identityByIp(servers: readonly string[]) {
+  const hosts = servers.map((each) => each.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return {
+    checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
+      if (host !== 'localhost' || addresses.length === 0) return checkServerIdentity(host, certificate);
+      const checks = addresses.map((address) => checkServerIdentity(address, certificate));
+      return checks.some((problem) => problem === undefined) ? undefined : checks[0];
+    },
+  };
+}
+
+interface Address {
+  host: string;
+  tls: boolean;
+  user?: string;
+  pass?: string;
+}
+
+/** `nats://user:password@host:4222`, `tls://host`, `host:4222`; exit 2 for anything else. The text is never shown. */
+function parseAddress(text: string): Address {
+  try {
+    const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `nats://${text}`);
+    if (!['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') throw new Error('protocol');
+    return {
+      host: `${url.hostname}:${url.port || 4222}`,
+      tls: url.protocol === 'tls:',
+      ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
+      ...(url.password ? { pass: decodeURIComponent(url.password) } : {}),
+    };
+  } catch {
+    throw usage('events.url', 'An address of a NATS server is nats://HOST:PORT or tls://HOST:PORT.', {
+      hint: 'export NATS_URL=nats://HOST:4222',
+    });
+  }
+}
+
+/** A file of the `nats` program: `$XDG_CONFIG_HOME/nats/context/NAME.json`. */
+function readNatsContext(env: Env): NatsContext {
+  const name = env.NATS_CONTEXT;
+  if (!name) return {};
+  if (!/^[\w-][\w.-]*$/.test(name))
+    throw usage('events.context', 'NATS_CONTEXT is the name of a context of the nats program.');
+  const home = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(homeFolder(env), '.config');
+  const bytes = readFile(env, join(home, 'nats', 'context', `${name}.json`), 'NATS_CONTEXT');
+  try {
+    const fields = Object.entries(JSON.parse(Buffer.from(bytes).toString('utf8')) as object);
+    return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value !== ''));
+  } catch {
+    throw usage('events.context', `The context ${name} is not JSON.`, { field: 'NATS_CONTEXT' });
+  }
+}
+
+/** A seed, or the path of a file that has it. */
+const readSecret = (env: Env, text: string, name: string): Uint8Array =>
+  Buffer.from(
+    /^S[A-Z2-7]{57}$/.test(text)
+      ? text
+      : Buffer.from(readFile(env, text, name))
+          .toString('utf8')
+          .trim(),
+  );
+
+function readFile(env: Env, path: string, name: string): Uint8Array {
+  const full = path.startsWith('~/') ? join(homeFolder(env), path.slice(2)) : path;
+  const bytes = readTarget(full, MAX_FILE_BYTES);
+  if (bytes) return bytes;
+  throw usage('events.file', `${name}: there is no file ${oneLine(path)}.`, { field: name });
+}
+
+/** B-77: what the library or the server reported, without credentials. */
+function describeError(error: unknown, secrets: readonly string[]): string {
+  const { message = String(error), code, name } = error as Error & { code?: unknown };
+  const known: [pattern: RegExp, words: string][] = [
+    [/ECONNREFUSED|connection refused/i, 'connection refused'],
+    [/timeout/i, 'it does not answer'],
+    [/ENOTFOUND|EAI_AGAIN|ESERVFAIL|ENODATA|ETIMEOUT/, 'its name cannot be resolved'],
+    [/authorization|authentication/i, 'it refused the credentials'],
+    [/permissions? violation/i, 'the account may not do this'],
+  ];
+  const all = `${String(code ?? '')} ${name} ${message}`;
+  const words = known.find(([pattern]) => pattern.test(all))?.[1];
+  if (words !== undefined) return words;
+  return oneLine(
+    secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), message),
+    200,
+  ).replace(/\.$/, '');
+}
+
+/** A failure of the server as exit 6. */
+export const asOutside = (server: Server, error: unknown, hint: string): ForgeError =>
+  error instanceof ForgeError
+    ? error
+    : outside('events.failed', `${server.name}: ${server.describe(error)}.`, { hint });
+
+/** Rejects after `ms`, whatever the server does. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('timeout')), Math.max(1, ms));
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Closes without waiting for the server. */
+export const closeServer = ({ connection }: Server): void => void connection.close().catch(() => undefined);
+
+/** Opens a connection for `work`. Exit 6 when that fails, exit 2 while events are off. */
+export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {
+  requireOn(context);
+  const server = await openServer(context, SILENCE);
+  try {
+    return await work(server);
+  } catch (error) {
+    throw asOutside(server, error, 'forge events list');
+  } finally {
+    closeServer(server);
+  }
+}

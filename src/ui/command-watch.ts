@@ -1,0 +1,99 @@
+import { type Call, command, type Group } from '../cli/spec.js';
+import { columns, harmless, type Style } from '../cli/style.js';
+import { ForgeError } from '../core/error.js';
+import { jsonLine, oneLine } from '../core/text.js';
+import { openForge, type ShownProgress, type StatusReport, type Where } from '../index.js';
+import { factsOf, renderShort, renderStatus } from '../status/command.js';
+import { watchMemory } from './live.js';
+
+interface Panel {
+  where: Where;
+  status: StatusReport;
+  progress: ShownProgress | null;
+}
+
+/** Entries of the session's log that the panel shows. */
+const MAX_ENTRIES = 5;
+/** ms: ages grow. */
+const MINUTE = 60_000;
+/** Another screen, and back; to its top left corner, and empty from there on. */
+const [ENTER, LEAVE, HOME, REST, CLEAR] = [
+  '\u001b[?1049h',
+  '\u001b[?1049l',
+  '\u001b[H',
+  '\u001b[K',
+  '\u001b[J',
+];
+
+async function readPanel({ cwd, world }: Call): Promise<Panel> {
+  const forge = openForge(cwd, { world, dryRun: true });
+  const [where, status] = await Promise.all([forge.where(), forge.status({ brief: true })]);
+  const progress = where.session ? await forge.progress.show() : null;
+  return harmless({ where, status, progress });
+}
+
+function renderPanel({ where, status, progress }: Panel, style: Style): string {
+  const facts = factsOf(where, where.root ?? '', style)
+    .filter(([name, value]) => value !== null && name !== 'Health')
+    .map(([name, value]) => [style.strong(name), value ?? '']);
+  const entries = (progress?.lines ?? [])
+    .slice(-MAX_ENTRIES)
+    .map(({ time, text }) => `  ${style.dim(time)}  ${oneLine(text, 200)}`);
+  return [
+    columns(facts),
+    '',
+    renderStatus(status, style),
+    ...(entries.length > 0 ? ['', style.strong('Log (UTC)'), ...entries] : []),
+    '',
+    style.dim('Changes show by themselves. Ctrl-C ends.'),
+  ].join('\n');
+}
+
+/** At a terminal one panel that is drawn again. Elsewhere a line for each change. */
+async function watch(call: Call): Promise<void> {
+  const { flags, style, world } = call;
+  const { places } = openForge(call.cwd, { world, dryRun: true });
+  const { send } = await call.channel();
+  const isLive = style.width !== null && !flags.json && world.env.TERM !== 'dumb';
+  let shown = '';
+  const draw = async (): Promise<void> => {
+    try {
+      const panel = await readPanel(call);
+      if (isLive) shown = call.onScreen(renderPanel(panel, style));
+      else if (flags.json) send(`${jsonLine({ at: world.now().toISOString(), ...panel.status })}\n`);
+      else send(`${world.now().toISOString()}  ${renderShort(panel.status, style)}\n`);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`);
+      if (!isLive) call.say(error.message);
+    }
+    if (isLive) send(`${HOME}${shown.replaceAll('\n', `${REST}\n`)}${REST}\n${CLEAR}`);
+  };
+  // One after the other: a slow one must not overwrite a later one.
+  let turn = draw();
+  const again = (): void => {
+    turn = turn.then(draw);
+  };
+  if (isLive) send(ENTER);
+  const live = watchMemory(places, again);
+  const timer = isLive ? setInterval(again, MINUTE) : undefined;
+  await new Promise<void>((done) => {
+    call.stops(() => {}).finish.addEventListener('abort', () => done(), { once: true });
+  });
+  clearInterval(timer);
+  live.close();
+  await turn;
+  if (isLive) send(`${LEAVE}${shown}\n`);
+}
+
+export const group: Group = {
+  commands: [
+    command<void>({
+      name: 'watch',
+      summary: 'Show where the work stands and memory health, live. Ctrl-C ends it',
+      example: 'forge watch',
+      run: watch,
+      render: () => '',
+    }),
+  ],
+};

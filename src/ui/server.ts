@@ -1,0 +1,296 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { outside, systemCode, toForgeError } from '../core/error.js';
+import { pageFile } from '../core/templates.js';
+import type { Diagnosis, Forge, ForgeError, LogRow } from '../index.js';
+import { ROUTES, type Route, type Source, writeCsv } from './api.js';
+import { type Live, watchMemory } from './live.js';
+import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
+
+export interface PageOptions {
+  /** Opens `.forge/` without writing. */
+  open(): Forge;
+  symptoms(): Promise<Diagnosis>;
+  /** An error without secrets. */
+  mask(error: ForgeError): Promise<ForgeError>;
+  /** 0: a free one. */
+  port: number;
+}
+
+export interface PageServer {
+  /** Opens the page once, and gives its browser a cookie (B-102). */
+  url: string;
+  /** For programs: `Authorization: Bearer TOKEN`. */
+  token: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+/** Answers are kept until a file changes, and no longer than this: some of them have ages. In ms. */
+const KEPT = 30_000;
+const MAX_KEPT = 300;
+const MAX_STREAMS = 32;
+const MAX_CONNECTIONS = 256;
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': PAGE_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+/** VIS-02: serves the page on this machine alone. Exit 6 if the port is taken. */
+export async function startPage(options: PageOptions): Promise<PageServer> {
+  const { places } = options.open();
+  const memory = new Memory(options);
+  const keys = new Keys();
+  const app = makeApp(memory, keys);
+  const limits = {
+    headersTimeout: 5000,
+    requestTimeout: 10_000,
+    keepAliveTimeout: 5000,
+    maxHeaderSize: 16_384,
+  };
+  const server = serve({ fetch: app.fetch, port: options.port, hostname: HOST, serverOptions: limits });
+  if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((done, fail) => {
+    server.once('listening', done);
+    server.once('error', (error) => fail(listenError(error, options.port)));
+  });
+  const { port } = server.address() as AddressInfo;
+  keys.port = port;
+  memory.live = watchMemory(places, () => memory.changed());
+  const close = async (): Promise<void> => {
+    memory.close();
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://${HOST}:${port}/?token=${keys.once}`, token: keys.token, port, close };
+}
+
+function listenError(error: Error, port: number): Error {
+  const taken = systemCode(error) === 'EADDRINUSE';
+  const why = taken ? 'another program listens there' : error.message;
+  return outside('ui.port', `Port ${port} on ${HOST} cannot be used: ${why}.`, {
+    hint: 'forge ui   # without --port it takes a free one',
+    cause: error,
+  });
+}
+
+const makeKey = (): string => randomBytes(24).toString('base64url');
+
+/** Three keys: the one in the address, the cookie that it is exchanged for, and one for programs. */
+class Keys {
+  port = 0;
+  readonly once = makeKey();
+  readonly token = makeKey();
+  private readonly cookie = makeKey();
+  private used = false;
+
+  private get cookieName(): string {
+    return `forge_${this.port}`;
+  }
+
+  /** The header for a browser that opens the address first; null when it was opened before, or the token is another. */
+  exchange(given: string): string | null {
+    if (this.used || !isSame(given, this.once)) return null;
+    this.used = true;
+    return `${this.cookieName}=${this.cookie}; HttpOnly; SameSite=Strict; Path=/`;
+  }
+
+  opens(context: Context): boolean {
+    const cookies = (context.req.header('cookie') ?? '').split(/; */);
+    const bearer = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1];
+    return (
+      cookies.some((one) => isSame(one, `${this.cookieName}=${this.cookie}`)) ||
+      (bearer !== undefined && isSame(bearer, this.token))
+    );
+  }
+
+  /** B-95: a name that resolves to this machine is not this server. */
+  isOwnHost(host: string | undefined): boolean {
+    const port = this.port === 80 ? '' : `:${this.port}`;
+    return host === `${HOST}${port}` || host === `localhost${port}`;
+  }
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** What the routes read, kept until a file changes. */
+class Memory implements Source {
+  live: Live | null = null;
+  private readonly kept = new Map<string, { at: number; value: Promise<object> }>();
+  private readonly streams = new Set<(text: string) => void>();
+  private allRows: Promise<readonly LogRow[]> | null = null;
+  private version = 0;
+
+  constructor(private readonly options: PageOptions) {}
+
+  forge = (): Forge => this.options.open();
+
+  symptoms = (): Promise<Diagnosis> => this.options.symptoms();
+
+  mask = (error: ForgeError): Promise<ForgeError> => this.options.mask(error);
+
+  rows = (): Promise<readonly LogRow[]> => {
+    this.allRows ??= this.options.open().memory.rows();
+    this.allRows.catch(() => {
+      this.allRows = null;
+    });
+    return this.allRows;
+  };
+
+  answer(key: string, make: () => Promise<object>): Promise<object> {
+    const now = Date.now();
+    const known = this.kept.get(key);
+    if (known && now - known.at < KEPT) return known.value;
+    if (this.kept.size >= MAX_KEPT) this.kept.clear();
+    const value = make();
+    value.catch(() => this.kept.delete(key));
+    this.kept.set(key, { at: now, value });
+    return value;
+  }
+
+  changed(): void {
+    this.kept.clear();
+    this.allRows = null;
+    this.version++;
+    for (const send of this.streams) send(this.event());
+  }
+
+  private event(): string {
+    return `event: change\ndata: ${JSON.stringify({ version: this.version, live: this.live?.works ?? false })}\n\n`;
+  }
+
+  /** Null when there are too many of them (B-99). */
+  stream(): ReadableStream<Uint8Array> | null {
+    if (this.streams.size >= MAX_STREAMS) return null;
+    let send: ((text: string) => void) | undefined;
+    return new ReadableStream({
+      start: (controller) => {
+        send = (text) => controller.enqueue(Buffer.from(text));
+        this.streams.add(send);
+        send(this.event());
+      },
+      cancel: () => {
+        if (send) this.streams.delete(send);
+      },
+    });
+  }
+
+  close(): void {
+    this.live?.close();
+    this.streams.clear();
+  }
+}
+
+/** 404 without a word about what exists (B-98). */
+const NOTHING = { error: { kind: 'usage', code: 'ui.nothing', message: 'There is nothing here.', exit: 2 } };
+
+function refusal(context: Context, status: 403 | 405 | 413 | 503, code: string, message: string): Response {
+  return context.json({ error: { kind: 'refused', code, message, exit: 3 } }, status);
+}
+
+function makeApp(memory: Memory, keys: Keys): Hono {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const refused = refuse(context, keys);
+    if (refused) {
+      context.res = refused;
+      context.header('Connection', 'close');
+    } else await next();
+    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+  });
+  app.get('/', (context) => openPage(context, keys));
+  // Read at the start: an update of forge must not mix two versions.
+  const [script, style] = [pageFile('page.js'), pageFile('page.css')];
+  app.get('/page.js', (context) => asset(context, script, 'text/javascript'));
+  app.get('/page.css', (context) => asset(context, style, 'text/css'));
+  app.use('/api/*', async (context, next) => {
+    if (keys.opens(context)) return next();
+    return refusal(
+      context,
+      403,
+      'ui.token',
+      'Open the address that "forge ui" printed, or send the token of "forge ui --json" as a bearer.',
+    );
+  });
+  app.get('/api/events', (context) => {
+    const stream = memory.stream();
+    if (!stream) return refusal(context, 503, 'ui.busy', `At most ${MAX_STREAMS} pages can be open.`);
+    return context.body(stream, 200, { 'Content-Type': 'text/event-stream' });
+  });
+  app.get('/api/log.csv', async (context) => {
+    const csv = await writeCsv(memory, context.req.query());
+    context.header('Content-Disposition', 'attachment; filename="forge-log.csv"');
+    return context.body(csv, 200, { 'Content-Type': 'text/csv; charset=utf-8' });
+  });
+  for (const route of ROUTES) app.get(route.path, (context) => answer(context, memory, route));
+  app.notFound((context) => context.json(NOTHING, 404));
+  app.onError(async (error, context) => {
+    const known = await memory.mask(toForgeError(error));
+    return context.json({ error: known.toJSON() }, statusOf(known));
+  });
+  return app;
+}
+
+async function answer(context: Context, memory: Memory, { path, run }: Route): Promise<Response> {
+  const given = { ...context.req.query(), ...context.req.param() };
+  const key = `${path} ${JSON.stringify(Object.entries(given).sort())}`;
+  return context.json(await memory.answer(key, () => run(memory, given)));
+}
+
+const asset = (context: Context, text: string, type: string): Response =>
+  context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
+
+/** Before anything is read: other hosts, other sites, other methods, bodies (B-95, B-96, B-99). */
+function refuse(context: Context, keys: Keys): Response | null {
+  const { method } = context.req;
+  const header = (name: string): string | undefined => context.req.header(name);
+  const host = header('host');
+  if (!keys.isOwnHost(host))
+    return refusal(context, 403, 'ui.host', 'This server answers to 127.0.0.1 and localhost only.');
+  const origin = header('origin');
+  if (origin !== undefined && origin !== `http://${host}`)
+    return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
+  // A link in a chat or a terminal in the browser may open the page, and nothing else.
+  const isLink = header('sec-fetch-dest') === 'document' && context.req.path === '/';
+  if (!['none', 'same-origin', undefined].includes(header('sec-fetch-site')) && !isLink)
+    return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
+  if (method !== 'GET' && method !== 'HEAD')
+    return refusal(
+      context,
+      405,
+      'ui.method',
+      'This server only reads: GET. Type a forge command to change memory.',
+    );
+  if (Number(header('content-length') ?? 0) > 0 || header('transfer-encoding') !== undefined)
+    return refusal(context, 413, 'ui.body', 'This server reads no body.');
+  return null;
+}
+
+function openPage(context: Context, keys: Keys): Response {
+  const token = context.req.query('token');
+  const cookie = token === undefined ? null : keys.exchange(token);
+  if (cookie !== null) context.header('Set-Cookie', cookie);
+  if (cookie !== null || (token !== undefined && keys.opens(context))) return context.html(enteringPage());
+  if (token === undefined && keys.opens(context)) return context.html(servedPage());
+  const why =
+    'The address that forge ui prints opens the page once. It was opened before, or belongs to a server that has ended. Type "forge ui" for a new one.';
+  return context.html(plainPage('This address does not open the page', why), 403);
+}
+
+function statusOf({ kind, code }: ForgeError): 400 | 404 | 500 | 503 {
+  if (code === 'not_a_forge') return 503;
+  if (code.endsWith('.unknown')) return 404;
+  return kind === 'usage' ? 400 : 500;
+}

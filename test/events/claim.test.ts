@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import type { Claimed, Fleet, Selection } from '../../src/index.js';
+import { fixedClock, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { putFeatures } from '../support/forge-project.js';
+import {
+  client,
+  hasNats,
+  type NatsServer,
+  startNats,
+  startSilent,
+  twoClones,
+} from '../support/nats-server.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+
+const FEATURES = ['F-1', 'F-2'].map((id) => ({
+  id,
+  name: `Do ${id}`,
+  status: 'failing',
+  tests: ['test -e ok'],
+}));
+
+/** Two clones with the same two features. */
+async function clones(): Promise<[Project, Project]> {
+  const both = await twoClones();
+  for (const project of both) {
+    putFeatures(project, FEATURES);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+  }
+  return both;
+}
+
+const claim = (project: Project, id: string, options: RunOptions = {}, ...args: string[]) =>
+  forgeJson<Claimed>(project, ['claim', id, ...args], options);
+
+const held = { exitCode: 3, code: 'claim.held' };
+
+/** The bucket that forge made, or with `again` another one under its name. */
+async function kvOf(server: NatsServer, again?: { history: number; ttl: number }) {
+  const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
+  const { Kvm } = await import('@nats-io/kv');
+  const connection = await client(server);
+  const manager = await jetstreamManager(connection);
+  const [stream = ''] = (await manager.streams.names().next()).filter((name) => name.startsWith('KV_'));
+  const kvm = new Kvm(jetstream(connection));
+  if (!again) return kvm.open(stream.slice(3));
+  await manager.streams.delete(stream);
+  return kvm.create(stream.slice(3), again);
+}
+
+describe('claims on one machine', () => {
+  it('EVT-03 without NATS one worktree holds a task, and forge next skips it in the other', async () => {
+    const [project] = await clones();
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Features', '--no-verify');
+    const other = projectAt(`${makeFolder()}/tree`);
+    project.git('worktree', 'add', '-q', other.dir);
+    expect(await claim(project, 'f-1')).toMatchObject({ task: 'F-1', held_by: 'machine', seconds: 3600 });
+    expect(await forgeError(other, ['claim', 'F-1'])).toMatchObject({
+      ...{
+        ...held,
+        message: expect.stringContaining('F-1 is held by'),
+        hint: expect.stringContaining('forge next'),
+      },
+    });
+    const { task, candidates } = await forgeJson<Selection>(other, ['next']);
+    expect(task?.id).toBe('F-2');
+    expect(candidates.find(({ id }) => id === 'F-1')?.blocked_by).toHaveLength(1);
+    expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('F-1');
+    expect((await forgeJson<Fleet>(other, ['fleet'])).rows).toMatchObject([
+      { task: 'F-1', health: 'working' },
+    ]);
+    expect(await forgeError(other, ['release', 'F-1'])).toMatchObject({ exitCode: 3, code: 'claim.none' });
+    await forgeJson(project, ['release', 'F-1']);
+    expect(await claim(other, 'F-1')).toMatchObject({ task: 'F-1' });
+  });
+
+  it('EVT-03 a claim ends after its time, and the stale holder’s verify and record are refused', async () => {
+    const [project] = await clones();
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Features', '--no-verify');
+    const other = projectAt(`${makeFolder()}/tree`);
+    project.git('worktree', 'add', '-q', other.dir);
+    const clock = fixedClock();
+    const world = { now: clock.now };
+    await claim(project, 'F-1', { world }, '--for', '10m');
+    clock.set('2026-03-01T10:09:59.000Z');
+    expect(await forgeError(other, ['claim', 'F-1'], { world })).toMatchObject(held);
+    clock.set('2026-03-01T10:10:01.000Z');
+    await claim(other, 'F-1', { world });
+    const lost = { exitCode: 3, code: 'claim.lost', hint: expect.stringContaining('forge next') };
+    expect(await forgeError(project, ['done', 'F-1'], { world })).toMatchObject(lost);
+    const record = ['memory', 'record', '--task', 'F-1', '--exit-code', '0'];
+    expect(await forgeError(project, record, { world })).toMatchObject(lost);
+    await forgeJson(project, ['memory', 'record', '--task', 'F-2', '--exit-code', '0'], { world });
+    await forgeJson(project, ['release', 'F-1'], { world });
+    expect(await forgeError(project, ['claim', 'F-1'], { world })).toMatchObject(held);
+  });
+
+  it.each([
+    [['claim', 'NOPE-1'], 'task.unknown'],
+    [['claim', 'F-1', '--for', 'ever'], 'claim.duration'],
+    [['claim', 'F-1', '--for', '99d'], 'claim.duration'],
+  ])('EVT-03 %j is refused with %s', async (args, code) => {
+    const [project] = await clones();
+    expect(await forgeError(project, args)).toMatchObject({ exitCode: 2, code });
+  });
+});
+
+describe.skipIf(!hasNats)('claims with NATS', () => {
+  it('EVT-03 of two clones one gets the task; released, the other may have it', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    const both = await Promise.all(
+      [first, second].map((project) => runForge(project, ['claim', 'F-1', '--json'], { env })),
+    );
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);
+    const [winner, loser] = both[0]?.exitCode === 0 ? [first, second] : [second, first];
+    expect((await forgeJson<Selection>(loser, ['next'], { env })).task?.id).toBe('F-2');
+    expect((await forgeJson<Selection>(winner, ['next'], { env })).task?.id).toBe('F-1');
+    await forgeJson(winner, ['release', 'F-1'], { env });
+    expect(await claim(loser, 'F-1', { env })).toMatchObject({ held_by: 'server' });
+  });
+
+  it('EVT-03 a focus claims its task, another focus and the end of the session free it', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await forgeJson(first, ['start', 'F-1'], { env });
+    expect(await forgeError(second, ['start', 'F-1'], { env })).toMatchObject(held);
+    expect(await forgeError(second, ['focus', 'set', '--task', 'F-1: Do F-1'], { env })).toMatchObject(held);
+    // Without a task named, the session begins with one that is free.
+    const started = await forgeJson<{ focus: { task: string } }>(second, ['start'], { env });
+    expect(started.focus.task).toBe('F-2: Do F-2');
+    expect(await forgeError(first, ['focus', 'set', '--task', 'F-2: Do F-2'], { env })).toMatchObject(held);
+    await forgeJson(second, ['end'], { env });
+    await forgeJson(first, ['focus', 'set', '--task', 'F-2: Do F-2'], { env });
+    await claim(second, 'F-1', { env });
+  });
+
+  it('EVT-03 a finished task is left alone until its result is pulled', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-1', { env });
+    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(1);
+    first.write('ok', '');
+    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
+    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
+    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain('which finished it (git pull)');
+    // A person who asks for it gets it.
+    await claim(second, 'F-1', { env });
+  });
+
+  it('EVT-03 a stale holder is fenced by the revision: its verify and record are refused', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-1', { env });
+    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
+    // As if the lease had run out. test/slow/events-fleet.test.ts waits for that.
+    await (await kvOf(server)).put('task.F-1', '{}');
+    await claim(second, 'F-1', { env });
+    const lost = { exitCode: 3, code: 'claim.lost' };
+    expect(await forgeError(first, ['done', 'F-1'], { env })).toMatchObject(lost);
+    expect(
+      await forgeError(first, ['memory', 'record', '--task', 'F-1', '--exit-code', '0'], { env }),
+    ).toMatchObject(lost);
+  });
+
+  it('EVT-03 a stale holder is refused also after the other one gave the task up', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-1', { env });
+    // As if its lease had run out, another one had taken the task, and released it.
+    const kv = await kvOf(server);
+    await kv.put('task.F-1', '{}');
+    await claim(second, 'F-1', { env });
+    await forgeJson(second, ['release', 'F-1'], { env });
+    expect(await forgeError(first, ['done', 'F-1'], { env })).toMatchObject({
+      exitCode: 3,
+      code: 'claim.lost',
+    });
+    await claim(first, 'F-1', { env });
+    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(1);
+  });
+
+  it('EVT-03 a client’s clock that is off by an hour takes no task away', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    const ahead = { now: () => new Date(Date.now() + 3_600_000 * 2) };
+    const behind = { now: () => new Date(Date.now() - 3_600_000 * 2) };
+    await claim(first, 'F-1', { env, world: behind });
+    expect(await forgeError(second, ['claim', 'F-1'], { env, world: ahead })).toMatchObject(held);
+    expect((await forgeJson<Selection>(second, ['next'], { env, world: ahead })).task?.id).toBe('F-2');
+    await claim(second, 'F-2', { env, world: ahead });
+    expect(await forgeError(first, ['claim', 'F-2'], { env, world: behind })).toMatchObject(held);
+  });
+
+  it('EVT-03 B-70 while the server is away claims hold on this machine, and are shared when it is back', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(second, 'F-2', { env });
+    await forgeJson(first, ['next'], { env });
+    await server.kill();
+    const { exitCode, stdout, stderr } = await runForge(first, ['claim', 'F-1'], { env });
+    expect([exitCode, stdout, stderr]).toEqual([
+      0,
+      expect.stringContaining('on this machine'),
+      expect.stringMatching(/^! Claims hold on this machine only: .* connection refused\.\n$/),
+    ]);
+    // What the server said last still counts.
+    expect(await forgeError(first, ['claim', 'F-2'], { env })).toMatchObject(held);
+    await server.start();
+    await claim(first, 'F-1', { env });
+    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
+    const silent = await startSilent();
+    expect((await runForge(first, ['next'], { env: silent.env })).exitCode).toBe(0);
+  });
+
+  it('EVT-03 a bucket with other settings, and rubbish in it, are lived with', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-2', { env });
+    await forgeJson(first, ['release', 'F-2'], { env });
+    const kv = await kvOf(server, { history: 10, ttl: 60_000 });
+    await kv.put('task.F-1', 'rubbish');
+    await kv.put('task.F-2', JSON.stringify({ task: 'F-2', host: '\u001b[31m', state: 'held' }));
+    await kv.put('orders', 'x');
+    const { exitCode, stderr } = await runForge(first, ['claim', 'F-1'], { env });
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('deletes them after 60 s')]);
+    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
+    await claim(second, 'F-2', { env });
+  });
+
+  it('B-76 a claim with escape codes is shown as data', async () => {
+    const [server, [first]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-2', { env });
+    const kv = await kvOf(server);
+    const own = (await kv.get('task.F-2'))?.json<object>();
+    await kv.put(
+      'task.F-1',
+      JSON.stringify({ ...own, task: 'F-1', place: 'x', host: '\u001b]0;x\u0007\nF-9' }),
+    );
+    for (const args of [['next'], ['fleet'], ['claim', 'F-1']]) {
+      const { stdout, stderr } = await runForge(first, args, { env });
+      const hidden = [...(stdout + stderr)].filter((char) => char < ' ' && char !== '\n');
+      expect([hidden, /^F-9/m.test(stdout + stderr)]).toEqual([[], false]);
+    }
+    expect((await forgeJson<Selection>(first, ['next'], { env })).task?.id).toBe('F-2');
+  });
+
+  it('EVT-03 forge fleet shows host, session, branch, task and the last event of every clone', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await forgeJson(first, ['start', 'F-1'], { env });
+    await forgeJson(second, ['start', 'F-2'], { env });
+    await forgeJson(second, ['note', 'add', 'x'], { env });
+    const { rows, source } = await forgeJson<Fleet>(first, ['fleet'], { env });
+    expect(source).toBe('server');
+    expect(rows).toHaveLength(2);
+    expect(rows.find(({ task }) => task === 'F-2')).toMatchObject({
+      ...{ branch: 'main', health: 'working', last: { type: 'learning' } },
+      session: expect.stringMatching(/session-001/),
+      lease_seconds: expect.any(Number),
+    });
+    await forgeJson(second, ['end'], { env });
+    expect((await forgeJson<Fleet>(first, ['fleet'], { env })).rows).toHaveLength(1);
+    expect((await forgeJson<Fleet>(first, ['fleet', '--all'], { env })).rows).toHaveLength(2);
+    const { stdout } = await runForge(first, ['fleet'], { env });
+    expect(stdout).toMatch(/HEALTH +HOST +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
+  });
+});

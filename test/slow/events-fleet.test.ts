@@ -1,0 +1,150 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Fleet } from '../../src/index.js';
+import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { makeForge, putFeatures } from '../support/forge-project.js';
+import { hasNats, OUTBOX, startCluster, startNats, twoClones } from '../support/nats-server.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+
+const IDS = ['F-1', 'F-2', 'F-3', 'F-4', 'F-5', 'F-6'];
+
+/** Each clone has the same features. A task is done by a file of its name. */
+async function workers(ids = IDS): Promise<[Project, Project]> {
+  const both = await twoClones();
+  for (const project of both) {
+    putFeatures(project, []);
+    for (const id of ids)
+      await forgeJson(project, ['feature', 'add', '--no-run', id, id, '--test', `test -f ${id}`]);
+    await forgeJson(project, ['config', 'set', 'events.lease_seconds', '5']);
+  }
+  return both;
+}
+
+function startLoop(project: Project, env: NodeJS.ProcessEnv, script: string, ...args: string[]) {
+  const child = startBinary(project.dir, ['loop', ...args, '--', 'sh', '-c', script], env);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const out = { child, text: '', code: undefined as number | null | undefined };
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (out.text += chunk));
+  child.on('close', (code) => (out.code = code));
+  return out;
+}
+
+const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
+  it('EVT-03 share work: no task is done twice, a killed loop frees its task, and no server stops nothing', async () => {
+    const [servers, [first, second]] = [await startCluster(), await workers()];
+    const env = { ...servers[0]?.env };
+    const shared = projectAt(makeFolder());
+    // Each start of a task leaves a file of its own in the shared folder.
+    const work = (name: string) =>
+      `touch "${shared.dir}/$FORGE_TASK.${name}.$$"; while [ -e "${shared.dir}/hold.${name}" ]; do sleep 0.1; done; touch "$FORGE_TASK"`;
+    const started = (): string[] =>
+      readdirSync(shared.dir)
+        .filter((name) => name.startsWith('F-'))
+        .sort();
+    shared.write('hold.a', '');
+    shared.write('hold.b', '');
+    const a = startLoop(first, env, work('a'));
+    const b = startLoop(second, env, work('b'));
+    await expect.poll(() => started().length).toBe(2);
+    expect(new Set(started().map((name) => name.split('.')[0])).size, a.text + b.text).toBe(2);
+    const fleet = await forgeJson<Fleet>(first, ['fleet'], { env });
+    expect(fleet.rows.map(({ task, health }) => [task, health]).sort()).toEqual([
+      ['F-1', 'working'],
+      ['F-2', 'working'],
+    ]);
+    // One node goes away in the middle, and comes back.
+    await servers[2]?.kill();
+    // Killed in mid-task: its task is free after the lease, and the other loop does it.
+    const [killed = ''] = started().filter((name) => name.includes('.a.'));
+    a.child.kill('SIGKILL');
+    shared.git('init', '-q');
+    rmSync(shared.path('hold.b'));
+    await expect.poll(() => b.code, { timeout: 240_000 }).toBe(0);
+    await servers[2]?.start();
+    const task = killed.split('.')[0] as string;
+    for (const id of IDS) {
+      const times = started().filter((name) => name.startsWith(`${id}.`));
+      expect([id, times.length]).toEqual([id, id === task ? 2 : 1]);
+      expect(existsSync(second.path(id))).toBe(true);
+    }
+    expect(ended(a.child)).toBe(true);
+    // Without any server the loop works on by itself.
+    for (const server of servers) await server.kill();
+    rmSync(shared.path('hold.a'));
+    const alone = startLoop(first, env, work('alone'), '--max-cycles', '2');
+    await expect.poll(() => alone.code, { timeout: 240_000 }).toBe(0);
+    expect(alone.text).toContain('Claims hold on this machine only');
+  });
+
+  it('EVT-03 a loop that was cut off until another took its task records nothing', async () => {
+    const [server, [first, second]] = [await startNats(), await workers(['F-1'])];
+    const { env } = server;
+    first.write('hold', '');
+    const loop = startLoop(
+      first,
+      env,
+      'touch begun; while [ -e hold ]; do sleep 0.1; done; touch "$FORGE_TASK"',
+    );
+    await expect.poll(() => first.has('begun')).toBe(true);
+    loop.child.kill('SIGSTOP');
+    await expect
+      .poll(async () => (await runForge(second, ['claim', 'F-1'], { env })).exitCode, { interval: 500 })
+      .toBe(0);
+    loop.child.kill('SIGCONT');
+    rmSync(first.path('hold'));
+    await expect.poll(() => first.has('F-1')).toBe(true);
+    // It goes on waiting for the task, which is held elsewhere.
+    loop.child.kill('SIGINT');
+    await expect.poll(() => loop.code, { timeout: 60_000 }).toBe(130);
+    expect(loop.text).toContain('F-1 was taken over by');
+    const { records } = await forgeJson<{ records: object[] }>(first, [
+      'memory',
+      'log',
+      '--tier',
+      'execution',
+    ]);
+    expect(records).toEqual([]);
+  });
+
+  it('EVT-03 a partition that ends within the lease costs nothing', async () => {
+    const [server, [first, second]] = [await startNats(), await workers(['F-1'])];
+    const { env } = server;
+    first.write('hold', '');
+    const loop = startLoop(
+      first,
+      env,
+      'touch begun; while [ -e hold ]; do sleep 0.1; done; touch "$FORGE_TASK"',
+    );
+    await expect.poll(() => first.has('begun')).toBe(true);
+    server.signal('SIGSTOP');
+    const { stdout } = await runForge(second, ['claim', 'F-1'], { env });
+    expect(stdout).toContain('on this machine');
+    server.signal('SIGCONT');
+    // Its holder is back first, or it takes the claim that the other one has on its own machine only.
+    rmSync(first.path('hold'));
+    await expect.poll(() => loop.code, { timeout: 120_000 }).toBe(0);
+    expect(loop.text).toContain('SUCCESS');
+    expect(await forgeError(second, ['done', 'F-1'], { env })).toMatchObject({
+      exitCode: 3,
+      code: 'claim.lost',
+    });
+  });
+});
+
+describe('the outbox', () => {
+  it('EVT-01 a full outbox drops its oldest events with one line', async () => {
+    const project = await makeForge();
+    const env = { NATS_URL: 'nats://127.0.0.1:1' };
+    await forgeJson(project, ['note', 'add', 'one'], { env });
+    const [name] = readdirSync(project.path(OUTBOX)) as [string];
+    const text = project.read(`${OUTBOX}/${name}`);
+    for (let i = 0; i < 10_000; i++)
+      project.write(`${OUTBOX}/${String(i).padStart(15, '0')}-aaaaaaaa-0000.json`, text);
+    const { stderr } = await runForge(project, ['note', 'add', 'two'], { env });
+    expect(stderr).toContain('The outbox is full (10000 events); the oldest 2 were dropped.');
+    expect(readdirSync(project.path(OUTBOX))).toHaveLength(10_000);
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { forgeJson, runForge } from './forge.js';
+import { copyFolder, makeForge } from './forge-project.js';
+import { makeFolder, type Project, projectAt } from './project.js';
+
+const CYCLES = Array.from({ length: 12 }, (_, i) =>
+  JSON.stringify({
+    ...{ task_id: 'CART', exit_code: i % 4 === 3 ? 1 : 0 },
+    ...{ classification: i % 4 === 3 ? 'FAILURE' : 'SUCCESS', environment_valid: true },
+    patterns: [{ pattern: 'retry the install once', scope: 'execution', holds: true }],
+  }),
+).join('\n');
+
+let first: Promise<string> | undefined;
+
+/** A project with something in each view. Made once per worker, then copied. */
+export async function makeLived(): Promise<Project> {
+  first ??= makeFirst();
+  const project = projectAt(makeFolder());
+  copyFolder(await first, project.dir);
+  await runForge(project, ['trust', '--yes'], { terminal: true });
+  return project;
+}
+
+async function makeFirst(): Promise<string> {
+  const project = await makeForge();
+  const forge = async (args: string[], options = {}): Promise<void> => {
+    const { exitCode, stderr } = await runForge(project, args, options);
+    if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
+  };
+  project.write(
+    'check.mjs',
+    'import { existsSync } from "node:fs"; process.exit(existsSync("done") ? 0 : 1);\n',
+  );
+  await forge(['feature', 'add', 'CART', 'The cart keeps its content', '--test', 'node check.mjs']);
+  await forge(['feature', 'add', 'PAY', 'Payment is retried', '--blocked-by', 'CART']);
+  project.write('done', '');
+  project.git('add', '.');
+  project.git('commit', '-q', '-m', 'Keep the cart');
+  await forge(['start']);
+  await forge(['log', 'Read the cart']);
+  await forge(['done', 'CART']);
+  await forge(['memory', 'record', '-'], { stdin: `${CYCLES}\n` });
+  await forge(['checkpoint', 'create', 'CART', '--verify', 'node check.mjs']);
+  await forge(['end', '--learned', 'keep it in storage', '--next', 'retry the payment']);
+  await forge(['start']);
+  await forge(['kfr', 'patch', '--goal', 'Payments survive', '--add', 'OpenQuestion:How long?']);
+  await forge(['linear', 'new', '--template', 'bug', '--field', 'title=[BUG] Save fails', ...BUG]);
+  const kept = mkdtempSync(join(tmpdir(), 'forge-lived-'));
+  copyFolder(project.dir, kept);
+  return kept;
+}
+
+const BUG = [
+  ...['--field', 'reproduction_steps=Press save'],
+  ...['--field', 'git_bisect_range=abc1234..def5678'],
+];
+
+/** The id of the only piece of knowledge. */
+export const knownId = async (project: Project): Promise<string> =>
+  (await forgeJson<{ knowledge: { knowledge_id: string }[] }>(project, ['memory', 'report'])).knowledge[0]
+    ?.knowledge_id ?? '';

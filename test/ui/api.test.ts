@@ -1,0 +1,160 @@
+import { appendFileSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { ROUTES } from '../../src/ui/api.js';
+import { ANSWERS, type Answers } from '../../src/ui/schemas.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { ask, askApi, servePage } from '../support/page.js';
+import { knownId, makeLived } from '../support/page-project.js';
+import type { Project } from '../support/project.js';
+
+async function pathsOf(project: Project): Promise<string[]> {
+  const [record] = (await forgeJson<{ records: { id: string }[] }>(project, ['memory', 'log'])).records;
+  const [session] = (await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list'])).sessions;
+  const ids: Record<string, string | undefined> = {
+    '/api/features/:id': 'CART',
+    '/api/sessions/:id': session?.id,
+    '/api/knowledge/:id': await knownId(project),
+    '/api/records/:id': record?.id,
+    '/api/checkpoints/:id': 'CART-v1',
+  };
+  return ROUTES.map(({ path }) => path.replace(':id', ids[path] ?? '')).map((path) =>
+    path === '/api/recall' ? `${path}?q=cart` : path,
+  );
+}
+
+describe('the page’s API', () => {
+  it('VIS-03 answers each route in the form of its schema, and changes nothing', async () => {
+    const lived = await makeLived();
+    const server = await servePage(lived);
+    const paths = await pathsOf(lived);
+    const before = snapshot(lived.dir);
+    for (const [i, path] of paths.entries()) {
+      const answer = await askApi<object>(server, path);
+      const { answer: name } = ROUTES[i] as (typeof ROUTES)[number];
+      const checked = z.safeParse(ANSWERS[name] as z.ZodMiniType, answer);
+      expect(checked.success ? null : [path, checked.error.issues, answer]).toBeNull();
+    }
+    const changed = differences(before, snapshot(lived.dir)).filter((path) => !/recall/.test(path));
+    expect(changed).toEqual([]);
+  });
+
+  it('VIS-02 EVT-03 shows who works on what', async () => {
+    const lived = await makeLived();
+    await forgeJson(lived, ['claim', 'CART']);
+    const server = await servePage(lived);
+    const { source, rows } = await askApi<Answers['fleet']>(server, '/api/fleet');
+    expect(source).toBe('machine');
+    expect(rows).toMatchObject([{ task: 'CART', health: 'working' }]);
+  });
+
+  it('VIS-02 shows the work, what is proved, and what a person has to decide', async () => {
+    const lived = await makeLived();
+    const server = await servePage(lived);
+    const overview = await askApi<Answers['overview']>(server, '/api/overview');
+    expect(overview.health.map(({ name }) => name)).toEqual([
+      'long-term',
+      'short-term',
+      'features',
+      'git',
+      'linear',
+    ]);
+    expect(overview.features).toMatchObject({ passing: 1, not_implemented: 1 });
+    expect(overview.memory.status).toBe('intact');
+    expect(overview.decisions[0]).toEqual({
+      what: 'kfr-2 is open',
+      why: 'How long?',
+      commands: ['forge kfr patch --resolve "kfr-2=TEXT"', 'forge kfr patch --dismiss "kfr-2=TEXT"'],
+    });
+    const feature = await askApi<Answers['feature']>(server, '/api/features/CART');
+    expect(feature.feature).toMatchObject({ status: 'passing', verified_by: ['node check.mjs'] });
+    expect(feature.checkpoints.map(({ tag }) => tag)).toEqual(['checkpoint/CART-v1']);
+    expect(feature.history.length).toBeGreaterThan(24);
+  });
+
+  it('VIS-02 leads from a fact to its cycles, records and commits', async () => {
+    const lived = await makeLived();
+    const server = await servePage(lived);
+    const chain = await askApi<Answers['chain']>(server, `/api/knowledge/${await knownId(lived)}`);
+    expect(chain.knowledge).toMatchObject({ pattern: 'retry the install once', status: 'valid' });
+    expect(chain.evidence.length).toBeGreaterThanOrEqual(3);
+    const [link] = chain.evidence;
+    expect(link).toMatchObject({ cycle: 1, task_id: 'CART', classification: 'SUCCESS', exit_code: 0 });
+    // The commit that has the record's file.
+    const files = lived.git('show', '--name-only', '--format=', link?.commit ?? '');
+    expect(files).toContain(`.forge/memory/ledger/${link?.file}`);
+    const record = await askApi<Answers['record']>(server, `/api/records/${link?.evaluation}`);
+    expect(record.record).toMatchObject({ classification: 'SUCCESS', execution: link?.execution });
+  });
+
+  it('VIS-02 shows a session with its progress, commits and cycles', async () => {
+    const lived = await makeLived();
+    const server = await servePage(lived);
+    const { active, sessions } = await askApi<Answers['sessions']>(server, '/api/sessions');
+    const detail = await askApi<Answers['session']>(server, `/api/sessions/${sessions[0]?.id}`);
+    expect(detail.progress.map(({ text }) => text)).toContain('Read the cart');
+    expect(detail.commits.map(({ subject }) => subject).join('\n')).toContain('Session end');
+    expect(detail.records.length).toBeGreaterThan(24);
+    const running = await askApi<Answers['session']>(server, `/api/sessions/${active?.id}`);
+    expect(running.session.status).toBe('running');
+    expect(running.kfr.map(({ text }) => text)).toEqual(['Payments survive', 'How long?']);
+  });
+
+  it('VIS-03 pages the log from the newest record on', async () => {
+    const lived = await makeLived();
+    const server = await servePage(lived);
+    const all = await askApi<Answers['log']>(server, '/api/log?limit=500');
+    expect(all.records.length).toBe(all.total);
+    expect(all.records.map(({ n }) => n)).toEqual(all.records.map(({ n }) => n).sort((a, b) => b - a));
+    const page = await askApi<Answers['log']>(server, '/api/log?offset=3&limit=2');
+    expect(page.records).toEqual(all.records.slice(3, 5));
+    const knowledge = await askApi<Answers['log']>(server, '/api/log?tier=knowledge');
+    expect(new Set(knowledge.records.map(({ tier }) => tier))).toEqual(new Set(['knowledge']));
+    const found = await askApi<Answers['log']>(server, '/api/log?text=INSTALL%20once');
+    expect(found.records.map(({ text }) => text)).toEqual(['retry the install once']);
+    for (const wrong of ['tier=x', 'limit=0', 'limit=1e9', 'offset=-1', 'limit=x']) {
+      const { error } = await askApi<Answers['error']>(server, `/api/log?${wrong}`);
+      expect([wrong, error.exit]).toEqual([wrong, 2]);
+    }
+  });
+
+  it('VIS-02 shows a corrupted ledger, and stays up', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
+    const server = await servePage(project);
+    const folder = project.path('.forge/memory/ledger');
+    const file = readdirSync(folder).find((name) => !name.startsWith('init')) ?? '';
+    appendFileSync(join(folder, file), 'no record\n');
+    const poll = async () => (await askApi<Answers['ledger']>(server, '/api/ledger')).status;
+    await expect.poll(poll).toBe('corrupted');
+    const overview = await askApi<Answers['overview']>(server, '/api/overview');
+    expect(overview.memory.status).toBe('corrupted');
+    expect(overview.health[0]).toMatchObject({
+      name: 'long-term',
+      color: 'red',
+      fix: ['forge memory verify'],
+    });
+    const { problems } = await askApi<Answers['ledger']>(server, '/api/ledger');
+    expect(problems[0]?.file).toContain(file);
+    expect((await askApi<Answers['log']>(server, '/api/log')).total).toBe(1);
+    // It looked, and halted nothing.
+    expect(project.has('.git/forge/halt.json')).toBe(false);
+  });
+
+  it('VIS-02 says that the folder is gone, and goes on when it is back', async () => {
+    const project = await makeForge();
+    const server = await servePage(project);
+    renameSync(project.path('.forge'), project.path('away'));
+    const status = async () =>
+      (await ask(server, '/api/features', { headers: { authorization: `Bearer ${server.token}` } })).status;
+    await expect.poll(status).toBe(503);
+    renameSync(project.path('away'), project.path('.forge'));
+    await expect.poll(status).toBe(200);
+    await runForge(project, ['feature', 'add', 'A', 'New']);
+    const ids = async () =>
+      (await askApi<Answers['features']>(server, '/api/features')).features.map(({ id }) => id);
+    await expect.poll(ids).toEqual(['A']);
+  });
+});

@@ -1,0 +1,152 @@
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { escapeControls } from '../../src/core/text.js';
+import { runForge } from '../support/forge.js';
+import { featureFile, makeForge } from '../support/forge-project.js';
+import { NAUGHTY } from '../support/naughty.js';
+import { closeBrowser, faultsOf, goTo, hasChromium, openPage, servePage } from '../support/page.js';
+import { makeLived } from '../support/page-project.js';
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasChromium())('the page in Chromium', () => {
+  it('VIS-02 fits a phone, in the dark; axe finds nothing serious', async () => {
+    const server = await servePage(await makeLived());
+    const { page, complaints } = await openPage(server.url);
+    const looks = [['overview', 360, 'dark']] as const;
+    for (const [view, width, colorScheme] of looks) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await goTo(page, `#/${view}`);
+      expect([view, width, await faultsOf(page)]).toEqual([view, width, []]);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('VIS-02 answers within a look: the work, what is proved, memory, and what a person decides', async () => {
+    const server = await servePage(await makeLived());
+    const { page } = await openPage(server.url);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    expect(await card('Being worked on').textContent()).toContain('PAY: Payment is retried');
+    expect(await card('Proved').textContent()).toContain('1 of 2 features proved by tests that forge ran');
+    expect(await card('Memory').textContent()).toContain('Intact');
+    const decisions = await card('Waits for a person').textContent();
+    expect(decisions).toContain('How long?');
+    expect(decisions).toContain('forge kfr patch --resolve "kfr-2=TEXT"');
+    for (const name of ['long-term', 'short-term', 'features', 'git', 'linear'])
+      expect(await card('Health').textContent()).toContain(name);
+    // The charts' numbers can be read without the picture.
+    await card('Cycles by result').getByText('Numbers').click();
+    expect(await card('Cycles by result').getByRole('table').textContent()).toMatch(/SUCCESS/);
+  });
+
+  it('VIS-02 shows a change after a command by itself', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    await goTo(page, '#/features');
+    await page.getByTitle('Changes show by themselves').waitFor();
+    await runForge(project, ['feature', 'add', 'NEW', 'Came while you looked']);
+    await page.getByText('Came while you looked').waitFor();
+    await expect
+      .poll(() => page.getByRole('status').allTextContents())
+      .toContainEqual(expect.stringContaining('Memory changed'));
+    await goTo(page, '#/kfr');
+    await runForge(project, ['kfr', 'patch', '--add', 'Constraint:Never charge twice']);
+    await page.getByRole('region', { name: 'Constraints' }).getByText('Never charge twice').waitFor();
+    await server.close();
+    await page.getByText('connecting …').waitFor();
+  });
+
+  it('VIS-02 goes everywhere by keyboard', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to the view');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
+    await page.getByRole('link', { name: 'Overview' }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toBe('Features');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Features' }).getAttribute('aria-current')).toBe('page');
+    await page.keyboard.press('6');
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('t');
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('light');
+    await page.keyboard.press('/');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('search');
+    await page.keyboard.type('keep it in storage');
+    await page.keyboard.press('Enter');
+    await page.getByText('keep it in storage', { exact: false }).first().waitFor();
+    expect(page.url()).toContain('#/recall/keep%20it%20in%20storage');
+  });
+
+  it('B-97 B-06 shows text of memory as text, whatever it contains', async () => {
+    const project = await makeForge();
+    const attacks = [
+      '<img src=x onerror="window.hit=1">',
+      '</script><script>window.hit=1</script>',
+      '<a href="javascript:window.hit=1">click</a>',
+      '<svg onload="window.hit=1"></svg>',
+      '[click](javascript:window.hit=1) <b>bold</b>',
+    ];
+    // As a clone may bring them: no rule has seen them.
+    const features = [...attacks, ...NAUGHTY].map((name, i) => ({ id: `F-${i}`, name }));
+    for (const { id, name } of features)
+      project.write(
+        featureFile(id),
+        JSON.stringify({ schema_version: '1.0', id, name, status: 'not_implemented' }),
+      );
+    await runForge(project, ['start']);
+    for (const text of attacks) await runForge(project, ['kfr', 'patch', '--add', `Constraint:${text}`]);
+    const server = await servePage(project);
+    const { page, complaints } = await openPage(`${server.url}`);
+    await goTo(page, '#/features');
+    const more = page.getByRole('button', { name: /^Show \d+ more/ });
+    while ((await more.count()) > 0) await more.first().click();
+    const shown = new Map(
+      await page.$$eval('.tile', (tiles) =>
+        tiles.map((tile): [string, string] => [
+          tile.querySelector('strong')?.textContent ?? '',
+          [...tile.childNodes]
+            .filter((node) => node.nodeType === 3)
+            .map((node) => node.nodeValue)
+            .join('')
+            .trim(),
+        ]),
+      ),
+    );
+    for (const { id, name } of features)
+      expect([id, shown.get(id)]).toEqual([id, escapeControls(name).trim()]);
+    await goTo(page, '#/kfr');
+    for (const text of attacks)
+      expect(await page.getByText(text, { exact: true }).count()).toBeGreaterThan(0);
+    await goTo(page, '#/recall/%3Cimg%20src=x%20onerror=window.hit=1%3E');
+    expect(await page.evaluate(() => 'hit' in window)).toBe(false);
+    expect(
+      await page.locator('main img, main script, main svg[onload], main a[href^="javascript"]').count(),
+    ).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('VIS-02 shows damage, and what to type', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    project.write('.forge/memory/long-term/features.d/CART.json', '{ broken');
+    await goTo(page, '#/features');
+    await page.getByRole('alert').getByText('CART.json:1').waitFor();
+    await goTo(page, '#/overview');
+    await page.getByRole('region', { name: 'Health' }).getByText('CART.json:1').waitFor();
+  });
+});
+
+const focused = (page: Page): Promise<string | undefined> =>
+  page.evaluate(() => (document.activeElement as HTMLElement | null)?.textContent ?? undefined);

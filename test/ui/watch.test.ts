@@ -1,0 +1,51 @@
+import type { ChildProcess } from 'node:child_process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { forgeJson, startBinary } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+
+interface Watched {
+  child: ChildProcess;
+  lines(): string[];
+  ended: Promise<number | null>;
+}
+
+function start(dir: string, args: readonly string[]): Watched {
+  const child = startBinary(dir, args);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return {
+    child,
+    lines: () => output.split('\n').slice(0, -1),
+    ended: new Promise((done) => child.once('exit', done)),
+  };
+}
+
+describe('forge watch', () => {
+  it('VIS-01 prints a line for each change in a pipe, without an escape, until Ctrl-C', async () => {
+    const project = await makeForge();
+    const { child, lines, ended } = start(project.dir, ['watch']);
+    await expect.poll(() => lines().length).toBe(1);
+    expect(lines()[0]).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}forge /);
+    await forgeJson(project, ['session', 'start', '--task', 'Build it']);
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
+    await expect.poll(() => lines().length).toBeGreaterThan(1);
+    expect(lines().join('')).not.toContain('\u001b');
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
+
+  it('VIS-01 prints an object for each change with --json', async () => {
+    const project = await makeForge();
+    const { child, lines, ended } = start(project.dir, ['watch', '--json']);
+    await expect.poll(() => lines().length).toBe(1);
+    project.write('.forge/memory/long-term/features.d/F-1.json', '{ broken');
+    await expect.poll(() => lines().length).toBeGreaterThan(1);
+    const last = JSON.parse(lines().at(-1) ?? '') as { components: { name: string; color: string }[] };
+    expect(last.components.find(({ name }) => name === 'features')?.color).toBe('red');
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
+});

@@ -27,7 +27,9 @@ const acknowledged = async (project: Project): Promise<number> =>
 /** Writing commands that work while memory is halted: what settles it, and what has nothing to do with it. */
 const WORKING = ['memory verify', 'memory repair', 'memory override', 'memory redact', 'guard allow'];
 /** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` and `ci` say that it is halted. */
-const FREE = [...WORKING, 'init', 'doctor', 'ci', 'ui', 'watch'];
+/** Claims are no memory, and events need a server. */
+const EVENTS = ['claim', 'release', ...['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`)];
+const FREE = [...WORKING, ...EVENTS, 'init', 'doctor', 'ci', 'ui', 'watch'];
 
 /** Arguments with which every command gets as far as memory. */
 const ARGUMENTS: Record<string, string[]> = {

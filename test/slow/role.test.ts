@@ -65,6 +65,9 @@ const DENIED_IN_PART: string[][] = [
 ];
 
 const ALLOWED: string[][] = [
+  ['claim', 'FORGE-001'],
+  ['fleet'],
+  ['release', 'FORGE-001'],
   ['skill', 'list'],
   ['skill', 'show', 'qa-review'],
   ['skill', 'resource', 'qa-review', 'checklists/review.md'],
@@ -150,6 +153,7 @@ const ALLOWED: string[][] = [
 /** Need a folder, a key or an id that is there; they read, begin or throw away nothing that is known. */
 const UNTRIED = [
   ...['skill import', 'linear pull', 'linear push', 'linear sync'],
+  ...['events tail', 'events list', 'events replay', 'events flush'],
   // They run until Ctrl-C, and write nothing.
   ...['ui', 'watch'],
   'init',

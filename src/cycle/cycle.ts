@@ -124,12 +124,19 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   });
   const work = { ...executed, evaluation };
   const stored = await storeCycle(run, work);
-  const isDone = listFeatures(run.context).features.some(
-    (one) => one.id === task && one.status === 'passing',
-  );
-  await run.claim?.end(isDone);
+  await run.claim?.end(isPassing(run.context, task));
   run.claim = null;
   return reportCycle(run, work, stored);
+}
+
+/** False as well when the command has damaged the list of features. */
+function isPassing(context: Context, task: string): boolean {
+  try {
+    return listFeatures(context).features.some(({ id, status }) => id === task && status === 'passing');
+  } catch (error) {
+    if (error instanceof ForgeError) return false;
+    throw error;
+  }
 }
 
 /** EVT-03: chooses a task that nobody else holds, and claims it. */

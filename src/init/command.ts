@@ -113,7 +113,7 @@ function render(result: InitResult, style: Style): string {
 }
 
 /** What to commit, and how to remove forge again. */
-function describeCommit({ agents, hooks, commit }: InitResult): string {
+function describeCommit({ agents, hooks, commit, skipped }: InitResult): string {
   const files = ['.forge', ...commit].join(' ');
   const remove = [
     ...(agents.length > 0 ? [`forge agent uninstall ${agents.length > 1 ? 'all' : agents[0]}`] : []),
@@ -124,7 +124,8 @@ function describeCommit({ agents, hooks, commit }: InitResult): string {
     commit.length > 0
       ? `Commit them together: git add ${files} && forge commit -m "Add forge" --why "agents remember"`
       : 'The end of a session commits .forge/.';
-  return `${first}\nTo remove forge: ${remove.join(' && ')}`;
+  const hasGit = !skipped.some((line) => line.startsWith('git:'));
+  return `${hasGit ? `${first}\n` : ''}To remove forge: ${remove.join(' && ')}`;
 }
 
 const LABELS = {

@@ -85,6 +85,8 @@ describe('an interrupted cycle', () => {
       const runs = (): boolean => pidsOf(project).length === 2;
       await until(() => stageOf(project) === stage && runs());
       const { key } = project.json<{ key: string }>(MARK);
+      // forge names the group to its watch right after the command has started.
+      await new Promise((done) => setTimeout(done, 1000));
       child.kill('SIGKILL');
       await ended;
       project.write('quick', '');

@@ -10,8 +10,9 @@ import { makeForgeRepository } from '../support/typed.js';
 /** A repository with a commit from before its hooks, and an empty remote. */
 function makePushable(install: string[] = []): Project & { remote: string } {
   const project = makeForgeRepository();
+  // All commits are older than the hooks, whose time has seconds only.
+  project.git('update-ref', '-d', 'HEAD');
   project.git('add', '-A');
-  // Older than the hooks, whose time has seconds only.
   const env = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
   run(project.dir, 'git', ['commit', '-q', '-m', 'forge'], { env });
   expect(runBinary(project.dir, ['hooks', 'install', ...install])).toMatchObject({ exitCode: 0 });

@@ -254,7 +254,7 @@ export function FleetView() {
 }
 
 const FleetTable = ({ rows }: Pick<Answers['fleet'], 'rows'>) => (
-  <div class="card scroll">
+  <section class="card scroll" tabIndex={0} aria-label="Who works on what">
     <table>
       <thead>
         <tr>
@@ -285,5 +285,5 @@ const FleetTable = ({ rows }: Pick<Answers['fleet'], 'rows'>) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </section>
 );

@@ -36,7 +36,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['export', 'watch', 'status'],
   },
   watch: {
-    text: 'At a terminal one panel, drawn again after each change; in a pipe a line for each change, with --json an object. Nothing is written.',
+    text: 'At a terminal one panel that is redrawn after each change. In a pipe: one line per change, or one object with --json. Nothing is written.',
     see: ['status', 'ui'],
   },
   export: {
@@ -93,7 +93,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
   },
   events: {
-    text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. What a server does not take waits and is sent later.',
+    text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. Unsent events wait and are sent later.',
     see: ['fleet', 'claim', 'config', 'environment'],
     exits: { '6': 'the server cannot be reached, or refused' },
   },

@@ -67,7 +67,7 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
     claim: ['Take a task, so that nobody else works on it', () => import('../events/command-claim.js')],
     release: [
-      'Give a task up that you claimed',
+      'Give up a task that you claimed',
       async () => ({ group: (await import('../events/command-claim.js')).releaseGroup }),
     ],
     fleet: [
@@ -211,7 +211,7 @@ export const ENVIRONMENT_HELP = [
   ['LINEAR_API_KEY', 'your key for Linear; never read from the repository'],
   ['LINEAR_API_KEY_COMMAND', "a command that prints the key, such as the system's keychain"],
   ['LINEAR_API_URL', 'another address of the API: https, or http on this machine'],
-  ['NATS_URL', 'the NATS servers of events and claims; goes before [events] url'],
+  ['NATS_URL', 'the NATS servers for events and claims; takes precedence over [events] url'],
   [
     'NATS_USER, NATS_PASSWORD, NATS_TOKEN, NATS_NKEY, NATS_CREDS',
     'your credentials for them; NKEY and CREDS may be files',

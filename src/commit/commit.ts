@@ -123,7 +123,7 @@ async function refuseStagedSecret({ layout, world, git }: Context, { all }: Comm
     `guard.${first.class}`,
     `${first.file}:${first.line}: ${first.what}${more}; nothing was committed.`,
     {
-      hint: `forge guard scan --staged\nforge guard allow ${first.fingerprint} --reason "TEXT"   # only for a false alarm`,
+      hint: `${formatArgv(['forge', 'guard', 'scan', first.file])}\nforge guard allow ${first.fingerprint} --reason "TEXT"   # only for a false alarm`,
       data: { findings },
     },
   );

@@ -168,13 +168,9 @@ const LOOK_MS = 3000;
 function refuseIdle(context: Context): void {
   const [held] = [...readHeld(context).values()].filter(({ state }) => state === 'held');
   if (held)
-    throw refused(
-      'claim.held',
-      `Others hold everything that is left; ${held.task}: ${describeHolder(held)}.`,
-      {
-        hint: 'forge fleet',
-      },
-    );
+    throw refused('claim.held', `Others hold all remaining tasks; ${held.task}: ${describeHolder(held)}.`, {
+      hint: 'forge fleet',
+    });
 }
 
 /** Runs init.sh, which prepares the environment. */

@@ -97,7 +97,7 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   takeHere(context, { ...local, at: timestamp(context) }, again);
   if (local.seconds < seconds)
     context.warnings.push(
-      `The bucket of claims deletes them after ${local.seconds} s, so this one lasts so long.`,
+      `The claims bucket expires its entries after ${local.seconds} s, so this claim lasts ${local.seconds} s.`,
     );
   return { task, held_by: server ? 'server' : 'machine', seconds: local.seconds, since: claim.since };
 }
@@ -153,7 +153,7 @@ function refuseHeldHere(context: Context, task: string, again: boolean, claims =
   if (other) throw heldBy(other);
 }
 
-/** What the server said last counts while it cannot be asked. */
+/** Uses the last answer of the server while it cannot be reached. */
 function refuseHeldElsewhere(context: Context, task: string, again: boolean): void {
   const now = context.world.now().getTime();
   const other = readClaims(context).remote.find(
@@ -183,7 +183,7 @@ async function withBucket<T>(
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T | null> {
   if (context.disk.dryRun || eventUrl(context) === null) return null;
-  // What a person asks for is tried again at once.
+  // Retry at once when a person asks.
   if (ms <= BUDGET && whySilent(context) !== null) return null;
   const deadline = elapsed() + ms;
   const left = (): number => Math.max(1, deadline - elapsed());

@@ -135,7 +135,7 @@ export function readRemoteDefault(
 }
 
 /**
- * Whether the index may name a file. The name is searched for as bytes. If names are compressed (version 4, a
+ * Whether the index may name a file. Searches for the bytes of the name. If names are compressed (version 4, a
  * split index) the answer is yes, which only closes a segment earlier than needed.
  */
 export function indexMayKnow({ gitDir }: Repository, name: string): boolean {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Io } from '../cli/io.js';
+import { formatArgv } from '../core/argv.js';
 import { toForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { hookedMessage, hookedPush, preparedMessage, type Scan, systemWorld } from '../index.js';
@@ -55,7 +56,7 @@ async function judgeMessage(io: Io, file: string): Promise<Verdict> {
         ...notes,
         'forge: what is staged contains a secret; nothing was committed',
         ...shorten(secrets, 'secret', lineOfSecret),
-        '    → remove it and stage the file again; if it is a false alarm: forge guard scan --staged',
+        `    → remove it and stage the file again; for a false alarm: ${formatArgv(['forge', 'guard', 'scan', secrets[0]?.file ?? ''])}`,
       ],
       refusal: 'secret',
     };

@@ -23,7 +23,7 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
 }
 
 const WORDS = {
-  continue: 'what the checkpoint proved holds, but for what you can fix here',
+  continue: 'what the checkpoint proved still holds, except for what you can fix here',
   rollback: 'roll back to the checkpoint',
   alert: 'a human has to look first; nothing is done',
 } as const;
@@ -77,7 +77,7 @@ function renderDone({ decision, backup_ref, commit, next }: Recovered, style: St
   const todo = next.map((line) => `  ${oneLine(line, 400).replace(' # ', '   # ')}`);
   if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
   if (decision === 'continue')
-    return ['Go on. To do:', ...todo, style.dim('Rather go back: forge recover --rollback')].join('\n');
+    return ['Go on. To do:', ...todo, style.dim('To go back instead: forge recover --rollback')].join('\n');
   if (backup_ref === undefined) return 'Nothing was done.';
   const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD is the checkpoint, so only files changed';
   const kept = backup_ref === null ? 'nothing differed' : `all that changed is in ${backup_ref}`;

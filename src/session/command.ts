@@ -175,7 +175,7 @@ function renderEnd(
       `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
     );
   if (candidates.length > 0)
-    rows.push('What may be a lesson. When a later session sees the same again, end it with --confirm ID:');
+    rows.push('Possible lessons. If a later session sees one again, end it with --confirm ID:');
   rows.push(...candidates.map((candidate) => `  ${describeCandidate(candidate)}`));
   return rows.join('\n');
 }

@@ -49,7 +49,7 @@ function renderPanel({ where, status, progress }: Panel, style: Style): string {
   ].join('\n');
 }
 
-/** At a terminal one panel that is drawn again. Elsewhere a line for each change. */
+/** At a terminal, redraws one panel. Elsewhere, prints one line per change. */
 async function watch(call: Call): Promise<void> {
   const { flags, style, world } = call;
   const { places } = openForge(call.cwd, { world, dryRun: true });

@@ -205,7 +205,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
       expect.stringContaining('on this machine'),
       expect.stringMatching(/^! Claims hold on this machine only: .* connection refused\.\n$/),
     ]);
-    // What the server said last still counts.
+    // The last answer of the server still counts.
     expect(await forgeError(first, ['claim', 'F-2'], { env })).toMatchObject(held);
     await server.start();
     await claim(first, 'F-1', { env });

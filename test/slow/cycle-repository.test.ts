@@ -45,7 +45,7 @@ const isAlive = (pid: number): boolean => {
 const pidsOf = (project: Project): number[] =>
   project.has('pid') ? project.read('pid').trim().split(' ').filter(Boolean).map(Number) : [];
 
-const STAY = 'test -f quick || { sleep 1000 & echo $$ $! > pid; wait; }';
+const STAY = 'test -f quick || { sleep 1000 & echo $$ $! > pid; echo it runs; wait; }';
 
 /** What a command does until the test writes the file `go`. */
 const WAIT = 'while ! test -f go; do sleep 0.05; done';
@@ -80,13 +80,14 @@ describe('an interrupted cycle', () => {
       const project = await ready();
       const command = (await SLOW[stage]?.(project)) as string[];
       const child = startBinary(project.dir, ['cycle', '--', ...command]);
+      let shown = '';
+      child.stderr?.on('data', (chunk) => (shown += chunk));
       const ended = ending(child);
       // Both processes have written their numbers.
       const runs = (): boolean => pidsOf(project).length === 2;
-      await until(() => stageOf(project) === stage && runs());
+      // Output that arrived here shows that forge follows the command.
+      await until(() => stageOf(project) === stage && runs() && shown.includes('it runs'));
       const { key } = project.json<{ key: string }>(MARK);
-      // forge names the group to its watch right after the command has started.
-      await new Promise((done) => setTimeout(done, 1000));
       child.kill('SIGKILL');
       await ended;
       project.write('quick', '');

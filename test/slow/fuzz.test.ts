@@ -31,6 +31,7 @@ import { parseSkillMd } from '../../src/skill/skill-md.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
+import { randomOf } from '../support/ledger-world.js';
 import { NAUGHTY } from '../support/naughty.js';
 
 /** Everything that reads what others wrote: bytes of any kind give a value or an error that says what is wrong. */
@@ -198,20 +199,9 @@ async function storedTargets(): Promise<Target[]> {
   ];
 }
 
-/** A generator of its own, so that a failure can be repeated: mulberry32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
-  };
-}
-
 /** One to eight changes: bytes flipped, cut, doubled, put in, and whole texts that have broken programs. */
 function mutate(sample: string, seed: number): string {
-  const random = randomFrom(seed);
+  const random = randomOf(seed);
   let bytes = Buffer.from(sample);
   for (let left = 1 + random(8); left > 0; left--) {
     const at = random(bytes.length + 1);

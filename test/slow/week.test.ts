@@ -5,6 +5,7 @@ import type { Briefing, Recalled } from '../../src/index.js';
 import { BIN, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills, report } from '../support/kills.js';
+import { randomOf } from '../support/ledger-world.js';
 import { hasNats, type Listed, type NatsServer, startNats } from '../support/nats-server.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 
@@ -30,17 +31,6 @@ const FACTS: readonly (readonly [fact: string, question: string])[] = [
   ['Webhook retries stop after the seventh attempt', 'how often is a webhook repeated'],
   ['Umlauts in file names break the zip upload', 'zip with special characters'],
 ];
-
-/** Repeatable: mulberry32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
-  };
-}
 
 interface Place {
   project: Project;
@@ -78,7 +68,7 @@ async function makeWeek(): Promise<Week> {
   });
   for (const { project } of places)
     expect((await runForge(project, ['trust', '--yes'], { terminal: true })).exitCode).toBe(0);
-  const random = randomFrom(2026);
+  const random = randomOf(2026);
   const nats = hasNats ? await startNats() : null;
   return { server, places, random, acknowledged: [], counts: {}, clock: Date.now(), nats };
 }

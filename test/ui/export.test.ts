@@ -22,7 +22,7 @@ describe('forge export', () => {
     expect(policy).toContain(`script-src ${digest(scripts[1]?.groups?.text ?? '')};`);
     expect(policy).not.toContain('unsafe');
     expect(stdout).not.toMatch(/(?:src|href)="(?!data:)/);
-    // Whoever reads the pull request need not know where it was made.
+    // The export must not show where on the disk it was made.
     expect(stdout).not.toContain(project.dir);
     if (!hasChromium()) return;
     writeFileSync(project.path('memory.html'), stdout);

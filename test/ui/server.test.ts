@@ -74,7 +74,7 @@ describe('the page’s server', () => {
     expect(cookie).toMatch(/^forge_\d+=[\w-]{32}; HttpOnly; SameSite=Strict; Path=\/$/);
     expect(first.headers['referrer-policy']).toBe('no-referrer');
     expect(first.body).not.toContain(path.split('=')[1]);
-    // Whoever finds the address later, in a history or a log, gets nothing.
+    // The address is useless to someone who finds it later in a history or a log.
     const second = await ask(server, path);
     expect(second.status).toBe(403);
     expect(second.headers['set-cookie']).toBeUndefined();

@@ -224,7 +224,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await kv.put('task.F-2', JSON.stringify({ task: 'F-2', host: '\u001b[31m', state: 'held' }));
     await kv.put('orders', 'x');
     const { exitCode, stderr } = await runForge(first, ['claim', 'F-1'], { env });
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('deletes them after 60 s')]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('expires its entries after 60 s')]);
     expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
     await claim(second, 'F-2', { env });
   });

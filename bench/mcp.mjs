@@ -114,7 +114,7 @@ const DAILY = {
     operations: [{ op: 'replace', kind: 'Goal', text: `goal ${i}` }],
   }),
   progress_add: (i) => ({ text: `step ${i}` }),
-  note_add: (i) => ({ text: `note ${i}` }),
+  learn: (i) => ({ text: `note ${i}`, kind: 'note' }),
   briefing: () => ({}),
 };
 

@@ -51,7 +51,7 @@ export const callsBeside =
     const own = connect(ours.argv, ours.place);
     await own.open();
     const calls = [
-      (i) => own.call('note_add', { text: text(`new-${i}`) }),
+      (i) => own.call('learn', { text: text(`new-${i}`), kind: 'note' }),
       (i) => own.read(`forge://record/${ours.ids[pick(i)]}`),
     ];
     const other = argv && connect(argv, makeTheirs(argv, scratch, env, entries).place);
@@ -66,7 +66,7 @@ export const callsBeside =
     await Promise.all([own.close(), other?.close()]);
     const among = `MCP, among ${entries.toLocaleString('en')}`;
     const names = [
-      `${among}: forge note_add`,
+      `${among}: forge learn`,
       `${among}: forge reads a record`,
       `${among}: server-memory create_entities`,
       `${among}: server-memory open_nodes`,

@@ -301,6 +301,12 @@ export class SearchIndex implements Corpus {
     return postings;
   }
 
+  frequency(term: string, most: number): number {
+    const sql = `SELECT count(*) AS n FROM (SELECT DISTINCT p.doc FROM postings p JOIN documents d ON d.doc = p.doc
+      WHERE p.term = ? LIMIT ?)`;
+    return (this.db.prepare(sql).get(term, most) as { n: number }).n;
+  }
+
   groupLength = (group: number): number | null => {
     const row = this.byNumber.get(group);
     return row && !row.loose ? row.length : null;

@@ -134,7 +134,7 @@ describe('arguments', () => {
     ['feature_verify', '{"ids":["A"],"all":true}'],
     ['memory_record', '{"task_id":"A","exit_code":"0"}'],
     ['memory_record', '{"task_id":"A","exit_code":0,"patterns":[{"pattern":"x"}]}'],
-    ['note_add', '{"text":null}'],
+    ['learn', '{"text":null}'],
     ['briefing', '{"budget":1e999}'],
     ['briefing', '{"budget":"500"}'],
     ['no_such_tool', '{}'],

@@ -1,9 +1,10 @@
 /**
  * Retrieval on two collections with relevance judgements of our own: `npm run bench:recall`. Prints recall@5, recall@10, MRR
  * and nDCG@10 of each way, beside plain BM25 with stems and beside grep. Nothing was tuned on them: k1 and b are those of the
- * textbooks, and the other weights were set before the collections were written.
+ * textbooks, and the other weights were set before the collections were written. `-- --locomo FOLDER` does the same with the
+ * unpacked files of a public collection.
  */
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -74,29 +75,64 @@ const WAYS = {
   'forge recall': by({}),
 };
 
-for (const name of ['engineering', 'conversations']) {
-  const collection = load(name);
-  const { docs, questions } = collection;
-  const shared = questions.map(({ text, ids }) => {
+/** Recall@5, recall@10, reciprocal rank and nDCG@10 of one question. */
+function figuresOf(found, ids) {
+  const hits = found.slice(0, 10).map((id) => ids.has(id));
+  const at = (n) => hits.slice(0, n).filter(Boolean).length / Math.min(ids.size, n);
+  const first = hits.indexOf(true);
+  const gain = (list) => list.reduce((sum, hit, i) => sum + (hit ? 1 / Math.log2(i + 2) : 0), 0);
+  const ideal = gain(Array.from({ length: Math.min(ids.size, 10) }, () => true));
+  return [at(5), at(10), first < 0 ? 0 : 1 / (first + 1), gain(hits) / ideal];
+}
+
+function print(name, collections) {
+  const asked = collections.flatMap((collection) =>
+    collection.questions.map((question) => ({ collection, ...question })),
+  );
+  const shared = asked.map(({ collection: { docs }, text, ids }) => {
     const said = new Set(docs.filter(({ id }) => ids.has(id)).flatMap(({ text: line }) => termsOf(line)));
     return [...new Set(termsOf(text))].filter((term) => said.has(term)).length;
   });
+  const records = collections.reduce((sum, { docs }) => sum + docs.length, 0);
+  const words = (shared.reduce((a, b) => a + b, 0) / shared.length).toFixed(1);
   console.log(
-    `\n${name}: ${docs.length} records, ${questions.length} questions, ${(shared.reduce((a, b) => a + b, 0) / shared.length).toFixed(1)} words shared with the answer on average`,
+    `\n${name}: ${records} records, ${asked.length} questions, ${words} words shared with the answer on average`,
   );
   console.log('way               recall@5  recall@10  MRR    nDCG@10');
   for (const [way, find] of Object.entries(WAYS)) {
-    const figures = questions.map(({ text, ids }) => {
-      const found = find(collection, text).slice(0, 10);
-      const hits = found.map((id) => ids.has(id));
-      const at = (n) => hits.slice(0, n).filter(Boolean).length / Math.min(ids.size, n);
-      const first = hits.indexOf(true);
-      const gain = (list) => list.reduce((sum, hit, i) => sum + (hit ? 1 / Math.log2(i + 2) : 0), 0);
-      const ideal = gain(Array.from({ length: Math.min(ids.size, 10) }, () => true));
-      return [at(5), at(10), first < 0 ? 0 : 1 / (first + 1), gain(hits) / ideal];
-    });
-    const mean = [0, 1, 2, 3].map((i) => figures.reduce((sum, row) => sum + row[i], 0) / figures.length);
-    const [five, ten, mrr, ndcg] = mean.map((value) => value.toFixed(2));
+    const figures = asked.map(({ collection, text, ids }) => figuresOf(find(collection, text), ids));
+    const [five, ten, mrr, ndcg] = [0, 1, 2, 3].map((i) =>
+      (figures.reduce((sum, row) => sum + row[i], 0) / figures.length).toFixed(2),
+    );
     console.log(`${way.padEnd(18)}${five.padEnd(10)}${ten.padEnd(11)}${mrr.padEnd(7)}${ndcg}`);
   }
 }
+
+/** A conversation of the public collection LoCoMo (snap-research/locomo, data/locomo10.zip), which is not part of forge. */
+function loadLocomo(path) {
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  const numbers = Object.keys(file).flatMap((key) => /^session_(\d+)$/.exec(key)?.[1] ?? []);
+  const groups = numbers.map((number) => ({
+    isLoose: false,
+    documents: file[`session_${number}`].map(({ dia_id: id, speaker, text, blip_caption: picture = '' }) => ({
+      ...{ id, session: number, source: 'session', at: null },
+      text: `${speaker}: ${text} ${picture}`,
+    })),
+  }));
+  // Category 5 has questions without an answer.
+  const questions = file.qa.flatMap(({ question, evidence = [], category }) => {
+    const ids = new Set(evidence.flatMap((line) => line.match(/D\d+:\d+/g) ?? []));
+    return category === 5 || ids.size === 0 ? [] : [{ text: String(question), ids }];
+  });
+  return { docs: groups.flatMap(({ documents }) => documents), corpus: new MemoryCorpus(groups), questions };
+}
+
+const option = process.argv.indexOf('--locomo');
+if (option > 0) {
+  const folder = process.argv[option + 1];
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  print(
+    'LoCoMo',
+    files.map((file) => loadLocomo(join(folder, file))),
+  );
+} else for (const name of ['engineering', 'conversations']) print(name, [load(name)]);

@@ -167,3 +167,6 @@ export function namesLike(word: string, names: readonly string[]): string[] {
   };
   return names.filter((name) => share(name) > 0.7).sort((a, b) => share(b) - share(a));
 }
+
+/** The test that git uses. */
+export const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8000).includes(0);

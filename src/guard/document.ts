@@ -1,3 +1,4 @@
+import { isBinary } from '../core/text.js';
 import { findLongCode, LONG_CODE } from './proprietary.js';
 import type { Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
@@ -136,14 +137,24 @@ export const findForeignCode = (fields: readonly Field[]): Found[] =>
     return [toFound(hit, path, lineAt(text, run.start), text.slice(run.start, run.end))];
   });
 
-/** Scans a file of `.forge/`: JSON by its texts, JSONL line by line, anything else as plain text. */
-export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
+/**
+ * Scans a file of `.forge/`: JSON by its texts, JSONL line by line, anything else as plain text. A binary file, such as a
+ * picture, is searched with the `grave` rules only.
+ */
+export function scanBytes(
+  name: string,
+  bytes: Buffer,
+  rules: readonly Rule[],
+  grave: readonly Rule[],
+): Found[] {
   const text = bytes.toString('utf8');
   if (name.endsWith('.jsonl'))
     return text
       .split('\n')
       .flatMap((line, i) => scanFields(fieldsOf(line), rules).map((hit) => ({ ...hit, line: i + 1 })));
-  return scanFields(name.endsWith('.json') ? fieldsOf(text) : [{ path: '', text }], rules);
+  if (name.endsWith('.json')) return scanFields(fieldsOf(text), rules);
+  const fields = [{ path: '', text }];
+  return scanFields(fields, isBinary(bytes) ? grave : rules);
 }
 
 /** Every text of a JSON value, or the whole text if it is not JSON. Long numbers count as texts: they may be cards. */

@@ -47,7 +47,8 @@ export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
     const grave = rules.filter((rule) => isGrave(rule.class));
     const forbidden = (value: string): boolean => !isAllowed(context, value);
     return {
-      scanBytes: (name, bytes) => scanBytes(name, bytes, rules).filter(({ value }) => forbidden(value)),
+      scanBytes: (name, bytes) =>
+        scanBytes(name, bytes, rules, grave).filter(({ value }) => forbidden(value)),
       scanFields: (fields) => scanFields(fields, rules).filter(({ value }) => forbidden(value)),
       scanGrave: (text) => scanFields([{ path: '', text }], grave).filter(({ value }) => forbidden(value)),
       scanText: (text) => scanText(text, rules).filter(({ start, end }) => forbidden(text.slice(start, end))),

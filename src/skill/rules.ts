@@ -37,7 +37,9 @@ const INSTRUCTIONS_FILE = 'instructions.md';
 export const MAX_METADATA = 100;
 export const MAX_INSTRUCTIONS = 5000;
 export const MAX_FILES = 200;
+/** Bytes of a text that forge reads, and of all files of a skill. Skills bring fonts and schemas. */
 export const MAX_BYTES = 1024 * 1024;
+export const MAX_SKILL_BYTES = 10 * MAX_BYTES;
 
 /** Names in both formats: the folder has the name. */
 export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

@@ -22,7 +22,11 @@ const OWN = {
 
 /** Exit 2 for a frontmatter that is missing, too long, or more than plain values. */
 export function parseSkillMd(text: string, file: string): SkillMd {
-  const broken = (message: string): Error => usage('skill.frontmatter', `${file}: ${message}.`, { file });
+  const broken = (message: string): Error =>
+    usage('skill.frontmatter', `${file}: ${message}.`, {
+      file,
+      hint: 'Change SKILL.md, and import it again.',
+    });
   const [, yaml, body] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
   if (yaml === undefined || body === undefined)
     throw broken('it does not begin with a frontmatter between two lines of ---');

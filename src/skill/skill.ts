@@ -18,6 +18,7 @@ import {
   MANIFEST_FILE,
   MAX_BYTES,
   MAX_FILES,
+  MAX_SKILL_BYTES,
   matchSkills,
   orderSkills,
   parseManifest,
@@ -181,7 +182,9 @@ export async function checkSkills(
       const links = skill.files.filter((path) => lstatSync(join(folder, path)).isSymbolicLink());
       return [
         ...checkSkill(skill, isInsideSkill(file) ? readText(folder, file) : null, each),
-        ...(size > MAX_BYTES ? [`its files have ${size} bytes, at most ${MAX_BYTES} are allowed`] : []),
+        ...(size > MAX_SKILL_BYTES
+          ? [`its files have ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed`]
+          : []),
         ...links.map((path) => `${path} is a symlink`),
       ].map((problem) => ({ skill: each, problem }));
     } catch (error) {
@@ -284,7 +287,16 @@ function checkName(name: string): void {
 interface SkillFile {
   path: string;
   bytes: Buffer;
+  /** Of a script that can be run; default 0o666. */
+  mode?: number;
 }
+
+/** One file of a folder. Of its mode, only whether it can be run counts, as in git. */
+const readSkillFile = (folder: string, path: string): SkillFile => ({
+  path,
+  bytes: readFileSync(join(folder, path)),
+  ...(lstatSync(join(folder, path)).mode & 0o100 ? { mode: 0o777 } : {}),
+});
 
 function writeSkill(
   context: Context,
@@ -295,8 +307,10 @@ function writeSkill(
   if (context.disk.exists(folder))
     throw refused('skill.exists', `There is a skill ${name} already.`, { hint: `forge skill show ${name}` });
   context.disk.withLock(() => {
+    // Before a folder is made: a refused skill leaves nothing behind.
+    for (const { path, bytes } of files) context.disk.checkContent(join(folder, path), bytes);
     for (const { path } of files) context.disk.makeFolder(dirname(join(folder, path)));
-    context.disk.replaceAll(files.map(({ path, bytes }) => ({ path: join(folder, path), bytes })));
+    context.disk.replaceAll(files.map((file) => ({ ...file, path: join(folder, file.path) })));
   });
   approveSkill(context, name);
   return { name, files: files.map(({ path }) => shown(context.layout, join(folder, path))) };
@@ -320,14 +334,16 @@ export async function importSkill(
   checkName(name);
   const paths = filesBelow(folder).filter((path) => path !== 'SKILL.md');
   refuseOddFiles(folder, paths);
-  const files = [
+  const files: SkillFile[] = [
     { path: MANIFEST_FILE, bytes: Buffer.from(toManifestText(md, paths)) },
     { path: 'instructions.md', bytes: Buffer.from(md.body) },
-    ...paths.map((path) => ({ path, bytes: readFileSync(join(folder, path)) })),
+    ...paths.map((path) => readSkillFile(folder, path)),
   ];
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  if (size > MAX_BYTES)
-    throw usage('skill.too_large', `The skill has ${size} bytes, at most ${MAX_BYTES} are allowed.`);
+  if (size > MAX_SKILL_BYTES)
+    throw usage('skill.too_large', `The skill has ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed.`, {
+      hint: `Remove large files, such as fonts, from ${oneLine(given, 200)}.`,
+    });
   const manifest = parseManifest(toManifestText(md, paths), MANIFEST_FILE);
   const skill = { name, manifest, files: files.map(({ path }) => path), isApproved: true };
   const problems = checkSkill(skill, md.body, name);
@@ -369,9 +385,9 @@ export async function exportSkill(
   const { instructions, resources } = await showSkill(context, { name });
   const skill = requireSkill(context, name);
   const target = join(resolve(context.layout.root, EXPORT_FOLDERS[to as 'agents'] ?? to), name);
-  const files = [
+  const files: SkillFile[] = [
     { path: 'SKILL.md', bytes: Buffer.from(toSkillMd(skill.manifest, instructions)) },
-    ...resources.map((path) => ({ path, bytes: readFileSync(join(folderOf(context, name), path)) })),
+    ...resources.map((path) => readSkillFile(folderOf(context, name), path)),
   ];
   const other = files.filter(({ path, bytes }) => {
     const there = statSync(join(target, path), { throwIfNoEntry: false });
@@ -382,9 +398,9 @@ export async function exportSkill(
       hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
     });
   if (!context.disk.dryRun)
-    for (const { path, bytes } of files) {
+    for (const { path, bytes, mode = 0o666 } of files) {
       mkdirSync(dirname(join(target, path)), { recursive: true });
-      writeFileSync(join(target, path), bytes);
+      writeFileSync(join(target, path), bytes, { mode });
     }
   for (const { path } of files) context.disk.note(join(target, path));
   return { name, folder: target, files: files.map(({ path }) => path) };

@@ -39,6 +39,9 @@ export function readApprovals(context: Context): Approval[] {
   return found?.identity === identityHere(context) ? found.approvals : [];
 }
 
+/** Characters of a content that is kept. A change of a longer one is shown as a whole. */
+const MAX_KEPT = 20_000;
+
 /** Adds approvals, readable by this person only. Durable on return. */
 export function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
   if (context.disk.dryRun || runnables.length === 0) return;
@@ -49,7 +52,11 @@ export function approve(context: Context, runnables: readonly Runnable[], how: A
     const before = readApprovals(context);
     const known = new Set(before.map(({ digest }) => digest));
     const added = runnables
-      .map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }))
+      .map((runnable) => ({
+        ...runnable,
+        content: runnable.content.length > MAX_KEPT ? '' : runnable.content,
+        ...{ digest: digestRunnable(runnable), at, how },
+      }))
       .filter(({ digest }) => !known.has(digest));
     if (added.length === 0) return;
     const approvals = [...before, ...added];

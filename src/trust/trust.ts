@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
@@ -7,6 +8,7 @@ import { readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
+import { isBinary } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { readArchitecture } from '../knowledge/architecture-rules.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
@@ -253,8 +255,12 @@ function filesIn(context: Context, argv: readonly string[]): Runnable[] {
   return paths.flatMap((path) => fileRunnable(context, path));
 }
 
-/** Follows symlinks, so that a changed target is a change too. */
+/** Follows symlinks, so that a changed target is a change too. Nobody can read a binary file: its hash stands for it. */
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const bytes = readTarget(path, MAX_STATE_BYTES);
-  return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
+  if (!bytes) return [];
+  const content = isBinary(bytes)
+    ? `binary, ${bytes.length} bytes, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`
+    : bytes.toString('utf8');
+  return [{ kind: 'file', name: shown(layout, path), content }];
 }

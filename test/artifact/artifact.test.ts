@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trivariate } from '../../src/artifact/artifact.js';
@@ -90,6 +90,22 @@ describe('forge artifact', () => {
     }
     project.git('merge', '-q', '--no-edit', 'one');
     expect(await forgeJson(project, ['artifact', 'verify'])).toMatchObject({ verified: 2, problems: [] });
+  });
+
+  it('ART-01 keeps a picture', async () => {
+    const project = await makeForge();
+    const bytes = Buffer.from([
+      0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x1b, 0x9b, 0xff,
+    ]);
+    writeFileSync(join(project.dir, 'screen.png'), bytes);
+    const added = await forgeJson<{ path: string }>(project, [
+      'artifact',
+      'add',
+      'screen.png',
+      '--type',
+      'reports',
+    ]);
+    expect(readFileSync(join(project.dir, added.path)).equals(bytes)).toBe(true);
   });
 
   it('LTM-13 a secret in an artifact is refused, and nothing is left', async () => {

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Focus, ListedSkill, ShownSkill, SkillProblem } from '../../src/index.js';
@@ -281,6 +289,29 @@ describe('the open SKILL.md format', () => {
     ])
       expect(text).toContain(part);
     expect(text).toContain('Fill in PDF forms. Use it when a form: has fields.');
+  });
+
+  it('SKL-05 pictures, fonts and scripts that can be run are imported and exported as they are', async () => {
+    const project = await makeForge();
+    const folder = putFolder({ 'SKILL.md': SKILL_MD, 'run.sh': '#!/bin/sh\n' });
+    const font = Buffer.concat([Buffer.alloc(1_500_000, 1), Buffer.from([0, 0x1b, 0x9b, 0xff])]);
+    writeFileSync(join(folder, 'font.ttf'), Buffer.concat([Buffer.from([0, 1, 0, 0]), font]));
+    chmodSync(join(folder, 'run.sh'), 0o755);
+    await forgeJson(project, ['skill', 'import', folder]);
+    await forgeJson(project, ['skill', 'export', 'pdf-forms']);
+    const out = join(project.dir, '.agents/skills/pdf-forms');
+    for (const file of ['font.ttf', 'run.sh'])
+      expect(readFileSync(join(out, file)).equals(readFileSync(join(folder, file)))).toBe(true);
+    expect(statSync(join(out, 'run.sh')).mode & 0o100).toBe(0o100);
+    expect(statSync(join(out, 'font.ttf')).mode & 0o111).toBe(0);
+  });
+
+  it('LTM-13 a secret in a file of a skill is refused, and nothing is left', async () => {
+    const project = await makeForge();
+    const key = `\0token = ghp_${'a1B2c3D4e5F6'.repeat(3)}\n`;
+    const folder = putFolder({ 'SKILL.md': SKILL_MD, 'assets/data.bin': key });
+    expect(await forgeError(project, ['skill', 'import', folder])).toMatchObject({ exitCode: 5 });
+    expect(existsSync(join(project.dir, '.forge/skills/pdf-forms'))).toBe(false);
   });
 
   it('SKL-05 a skill of forge keeps its triggers in a round trip', async () => {

@@ -147,7 +147,8 @@ export function scanBytes(
   rules: readonly Rule[],
   grave: readonly Rule[],
 ): Found[] {
-  const text = bytes.toString('utf8');
+  // A byte order mark at the start hides nothing.
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   if (name.endsWith('.jsonl'))
     return text
       .split('\n')

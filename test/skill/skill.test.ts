@@ -293,14 +293,18 @@ describe('the open SKILL.md format', () => {
 
   it('SKL-05 pictures, fonts and scripts that can be run are imported and exported as they are', async () => {
     const project = await makeForge();
-    const folder = putFolder({ 'SKILL.md': SKILL_MD, 'run.sh': '#!/bin/sh\n' });
+    const folder = putFolder({
+      'SKILL.md': SKILL_MD,
+      'run.sh': '#!/bin/sh\n',
+      'form.xsd': '\ufeff<schema/>\n',
+    });
     const font = Buffer.concat([Buffer.alloc(1_500_000, 1), Buffer.from([0, 0x1b, 0x9b, 0xff])]);
     writeFileSync(join(folder, 'font.ttf'), Buffer.concat([Buffer.from([0, 1, 0, 0]), font]));
     chmodSync(join(folder, 'run.sh'), 0o755);
     await forgeJson(project, ['skill', 'import', folder]);
     await forgeJson(project, ['skill', 'export', 'pdf-forms']);
     const out = join(project.dir, '.agents/skills/pdf-forms');
-    for (const file of ['font.ttf', 'run.sh'])
+    for (const file of ['font.ttf', 'form.xsd', 'run.sh'])
       expect(readFileSync(join(out, file)).equals(readFileSync(join(folder, file)))).toBe(true);
     expect(statSync(join(out, 'run.sh')).mode & 0o100).toBe(0o100);
     expect(statSync(join(out, 'font.ttf')).mode & 0o111).toBe(0);

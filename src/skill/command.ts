@@ -23,6 +23,13 @@ const written = ({ name, files, problems = [] }: Written, style: Style): string 
 const given = ({ options }: Call, name: string): Record<string, string> =>
   options[name] === undefined ? {} : { [name]: String(options[name]) };
 
+const MAX_FILES_SHOWN = 20;
+
+const listFiles = (files: readonly string[]): string =>
+  files.length > MAX_FILES_SHOWN
+    ? `${files.slice(0, MAX_FILES_SHOWN).join(', ')} and ${files.length - MAX_FILES_SHOWN} more (--json)`
+    : files.join(', ');
+
 export const group: Group = {
   commands: [
     command<Listed>({
@@ -46,7 +53,7 @@ export const group: Group = {
           `${style.strong(name)}  ${oneLine(description, 300)}`,
           ...(order.length > 1 ? [style.dim(`Then follow: ${order.slice(1).join(', ')}`)] : []),
           ...(resources.length > 0
-            ? [style.dim(`Files (forge skill resource ${name} FILE): ${resources.join(', ')}`)]
+            ? [style.dim(`Files (forge skill resource ${name} FILE): ${listFiles(resources)}`)]
             : []),
           '',
           instructions.trimEnd(),

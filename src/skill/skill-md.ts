@@ -12,6 +12,7 @@ export interface SkillMd {
 const MAX_FRONTMATTER = 16 * 1024;
 /** Limits of the format, in characters. */
 const MAX_DESCRIPTION = 1024;
+const MAX_TRIGGERS = 20;
 /** forge's own fields in the frontmatter's `metadata`, which maps texts to texts. */
 const OWN = {
   keywords: 'forge-keywords',
@@ -49,6 +50,24 @@ export function parseSkillMd(text: string, file: string): SkillMd {
   return { frontmatter, body };
 }
 
+/**
+ * Triggers of a skill from elsewhere. In the open format the description says when to use it: quoted words and file endings
+ * are taken from there, besides the words of the name.
+ */
+function triggersOf(name: string, description: string): { keywords: string[]; patterns: string[] } {
+  const quoted = [...description.matchAll(/["“]([\p{L}\p{N}][^"“”]{1,40}?)[,.;]?["”]/gu)].map(
+    ([, word = '']) => word,
+  );
+  const endings = [...description.matchAll(/(?<![\w/])\.([a-z][a-z0-9]{1,5})\b/g)].map(
+    ([, ending = '']) => ending,
+  );
+  const words = [...name.split('-').filter((word) => word.length > 2), ...endings, ...quoted];
+  return {
+    keywords: [...new Set(words.map((word) => word.toLowerCase()))].slice(0, MAX_TRIGGERS),
+    patterns: [...new Set(endings)].map((ending) => `*.${ending}`).slice(0, MAX_TRIGGERS),
+  };
+}
+
 /** skill.toml of an imported skill. Fields that forge has no use for are kept in `[skill_md]`. */
 export function toManifestText({ frontmatter }: SkillMd, files: readonly string[]): string {
   const { name, description, metadata, ...rest } = frontmatter;
@@ -65,7 +84,10 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     Object.entries(given).filter(([key]) => key !== 'version' && !Object.values(OWN).includes(key)),
   );
   const kept = { ...rest, ...(Object.keys(others).length > 0 ? { metadata: others } : {}) };
-  const keywords = list(OWN.keywords);
+  const own = Object.values(OWN).some((key) => key in given);
+  const { keywords, patterns } = own
+    ? { keywords: list(OWN.keywords), patterns: list(OWN.files) }
+    : triggersOf(String(name), String(description));
   const folders = [
     ...new Set(files.flatMap((file) => (file.includes('/') ? [file.slice(0, file.indexOf('/'))] : []))),
   ];
@@ -78,14 +100,8 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     `version = ${formatTomlValue(typeof version === 'string' ? version : '1.0.0')}`,
     '',
     '[triggers]',
-    `keywords = ${formatTomlValue(
-      keywords.length > 0
-        ? keywords
-        : String(name)
-            .split('-')
-            .filter((word) => word.length > 2),
-    )}`,
-    `file_patterns = ${formatTomlValue(list(OWN.files))}`,
+    `keywords = ${formatTomlValue(keywords)}`,
+    `file_patterns = ${formatTomlValue(patterns)}`,
     `linear_labels = ${formatTomlValue(list(OWN.labels))}`,
     '',
     '[resources]',

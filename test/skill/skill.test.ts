@@ -310,6 +310,16 @@ describe('the open SKILL.md format', () => {
     expect(statSync(join(out, 'font.ttf')).mode & 0o111).toBe(0);
   });
 
+  it('SKL-05 the description of an imported skill says when to use it', async () => {
+    const project = await makeForge();
+    const text = `---\nname: office-files\ndescription: Reads .xlsx and .csv files. Use it when someone says "deck," or "pivot table".\n---\nRead.\n`;
+    await forgeJson(project, ['skill', 'import', putFolder({ 'SKILL.md': text })]);
+    for (const words of ['make a deck', 'a pivot table of sales', 'convert the xlsx', 'office'])
+      expect((await match(project, words))[0]?.name).toBe('office-files');
+    expect((await match(project, 'anything', '--file', 'data/sales.csv'))[0]?.why).toEqual(['file data/sales.csv is *.csv']);
+    expect(await match(project, 'a table of contents')).toEqual([]);
+  });
+
   it('LTM-13 a secret in a file of a skill is refused, and nothing is left', async () => {
     const project = await makeForge();
     const key = `\0token = ghp_${'a1B2c3D4e5F6'.repeat(3)}\n`;

@@ -316,7 +316,9 @@ describe('the open SKILL.md format', () => {
     await forgeJson(project, ['skill', 'import', putFolder({ 'SKILL.md': text })]);
     for (const words of ['make a deck', 'a pivot table of sales', 'convert the xlsx', 'office'])
       expect((await match(project, words))[0]?.name).toBe('office-files');
-    expect((await match(project, 'anything', '--file', 'data/sales.csv'))[0]?.why).toEqual(['file data/sales.csv is *.csv']);
+    expect((await match(project, 'anything', '--file', 'data/sales.csv'))[0]?.why).toEqual([
+      'file data/sales.csv is *.csv',
+    ]);
     expect(await match(project, 'a table of contents')).toEqual([]);
   });
 

@@ -23,7 +23,31 @@ async function run(call: Call): Promise<Imported> {
 const count = ({ files }: Imported): number =>
   files.reduce((sum, { notes, features }) => sum + notes + features.length, 0);
 
-function describe({ notes, features, known, done, problem }: ImportedFile, style: Style): string {
+const MAX_FILES_SHOWN = 20;
+
+/** The files that something is taken from, then the sum of all others. */
+function tableOf(files: readonly ImportedFile[], style: Style): string {
+  const isTold = (file: ImportedFile): boolean =>
+    file.notes > 0 || file.features.length > 0 || file.problem !== undefined;
+  const shown = files.filter(isTold).slice(0, MAX_FILES_SHOWN);
+  const others = files.filter((file) => !shown.includes(file));
+  const sum = (pick: (file: ImportedFile) => number): number =>
+    others.reduce((total, file) => total + pick(file), 0);
+  const rest = {
+    notes: sum(({ notes }) => notes),
+    features: others.flatMap(({ features }) => features),
+    known: sum(({ known }) => known),
+    done: sum(({ done }) => done),
+  };
+  const rows = shown.map((file) => [style.strong(file.file), describe(file, style)]);
+  const name = `${shown.length > 0 ? 'and ' : ''}${plural(others.length, shown.length > 0 ? 'other file' : 'file')}`;
+  return columns(others.length === 0 ? rows : [...rows, [name, describe(rest, style)]]);
+}
+
+function describe(
+  { notes, features, known, done, problem }: Omit<ImportedFile, 'file' | 'source'>,
+  style: Style,
+): string {
   if (problem !== undefined) return style.warn(problem);
   const parts = [
     ...(notes > 0 ? [plural(notes, 'note')] : []),
@@ -37,7 +61,7 @@ function describe({ notes, features, known, done, problem }: ImportedFile, style
 function render(result: Imported, style: Style): string {
   if (result.files.length === 0)
     return 'Nothing to import: no CLAUDE.md, AGENTS.md, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
-  const table = columns(result.files.map((file) => [style.strong(file.file), describe(file, style)]));
+  const table = tableOf(result.files, style);
   if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command('forge next')}`;
   return count(result) === 0
     ? `${table}\nNothing new.`

@@ -149,7 +149,7 @@ describe('what the pages name is there', () => {
     const hints = [...source.matchAll(/hint: .*/g)].map(([hint]) => hint);
     expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
     const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
-    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/page-overview.png']);
+    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions']);
     // What a page of the package leads to and the package lacks is said to be elsewhere, beside it or at the top.
     const isPacked = (path: string): boolean =>
       shipped(path) ||

@@ -78,6 +78,16 @@ describe('forge import', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
+  it('AGT-05 a plan of hundreds of files stays short', async () => {
+    const project = await makeForge();
+    const task = (i: number): string =>
+      `---\nid: task-${i}\ntitle: Task ${i}\nstatus: ${i < 50 ? 'To Do' : 'Done'}\n---\n`;
+    for (let i = 1; i <= 300; i++) project.write(`backlog/tasks/task-${i} - T.md`, task(i));
+    const { stdout } = await runForge(project, ['import']);
+    expect(stdout.split('\n').length).toBeLessThan(25);
+    expect(stdout).toMatch(/and 280 other files +29 features, 251 done, skipped/);
+  });
+
   it('AGT-05 takes over notes and tasks of eight tools, with their file on each record', async () => {
     const project = await full();
     const { applied, files } = await take(project, '--yes');

@@ -1,7 +1,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { SHELLS } from './command.js';
-import { GROUPS, inFull, SHORT_WAYS, TOPICS } from './groups.js';
+import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
 import type { Io } from './io.js';
 import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
 import type { CommandSpec, LiveKind, OptionSpec, Values } from './spec.js';
@@ -88,7 +88,7 @@ async function offerAt(io: Io, before: readonly string[], current: string): Prom
 
 async function helpWords([group, ...more]: readonly string[]): Promise<Offer> {
   if (group === undefined) return words([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
-  return more.length > 0 ? NOTHING : words(subcommands(await load(group), group));
+  return more.length > 0 ? NOTHING : words(subcommands(await specsOf(group), group));
 }
 
 const groupNames = (): string[] => [
@@ -99,11 +99,6 @@ const groupNames = (): string[] => [
 
 const subcommands = (commands: readonly CommandSpec[], group: string | null): string[] =>
   commands.map(({ name }) => name).filter((name) => name !== group);
-
-async function load(name: string): Promise<readonly CommandSpec[]> {
-  const entry = GROUPS.find((candidate) => candidate.name === name);
-  return ((await entry?.load())?.group.commands ?? []) as unknown as CommandSpec[];
-}
 
 /** Null after a word that is not a command. */
 async function parse(io: Io, before: readonly string[]): Promise<Place | null> {
@@ -130,7 +125,7 @@ async function parse(io: Io, before: readonly string[]): Promise<Place | null> {
       place.waiting = option && value === undefined && flagOf(option).value !== null ? option : null;
     } else if (place.group === null) {
       place.group = word;
-      place.commands = await load(word);
+      place.commands = await specsOf(word);
       place.spec = place.commands.find(({ name }) => name === word) ?? null;
       if (place.commands.length === 0) return null;
     } else if (!takeWord(place, word)) return null;

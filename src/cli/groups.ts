@@ -1,4 +1,4 @@
-import type { Group } from './spec.js';
+import type { CommandSpec, Group } from './spec.js';
 
 export interface GroupEntry {
   name: string;
@@ -117,6 +117,12 @@ export const GROUPS: readonly GroupEntry[] = [
   }),
 ];
 
+/** The commands of a group; none for an unknown word. */
+export async function specsOf(word: string | undefined): Promise<readonly CommandSpec[]> {
+  const entry = GROUPS.find(({ name }) => name === word);
+  return ((await entry?.load())?.group.commands ?? []) as unknown as readonly CommandSpec[];
+}
+
 interface ShortWay {
   /** The full command. */
   words: readonly string[];
@@ -219,6 +225,7 @@ export const ENVIRONMENT_HELP = [
   ['NATS_CA, NATS_CERT, NATS_KEY', 'files for TLS: the authority, your certificate and its key'],
   ['NATS_CONTEXT', 'a context of the nats program that has all of these'],
   ['NO_COLOR, FORCE_COLOR', 'color off, on; TERM=dumb: off'],
+  ['COLUMNS', 'the width of help in a pipe, at most 80'],
   ['LC_ALL, LC_CTYPE, LANG', 'without UTF-8 in them a terminal is shown ASCII'],
   ['SHELL', 'the shell that "forge complete" describes'],
   ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],

@@ -9,6 +9,7 @@ import {
   GROUPS,
   type GroupEntry,
   SHORT_WAYS,
+  specsOf,
   summaryOf,
   TOPICS,
 } from './groups.js';
@@ -37,7 +38,7 @@ export async function commandHelp(words: readonly string[], width: number, topic
   if (word === undefined) return mainPage(width);
   const entry = GROUPS.find(({ name }) => name === word);
   if (!entry) throw unknown(word, [...GROUPS.map(({ name }) => name), ...TOPICS.map(([name]) => name)]);
-  const specs = (await entry.load()).group.commands as unknown as CommandSpec[];
+  const specs = await specsOf(word);
   const own = specs.find(({ name }) => name === entry.name);
   const others = specs.filter((spec) => spec !== own);
   const page = { entry, width, topic };
@@ -50,10 +51,10 @@ export async function commandHelp(words: readonly string[], width: number, topic
 
 function unknown(word: string, known: readonly string[], group = ''): Error {
   const command = (name: string): string => ['forge help', group, name].filter(Boolean).join(' ');
-  const near = namesLike(word, known).slice(0, 3).map(command);
+  const near = new Set(namesLike(word, known).map(command));
   const words = [group, oneLine(word, 60)].filter(Boolean).join(' ');
   return usage('help.unknown', `There is no command or topic ${JSON.stringify(words)}.`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(', or ')}?` : command(''),
+    hint: [...near].slice(0, 3).join('\n') || command(''),
   });
 }
 

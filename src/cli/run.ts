@@ -64,7 +64,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 
 async function run(io: Io): Promise<number> {
   const { parseArgv } = await import('./program.js');
-  const { commandWords, inFull } = await import('./groups.js');
+  const { commandWords } = await import('./groups.js');
   const { fitScreen, screenAt } = await import('./screen.js');
   const words = commandWords(io.argv);
   const asks = (...names: string[]): boolean => beforeDashes(io.argv).some((word) => names.includes(word));
@@ -73,10 +73,13 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const isBare = words.length === 0 && !asks('-h', '--help') && !io.argv.includes('--');
-  const screen = screenAt(io.stdout, io.env);
-  const invocation = await parseArgv(inFull(isBare ? [...io.argv, 'where'] : io.argv), {
-    out: (text) => io.stdout.write(fitScreen(text, screen)),
-    columns: screen?.width,
+  const invocation = await parseArgv(isBare ? [...io.argv, 'where'] : io.argv, {
+    out: (text) => io.stdout.write(fitScreen(text, screenAt(io.stdout, io.env))),
+    // Help in a pipe is often read at a terminal, by a pager.
+    columns: () => {
+      const inPipe = Math.min(80, screenAt(io.stderr, io.env)?.width ?? 80, Number(io.env.COLUMNS) || 80);
+      return screenAt(io.stdout, io.env)?.width ?? inPipe;
+    },
   });
   if (!invocation) return 0;
   try {

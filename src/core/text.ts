@@ -152,7 +152,7 @@ export async function mapTexts<T>(value: T, change: (text: string) => Promise<st
   return Object.fromEntries(await Promise.all(entries)) as T;
 }
 
-/** Names that begin with the word or that it begins with, else names that share most of its letters, nearest first. */
+/** Names that begin with the word or that it begins with, else those with its first and most of its letters, nearest first. */
 export function namesLike(word: string, names: readonly string[]): string[] {
   const longer = names.filter((name) => word !== '' && name.startsWith(word));
   if (longer.length > 0) return longer;
@@ -165,7 +165,7 @@ export function namesLike(word: string, names: readonly string[]): string[] {
     );
     return shared.length / Math.max(word.length, name.length);
   };
-  return names.filter((name) => share(name) > 0.7).sort((a, b) => share(b) - share(a));
+  return names.filter((name) => name[0] === word[0] && share(name) > 0.7).sort((a, b) => share(b) - share(a));
 }
 
 /** The test that git uses. */

@@ -5,11 +5,10 @@
 const { writeSync } = require('node:fs');
 const { join } = require('node:path');
 
-/** Commands of the daily bundle; everything else is in the full one. */
+/** Commands of the daily bundle. Everything else, and help, is in the full one. */
 const DAILY = new Set(
-  'where status session briefing progress focus kfr next feature checkpoint commit'
-    .concat(' knowledge architecture note learn memory skill guard config trust hook complete')
-    .concat(' start log done end ls completion recall')
+  'where status session briefing progress focus kfr next feature commit knowledge architecture note learn hook'
+    .concat(' start log done end ls recall')
     .split(' '),
 );
 
@@ -22,8 +21,9 @@ function keepCompiledCode() {
   if (base) require('node:module').enableCompileCache?.(join(base, 'forge', 'node'));
 }
 
-function start(first) {
-  const bundle = first === undefined || DAILY.has(first) ? 'daily' : 'full';
+function start(words) {
+  const isDaily = words.length === 0 || DAILY.has(words[0]);
+  const bundle = isDaily && !words.includes('--help') && !words.includes('-h') ? 'daily' : 'full';
   const path = join(__dirname, '..', 'dist', 'cli', `${bundle}.cjs`);
   try {
     require(path);
@@ -45,7 +45,7 @@ function printVersion() {
   try {
     writeSync(1, `${require('../package.json').version}\n`);
   } catch (error) {
-    if (error.code !== 'EPIPE') start('--version');
+    if (error.code !== 'EPIPE') start(['--version']);
   }
 }
 
@@ -54,5 +54,5 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   printVersion();
 } else {
   keepCompiledCode();
-  start(words[0]);
+  start(words);
 }

@@ -32,8 +32,15 @@ const common = {
 };
 
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
-const NOT_DAILY =
-  /^src\/(agent\/(command|install)|(undo|finding)\/command|ui\/command(-watch)?|learning\/facts|ledger\/rows|session\/history|status\/tree|cycle\/(command|cycle|loop)|events\/(command|command-claim|fleet|read)|recover\/(command|plan|recover|rollback)|linear\/(command|edit-issue)|import\/(command|import)|artifact\/(command|artifact)|ci\/(ci|command)|cli\/(mcp-server|command-schema)|doctor\/(command|doctor|fix)|hooks\/install|init\/(command|init)|mcp\/command|library\/(json-schema|tool-input))\.ts$/;
+const NOT_DAILY = new RegExp(
+  `^src/(${[
+    '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|import|init|ledger|linear|mcp|recover|skill|trust|undo)/command',
+    '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
+    'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
+    'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history|status/tree',
+    'cli/(command|complete|help)|library/(schema|json-schema|tool-input)|ui/command(-watch)?',
+  ].join('|')})\\.ts$`,
+);
 
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
@@ -50,7 +57,7 @@ const dailyOnly = {
   },
 };
 
-/** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
+/** Libraries and modules that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
 const APART = [
   '@hono/node-server',
   '@inquirer/prompts',
@@ -61,6 +68,8 @@ const APART = [
   'simple-git',
   'yaml',
 ];
+/** The clients of NATS share the code of a connection. The guard's rules are as long as all other code of a command. */
+const OWN_APART = { './nats.js': 'src/events/nats.ts', './table.js': 'src/guard/table.ts' };
 /** Of a library of which only a part is used. */
 const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
 
@@ -71,7 +80,10 @@ const librariesApart = {
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
-    onResolve({ filter: /^\.\/nats\.js$/ }, () => ({ path: './nats.cjs', external: true }));
+    onResolve({ filter: /^\.\/(nats|table)\.js$/ }, ({ path }) => ({
+      path: path.replace(/js$/, 'cjs'),
+      external: true,
+    }));
   },
 };
 
@@ -103,14 +115,14 @@ const libraryApart = (dist, name) =>
     format: 'cjs',
   });
 
-/** Three libraries that share the code of a connection. */
-const natsApart = (dist) =>
+const ownApart = (dist, [name, source]) =>
   bundle({
-    entryPoints: ['src/events/nats.ts'],
-    outfile: join(dist, 'cli', 'nats.cjs'),
+    entryPoints: [source],
+    outfile: join(dist, 'cli', name.replace(/js$/, 'cjs')),
     format: 'cjs',
-    // It reports broken messages of a server on stdout.
+    // NATS reports broken messages of a server on stdout.
     drop: ['console'],
+    plugins: [librariesApart],
   });
 
 /** What src/ takes from these files. */
@@ -119,13 +131,14 @@ const SHARED = {
   'simple-git': 'simpleGit',
   './nats.js':
     'connect, credsAuthenticator, headers, jetstream, jetstreamManager, Kvm, nanos, nkeyAuthenticator',
+  './table.js': 'guardRules',
 };
 
 /** What the library imports on use is in dist/cli already. Each import() becomes a file of its own, in dist/chunks. */
 const sharedWithCommandLine = {
   name: 'shared-with-command-line',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(execa|simple-git|\.\/nats\.js)$/ }, ({ path, kind }) =>
+    onResolve({ filter: /^(execa|simple-git|\.\/(nats|table)\.js)$/ }, ({ path, kind }) =>
       kind === 'dynamic-import' ? { path, namespace: 'shared' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
@@ -167,7 +180,7 @@ async function buildAll(dist) {
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
     ...APART.map((name) => libraryApart(dist, name)),
-    natsApart(dist),
+    ...Object.entries(OWN_APART).map((each) => ownApart(dist, each)),
     library(dist),
     page(dist),
   ];

@@ -38,7 +38,7 @@ const NOT_DAILY = new RegExp(
     '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
     'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history|status/tree',
-    'cli/(command|complete|help)|library/(schema|json-schema|tool-input)|ui/command(-watch)?',
+    'cli/(command|complete|help)|library/(schema|tool-input)|ui/command(-watch)?',
   ].join('|')})\\.ts$`,
 );
 

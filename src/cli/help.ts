@@ -14,39 +14,57 @@ import {
   TOPICS,
 } from './groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './options.js';
+import { wrapBehind } from './screen.js';
 import type { CommandSpec, OptionSpec } from './spec.js';
 
 /** `forge help WORDS`: a command, a group or a topic; both for a common name. Exit 2 for an unknown word. */
 export async function helpFor(words: readonly string[], width: number): Promise<string> {
   const [word, ...rest] = words;
-  if (word === undefined || word === 'help') return mainPage(width);
-  if (word === '--all') return wholePage(width);
+  if (word === undefined || word === 'help') return wrap(mainPage(), width);
+  if (word === '--all') return wrap(wholePage(), width);
   if (word === 'topics')
-    return sections([
-      section('Topics', TOPICS, width),
-      fill('forge help TOPIC explains one of them.', width),
-    ]);
+    return wrap(sections([section('Topics', TOPICS), 'forge help TOPIC explains one of them.']), width);
   if (rest.length > 0 || !isTopic(word)) return commandHelp(words, width);
   if (GROUPS.some(({ name }) => name === word))
     return commandHelp(words, width, await layOut(blocksOf(word).slice(1), width));
-  return `${await layOut(blocksOf(word), width)}\n`;
+  return wrap(await layOut(blocksOf(word), width), width);
 }
 
 /** `topic`: the whole text of the topic of that name, instead of its first paragraph. */
 export async function commandHelp(words: readonly string[], width: number, topic = ''): Promise<string> {
   const [word, subword] = words;
-  if (word === undefined) return mainPage(width);
+  if (word === undefined) return wrap(mainPage(), width);
   const entry = GROUPS.find(({ name }) => name === word);
   if (!entry) throw unknown(word, [...GROUPS.map(({ name }) => name), ...TOPICS.map(([name]) => name)]);
   const specs = await specsOf(word);
   const own = specs.find(({ name }) => name === entry.name);
   const others = specs.filter((spec) => spec !== own);
-  const page = { entry, width, topic };
-  if (subword === undefined) return own ? commandPage(page, own, others) : groupPage(page, specs);
-  const spec = others.find(({ name }) => name === subword);
-  if (spec && words.length === 2) return commandPage(page, spec, []);
-  const names = specs.map(({ name }) => name);
-  throw unknown(words.slice(1).join(' '), names, entry.name);
+  if (subword === undefined && !own) return wrap(groupPage(entry, specs, topic), width);
+  const spec = subword === undefined ? own : others.find(({ name }) => name === subword);
+  if (!spec || words.length > 2)
+    throw unknown(
+      words.slice(1).join(' '),
+      specs.map(({ name }) => name),
+      entry.name,
+    );
+  return wrap(commandPage(entry, spec, { below: spec === own ? others : [], topic, width }), width);
+}
+
+/** A term before its meaning; else what stands before the text of a list or of the usage. */
+const LEAD = /^(?:( {2}\S(?:.*?\S)?) {2,}(?=\S)|Usage: | *(?:- )?)/;
+/** A narrower column is hard to read, so a meaning that would have less stands below its term. */
+const MIN_COLUMN = 24;
+
+/** Breaks at spaces. A word that is too long is not broken. */
+function wrap(page: string, width: number): string {
+  const wrapLine = (line: string): string => {
+    const [lead = '', term] = LEAD.exec(line) ?? [];
+    const text = line.slice(lead.length);
+    if (term !== undefined && width - lead.length < MIN_COLUMN)
+      return `${wrapBehind('  ', term.trim(), width)}\n${wrapBehind('      ', text, width)}`;
+    return line.length <= width ? line : wrapBehind(lead, text, width);
+  };
+  return `${page.split('\n').map(wrapLine).join('\n')}\n`;
 }
 
 function unknown(word: string, known: readonly string[], group = ''): Error {
@@ -67,31 +85,25 @@ const PURPOSE =
 const COLUMN = Math.max(...GROUPS.map(({ name }) => name.length));
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
 
-function mainPage(width: number): string {
-  return sections([
-    fill('Usage: forge [options] <command>', width, USAGE),
-    fill(PURPOSE, width),
+const mainPage = (): string =>
+  sections([
+    'Usage: forge [options] <command>',
+    PURPOSE,
     ...FIRST_PAGE.map(([heading, names]) =>
       section(
         heading,
         names.map((name) => [name, summaryOf(name)]),
-        width,
         COLUMN,
       ),
     ),
-    section(
-      'More',
-      [
-        ['forge help --all', 'every command, option and topic'],
-        ['forge help COMMAND', 'what a command does, with an example'],
-        ['forge prime', 'the workflow in a few lines, for an agent with only a shell'],
-      ],
-      width,
-    ),
+    section('More', [
+      ['forge help --all', 'every command, option and topic'],
+      ['forge help COMMAND', 'what a command does, with an example'],
+      ['forge prime', 'the workflow in a few lines, for an agent with only a shell'],
+    ]),
   ]);
-}
 
-function wholePage(width: number): string {
+function wholePage(): string {
   const under = (wanted: GroupEntry['heading']): Pairs =>
     GROUPS.filter(({ heading }) => heading === wanted).map(({ name, summary }) => [name, summary]);
   const short: Pairs = [
@@ -99,59 +111,48 @@ function wholePage(width: number): string {
     ['version', 'forge --version'],
   ];
   return sections([
-    fill('Usage: forge [options] <command>', width, USAGE),
-    fill(PURPOSE, width),
-    ...HEADINGS.map((heading) => section(heading, under(heading), width, COLUMN)),
-    section('Short ways', short, width, COLUMN),
-    section('Options of every command', optionRows([...GLOBAL_OPTIONS, VERSION, HELP_OPTION]), width),
-    `Topics:\n${fill(TOPICS.map(([name]) => name).join(', '), width, INDENTED)}`,
-    fill('forge help COMMAND or TOPIC explains one of them; forge help topics lists the topics.', width),
+    'Usage: forge [options] <command>',
+    PURPOSE,
+    ...HEADINGS.map((heading) => section(heading, under(heading), COLUMN)),
+    section('Short ways', short, COLUMN),
+    section('Options of every command', optionRows([...GLOBAL_OPTIONS, VERSION, HELP_OPTION])),
+    `Topics:\n  ${TOPICS.map(([name]) => name).join(', ')}`,
+    'forge help COMMAND or TOPIC explains one of them; forge help topics lists the topics.',
   ]);
 }
 
-interface Page {
-  entry: GroupEntry;
-  width: number;
-  topic: string;
-}
-
-function groupPage({ entry: { name, summary }, width, topic }: Page, specs: readonly CommandSpec[]): string {
-  return sections([
-    fill(`Usage: forge ${name} <command>`, width, USAGE),
-    fill(`${summary}.`, width),
-    topic || fill(textOf(name), width),
-    section('Commands', commandRows(specs), width),
-    fill(`forge help ${name} COMMAND explains one of them.`, width),
-    seeAlso(topic === '' ? (ABOUT[name]?.see ?? []) : linksOf(name), width),
+const groupPage = ({ name, summary }: GroupEntry, specs: readonly CommandSpec[], topic: string): string =>
+  sections([
+    `Usage: forge ${name} <command>`,
+    `${summary}.`,
+    topic || textOf(name),
+    section('Commands', commandRows(specs)),
+    `forge help ${name} COMMAND explains one of them.`,
+    seeAlso(topic === '' ? (ABOUT[name]?.see ?? []) : linksOf(name)),
   ]);
-}
 
 /** `below`: the commands that follow the name of this one. */
 function commandPage(
-  { entry, width, topic }: Page,
+  entry: GroupEntry,
   spec: CommandSpec,
-  below: readonly CommandSpec[],
+  { below, topic, width }: { below: readonly CommandSpec[]; topic: string; width: number },
 ): string {
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
-  const about = ABOUT[full];
+  const { see = [], exits = {}, examples = [] } = ABOUT[full] ?? {};
   const usage = ['Usage: forge', full === 'where' ? '' : full, '[options]', ...(spec.args ?? [])];
   const options = [...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION];
-  const see = isOwn ? (about?.see ?? []) : [entry.name, ...linksOf(entry.name)];
+  const links = isOwn ? see : [entry.name, ...linksOf(entry.name)];
   return sections([
-    fill(usage.join(' '), width, USAGE),
-    fill(`${spec.summary}.`, width),
-    topic || fill(textOf(full), width),
-    section('Commands', commandRows(below), width),
-    section('Arguments', argumentRows(spec), width),
-    section('Options', optionRows(options), width),
-    `Example:\n${[spec.example, ...(about?.examples ?? [])].map((line) => fillCommand(line, width, '  ')).join('\n')}`,
-    section(
-      'Exit codes',
-      [['0', 'done'], ...Object.entries(about?.exits ?? {}), ['else', 'forge help exit-codes']],
-      width,
-    ),
-    seeAlso(topic === '' ? see : see.filter((name) => name !== full), width),
+    usage.filter(Boolean).join(' '),
+    `${spec.summary}.`,
+    topic || textOf(full),
+    section('Commands', commandRows(below)),
+    section('Arguments', argumentRows(spec)),
+    section('Options', optionRows(options)),
+    `Example:\n${[spec.example, ...examples].map((line) => wrapCommand(line, width)).join('\n')}`,
+    section('Exit codes', [['0', 'done'], ...Object.entries(exits), ['else', 'forge help exit-codes']]),
+    seeAlso(topic === '' ? links : links.filter((name) => name !== full)),
   ]);
 }
 
@@ -159,7 +160,7 @@ const isTopic = (word: string): boolean => TOPICS.some(([name]) => name === word
 
 /** The first paragraph of a command's page: its own, or that of the topic of its name. */
 const textOf = (name: string): string =>
-  ABOUT[name]?.text ?? (isTopic(name) ? (blocksOf(name)[1] ?? '') : '');
+  ABOUT[name]?.text ?? (isTopic(name) ? joinLines(blocksOf(name)[1] ?? '') : '');
 
 const linksOf = (name: string): string[] => (ABOUT[name]?.see ?? []).filter((other) => other !== name);
 
@@ -176,10 +177,8 @@ const argumentRows = ({ args = [], values = {} }: CommandSpec): Pairs =>
     return words.length > 0 ? [[argument, words.join(', ').replace(/, ([^,]*)$/, ' or $1')] as const] : [];
   });
 
-const seeAlso = (names: readonly string[], width: number): string =>
-  names.length === 0
-    ? ''
-    : `See also:\n${fill(names.map((name) => `forge help ${name}`).join(', '), width, INDENTED)}`;
+const seeAlso = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `See also:\n  ${names.map((name) => `forge help ${name}`).join(', ')}`;
 
 /** Tables that a topic includes by name. */
 const TABLES: Record<string, () => Promise<Pairs> | Pairs> = {
@@ -197,6 +196,8 @@ const blocksOf = (topic: string): string[] =>
     .trim()
     .split(/\n{2,}/);
 
+const joinLines = (block: string): string => block.replace(/\s+/g, ' ').trim();
+
 async function layOut(blocks: readonly string[], width: number): Promise<string> {
   return (await Promise.all(blocks.map((block) => layOutBlock(block, width)))).join('\n\n');
 }
@@ -204,81 +205,47 @@ async function layOut(blocks: readonly string[], width: number): Promise<string>
 /** A table, a title, a list, a paragraph, or lines indented by four: commands, or terms with their meaning. */
 async function layOutBlock(block: string, width: number): Promise<string> {
   const table = TABLES[block.trim()];
-  if (table) return rows(await table(), width);
-  if (block.startsWith('# ')) return fill(block.slice(2), width);
-  const lines = block.split('\n').map((line) => line.trim());
-  if (block.startsWith('    '))
-    return lines.some((line) => / {2,}\S/.test(line))
-      ? rows(
-          lines.map((line) => {
-            const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
-            return [term, text];
-          }),
-          width,
-        )
-      : lines.map((line) => fillCommand(line, width, '  ')).join('\n');
+  if (table) return rows(await table());
   if (block.startsWith('- '))
     return block
       .split(/\n(?=- )/)
-      .map((item) => fill(item.slice(2), width, { first: '- ', rest: '  ' }))
+      .map(joinLines)
       .join('\n');
-  return fill(block, width);
-}
-
-const sections = (parts: readonly string[]): string => `${parts.filter(Boolean).join('\n\n')}\n`;
-
-const section = (title: string, pairs: Pairs, width: number, column = 0): string =>
-  pairs.length === 0 ? '' : `${title}:\n${rows(pairs, width, column)}`;
-
-/** A narrower column is hard to read. */
-const MIN_COLUMN = 24;
-
-/** Terms and their meaning in two columns, or below each other if these would be too narrow. */
-function rows(pairs: Pairs, width: number, least = 0): string {
-  const column = 2 + Math.max(least, ...pairs.map(([term]) => term.length)) + 2;
-  return pairs
-    .map(([term, text]) => {
-      if (text === '') return `  ${term}`;
-      if (width - column < MIN_COLUMN)
-        return `${fillCommand(term, width, '  ')}\n${fill(text, width, { first: '      ', rest: '      ' })}`;
-      return fill(text, width, { first: `  ${term}`.padEnd(column), rest: ' '.repeat(column) });
-    })
-    .join('\n');
-}
-
-interface Indent {
-  first: string;
-  rest: string;
-}
-
-const NONE: Indent = { first: '', rest: '' };
-const INDENTED: Indent = { first: '  ', rest: '  ' };
-const USAGE: Indent = { first: '', rest: '         ' };
-
-/** Breaks a text at spaces. A word that is too long is not broken. */
-const fill = (text: string, width: number, indent = NONE): string =>
-  fillWords(text.split(/\s+/).filter(Boolean), width, indent, '');
-
-/** Breaks a command as a shell takes it, but not inside quotes. */
-const fillCommand = (command: string, width: number, indent: string): string =>
-  fillWords(
-    command.match(/(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [],
-    width,
-    { first: indent, rest: `${indent}  ` },
-    ' \\',
+  if (!block.startsWith('    ')) return joinLines(block.replace(/^# /, ''));
+  const lines = block.split('\n').map((line) => line.trim());
+  if (!lines.some((line) => / {2,}\S/.test(line)))
+    return lines.map((line) => wrapCommand(line, width)).join('\n');
+  return rows(
+    lines.map((line) => {
+      const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
+      return [term, text];
+    }),
   );
+}
 
-function fillWords(words: readonly string[], width: number, { first, rest }: Indent, end: string): string {
+const sections = (parts: readonly string[]): string => parts.filter(Boolean).join('\n\n');
+
+const section = (title: string, pairs: Pairs, column = 0): string =>
+  pairs.length === 0 ? '' : `${title}:\n${rows(pairs, column)}`;
+
+/** Terms and their meaning in two columns. */
+function rows(pairs: Pairs, least = 0): string {
+  const column = 2 + Math.max(least, ...pairs.map(([term]) => term.length)) + 2;
+  return pairs.map(([term, text]) => `${`  ${term}`.padEnd(column)}${text}`.trimEnd()).join('\n');
+}
+
+/** Indented by two, and broken as a shell takes it, but not inside quotes. */
+function wrapCommand(command: string, width: number): string {
   const lines: string[] = [];
-  let line: string | null = null;
+  let line = ' ';
+  const words = command.match(/(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [];
   for (const [i, word] of words.entries()) {
-    const reserve = i === words.length - 1 ? 0 : end.length;
-    if (line !== null && line.length + 1 + word.length + reserve > width) {
-      lines.push(line + end);
-      line = null;
+    const end = i === words.length - 1 ? '' : ' \\';
+    if (i > 0 && `${line} ${word}${end}`.length > width) {
+      lines.push(`${line} \\`);
+      line = '   ';
     }
-    const start: string = lines.length === 0 ? first : rest;
-    line = line === null ? start + word : `${line} ${word}`;
+    line += ` ${word}`;
   }
-  return [...lines, line ?? first].join('\n');
+  return [...lines, line].join('\n');
 }

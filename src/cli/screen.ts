@@ -64,6 +64,10 @@ export function wrapLine(line: string, width: number): string {
   return painted + rows.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
+/** Breaks a plain text at spaces. Its rows are aligned behind `head`. */
+export const wrapBehind = (head: string, text: string, width: number): string =>
+  head + wrapAnsi(text, width - head.length).replaceAll('\n', `\n${' '.repeat(head.length)}`);
+
 const ERASE = '\r\u001b[K';
 /** ms between two changes of what is shown. */
 const PACE = 100;

@@ -67,7 +67,7 @@ export const checkCommits = later(() => import('../commit/check.js'), 'checkComm
 
 /** The published formats, and the JSON Schema of one. */
 export const schemaNames = later(() => import('./schema.js'), 'schemaNames');
-export const schemaOf = later(() => import('./json-schema.js'), 'schemaOf');
+export const schemaOf = later(() => import('./schema.js'), 'schemaOf');
 
 /** The inputs of the MCP tools. */
 export async function toolInputs() {

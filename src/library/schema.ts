@@ -44,11 +44,16 @@ export function schemaNames(): string[] {
   return ['config', ...FORMATS.map(({ name }) => name)].sort();
 }
 
-/** The schema that validates a format; exit 2 for an unknown name. */
-export function requireFormat(name: string): z.ZodMiniType {
+/** The JSON Schema (draft 2020-12) of a format, from the schema that validates it. Exit 2 for an unknown name. */
+export function schemaOf(name: string): Record<string, unknown> {
   const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
-  if (schema) return schema as z.ZodMiniType;
-  throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
-    hint: `Formats: ${schemaNames().join(', ')}`,
+  if (!schema)
+    throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
+      hint: `Formats: ${schemaNames().join(', ')}`,
+    });
+  const { $schema, ...rest } = z.toJSONSchema(schema as z.ZodMiniType, {
+    io: 'input',
+    unrepresentable: 'any',
   });
+  return { $schema, title: `forge ${name}`, type: 'object', ...rest };
 }

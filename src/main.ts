@@ -1,6 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
-import { MAX_INPUT_BYTES } from './cli/io.js';
 import { main } from './cli/run.js';
+import { MAX_INPUT_BYTES } from './cli/spec.js';
 import { outside, systemCode } from './core/error.js';
 
 // The only file that reads argv and stdin, writes stdout and stderr, and sets the exit code. Node's streams take

@@ -1,4 +1,4 @@
-import type { Io } from '../cli/io.js';
+import type { Io } from '../cli/spec.js';
 import { ForgeError } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { kindOf } from '../finding/question.js';

@@ -4,7 +4,6 @@ import { ForgeError, usage } from '../core/error.js';
 import { escapeControls, plural } from '../core/text.js';
 import { makeCycleView } from '../cycle/render.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
-import { type Io, MAX_INPUT_BYTES } from './io.js';
 import {
   fitScreen,
   hasUnicode,
@@ -14,7 +13,7 @@ import {
   screenAt,
   toPlainGlyphs,
 } from './screen.js';
-import type { Call, Invocation } from './spec.js';
+import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
 import { makeStyle, type Style, wantsColor } from './style.js';
 
 /** Cleans and scans the text of stdin or of a file. */

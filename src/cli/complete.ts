@@ -2,9 +2,17 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { SHELLS } from './command.js';
 import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
-import type { Io } from './io.js';
-import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
-import type { CommandSpec, LiveKind, OptionSpec, Values } from './spec.js';
+import {
+  type CommandSpec,
+  flagOf,
+  GLOBAL_OPTIONS,
+  HELP_OPTION,
+  type Io,
+  type LiveKind,
+  type OptionSpec,
+  optionsOf,
+  type Values,
+} from './spec.js';
 
 /** ms. Nobody waits longer after TAB. */
 const DEADLINE = 2000;

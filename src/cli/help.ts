@@ -13,9 +13,16 @@ import {
   summaryOf,
   TOPICS,
 } from './groups.js';
-import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './options.js';
 import { wrapBehind } from './screen.js';
-import type { CommandSpec, OptionSpec } from './spec.js';
+import {
+  CONFIRMING,
+  type CommandSpec,
+  GLOBAL_OPTIONS,
+  HELP_OPTION,
+  helpOf,
+  type OptionSpec,
+  optionsOf,
+} from './spec.js';
 
 /** `forge help WORDS`: a command, a group or a topic; both for a common name. Exit 2 for an unknown word. */
 export async function helpFor(words: readonly string[], width: number): Promise<string> {

@@ -2,8 +2,15 @@ import { Command, CommanderError, Option } from 'commander';
 import { withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { commandWords, GROUPS, inFull, specsOf } from './groups.js';
-import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
-import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
+import {
+  type CommandSpec,
+  GLOBAL_OPTIONS,
+  type GlobalFlags,
+  helpOf,
+  type Invocation,
+  type OptionSpec,
+  optionsOf,
+} from './spec.js';
 
 interface ProgramOutput {
   out(text: string): void;

@@ -4,8 +4,7 @@ import { formatArgv } from '../core/argv.js';
 import { toForgeError, usage, withHint } from '../core/error.js';
 import { escapeControls, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
-import type { Io } from './io.js';
-import { type Call, type Invocation, version } from './spec.js';
+import { type Call, type Invocation, type Io, version } from './spec.js';
 
 /** Runs one command and returns its exit code. Never throws and never exits. */
 export async function main(io: Io): Promise<number> {

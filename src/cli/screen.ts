@@ -1,6 +1,6 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { Output } from './io.js';
+import type { Output } from './spec.js';
 
 /** What a terminal can show. Output to a pipe is not changed. */
 export interface Screen {

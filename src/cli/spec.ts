@@ -1,6 +1,6 @@
+import type { Readable } from 'node:stream';
 import type { CycleView } from '../cycle/render.js';
 import type { Forge, World } from '../index.js';
-import type { Io } from './io.js';
 import type { ProgressBar, Tail } from './screen.js';
 import type { Style } from './style.js';
 
@@ -8,6 +8,41 @@ declare const FORGE_VERSION: string | undefined;
 
 /** Set by the build; "dev" when run from the sources. */
 export const version = (): string => (typeof FORGE_VERSION === 'string' ? FORGE_VERSION : 'dev');
+
+export interface Output {
+  readonly isTerminal: boolean;
+  /** 0 if the terminal does not report it. */
+  readonly columns?: number | undefined;
+  /** False when the reader closed its end. */
+  write(text: string): unknown;
+}
+
+/** Everything the command line uses of its process. Tests provide their own. */
+export interface Io {
+  argv: readonly string[];
+  cwd: () => string;
+  env: NodeJS.ProcessEnv;
+  stdin: {
+    readonly isTerminal: boolean;
+    /** Reads to the end; with `isObject` to the end of a JSON object. */
+    read(isObject?: boolean): Promise<Buffer>;
+  };
+  stdout: Output;
+  stderr: Output;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Hands signals to the command. `now` is false for Ctrl-C, which can be repeated. */
+  onStop?(handler: (now: boolean) => void): void;
+  /** Ends this process with exit code 0 after so many ms, and writes `word` to stderr. */
+  deadline?(ms: number, word?: string): void;
+  /** For a protocol: stdin as a stream, and lines to stdout. `send` returns false if nobody reads them. */
+  channel(): { input: Readable; send(line: string): boolean };
+  /** For tests: another clock and other processes. */
+  world?: World;
+}
+
+/** The most that is read from stdin or a file argument. */
+export const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** What a command sees of the terminal, the streams and the project. */
 export interface Call {
@@ -138,3 +173,55 @@ export interface Invocation {
   options: Record<string, unknown>;
   flags: GlobalFlags;
 }
+
+export const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
+
+/** Every command takes these, before or after its name. */
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--json', help: 'print exactly the result, as JSON' },
+  { flags: '-q, --quiet', help: 'no status lines' },
+  { flags: '-C, --cwd <dir>', help: 'work in this folder' },
+  { flags: '--no-input', help: 'never ask' },
+  CONFIRMING,
+  { flags: '--color <when>', help: 'auto, always or never', values: { words: ['auto', 'always', 'never'] } },
+  { flags: '-v, --verbose', help: 'show where an error comes from' },
+];
+
+const WRITING: readonly OptionSpec[] = [
+  { flags: '-n, --dry-run', help: 'show what would happen, write nothing' },
+  { flags: '--redact', help: 'replace e-mail addresses, phone numbers and IPs by placeholders' },
+];
+
+export const HELP_OPTION: OptionSpec = { flags: '-h, --help', help: 'show help' };
+
+/** In the order in which help shows them. */
+export const optionsOf = ({ options = [], writes }: CommandSpec): OptionSpec[] => [
+  ...options,
+  ...(writes ? WRITING : []),
+];
+
+export const helpOf = ({ help, many }: OptionSpec): string => (many ? `${help} (repeatable)` : help);
+
+/** The parts of `-m, --message <text>`. */
+interface Flag {
+  names: string[];
+  /** The text between the brackets; null for a switch. */
+  value: string | null;
+  /** `[value]` */
+  optional: boolean;
+}
+
+export function flagOf({ flags }: OptionSpec): Flag {
+  const [, bracket, value] = /([<[])([^>\]]+)[>\]]$/.exec(flags) ?? [];
+  return {
+    names: flags.match(/(?<!\S)-{1,2}[\w-]+/g) ?? [],
+    value: value ?? null,
+    optional: bracket === '[',
+  };
+}
+
+/** For a decision that only a human makes (LTM-14). */
+export const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; kept in the audit ledger' };
+
+export const reasonOf = ({ options }: Call): { reason?: string } =>
+  options.reason === undefined ? {} : { reason: options.reason as string };

@@ -2,8 +2,7 @@ import { formatArgv } from '../core/argv.js';
 import { UPDATE_HINT, usage } from '../core/error.js';
 import { namesLike } from '../core/text.js';
 import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
-import { flagOf, optionsOf } from './options.js';
-import type { CommandSpec } from './spec.js';
+import { type CommandSpec, flagOf, optionsOf } from './spec.js';
 
 /** The commands of forge by the words that other tools use. The second one is for the word with text behind it. */
 const SYNONYMS: Readonly<Record<string, readonly [alone: string, withText?: string]>> = {

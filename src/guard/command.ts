@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { REASON, reasonOf } from '../cli/options.js';
-import { type Call, command, type Group } from '../cli/spec.js';
+import { type Call, command, type Group, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, plural } from '../core/text.js';
 import { type Allowed, type Scan, scanTree } from '../index.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Io } from '../cli/io.js';
+import type { Io } from '../cli/spec.js';
 import { formatArgv } from '../core/argv.js';
 import { toForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';

@@ -1,5 +1,4 @@
-import { REASON, reasonOf } from '../cli/options.js';
-import { type Call, command } from '../cli/spec.js';
+import { type Call, command, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';

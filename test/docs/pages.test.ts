@@ -3,8 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GROUPS, inFull, TOPICS } from '../../src/cli/groups.js';
-import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/options.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
+import { type CommandSpec, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/spec.js';
 import { DEFAULTS, TABLE_NAMES } from '../../src/project/settings.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

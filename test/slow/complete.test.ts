@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
-import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
+import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import {
   differences,

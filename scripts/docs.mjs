@@ -19,7 +19,6 @@ const SOURCES = `
   export { ABOUT } from './src/cli/about.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { ROUTES } from './src/ui/api.ts';
-  export { answerSchemas } from './src/ui/schemas.ts';
   export { guardRules } from './src/guard/table.ts';
   export { partsOf } from './src/agent/parts.ts';`;
 

@@ -1,55 +1,77 @@
-// docs/page-api.md from the routes and the zod schemas of their answers.
+// docs/page-api.md from the routes of the page's API and the types of their answers, as TypeScript sees them.
+import { fileURLToPath } from 'node:url';
+import { API } from 'typescript/unstable/sync';
 
-const name = (key) => (/^\w+$/.test(key) ? key : JSON.stringify(key));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A JSON Schema as a type, in the notation of TypeScript. */
-function typeOf(schema, indent) {
-  if (schema.$ref) return 'Node';
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return [...new Set(schema.anyOf.map((one) => typeOf(one, indent)))].join(' | ');
-  if (Array.isArray(schema.type))
-    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
-  if (schema.type === 'array') {
-    const item = typeOf(schema.items ?? {}, indent);
-    return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+/** Prints types in the notation of TypeScript, without names, and without what JSON leaves out. */
+function printer(checker) {
+  const optional = (property) => (checker.getTypeOfSymbol(property).getTypes?.() ?? []).some(isUndefined);
+  const isUndefined = (type) => checker.typeToString(type) === 'undefined';
+
+  function print(type, indent, above) {
+    if (above.includes(type.id)) return 'Node';
+    const parts = type.isUnionType() ? type.getTypes().filter((one) => !isUndefined(one)) : [type];
+    const texts = parts.map((one) => printOne(one, indent, above));
+    const all = [...new Set(texts)].join(' | ').replace(/\b(?:true \| false|false \| true)\b/, 'boolean');
+    return all.replace(/^null \| (.*)$/s, '$1 | null');
   }
-  if (schema.type === 'object') return objectOf(schema, indent);
-  return (
-    { integer: 'integer', number: 'number', string: 'string', boolean: 'boolean', null: 'null' }[
-      schema.type
-    ] ?? 'unknown'
-  );
+
+  function printOne(type, indent, above) {
+    if (checker.isArrayLikeType(type)) {
+      const [item] = checker.getTypeArguments(type);
+      const text = print(item, indent, above);
+      return item.isUnionType() && text !== 'boolean' ? `(${text})[]` : `${text}[]`;
+    }
+    if (!type.isObjectType() && !type.isIntersectionType()) return checker.typeToString(type);
+    const inner = `${indent}  `;
+    const below = [...above, type.id];
+    const fields = checker.getPropertiesOfType(type).map((property) => {
+      const name = /^\w+$/.test(property.name) ? property.name : JSON.stringify(property.name);
+      const mark = optional(property) ? '?' : '';
+      return `${inner}${name}${mark}: ${print(checker.getTypeOfSymbol(property), inner, below)}`;
+    });
+    const [index] = checker.getIndexInfosOfType(type);
+    if (fields.length === 0) return index ? `{ [name]: ${print(index.valueType, indent, below)} }` : 'object';
+    // More fields may come with the file.
+    return `{\n${[...fields, ...(index ? [`${inner}…`] : [])].join('\n')}\n${indent}}`;
+  }
+  return (type) => print(type, '', []);
 }
 
-function objectOf({ properties = {}, required = [], additionalProperties }, indent) {
-  const inner = `${indent}  `;
-  const fields = Object.entries(properties).map(
-    ([key, value]) => `${inner}${name(key)}${required.includes(key) ? '' : '?'}: ${typeOf(value, inner)}`,
-  );
-  if (fields.length === 0)
-    return typeof additionalProperties === 'object'
-      ? `{ [name]: ${typeOf(additionalProperties, indent)} }`
-      : 'object';
-  // More fields may come with a later version, or with the file.
-  const more = additionalProperties === false ? [] : [`${inner}…`];
-  return `{\n${[...fields, ...more].join('\n')}\n${indent}}`;
+/** The printed type of each answer, by its route. */
+function printAnswers() {
+  const api = new API({ cwd: ROOT });
+  try {
+    const [{ program, checker }] = api.updateSnapshot({ openProject: 'tsconfig.json' }).getProjects();
+    const file = checker.getSymbolAtLocation(program.getSourceFile(`${ROOT}src/ui/api.ts`));
+    const answers = checker.getExportsOfModule(file).find(({ name }) => name === 'Answers');
+    const print = printer(checker);
+    return Object.fromEntries(
+      checker
+        .getPropertiesOfType(checker.getDeclaredTypeOfSymbol(answers))
+        .map((property) => [property.name, print(checker.getTypeOfSymbol(property))]),
+    );
+  } finally {
+    api.close();
+  }
 }
 
-function routeText({ path, summary, query, answer }, schemas) {
-  const parameters = Object.entries(query ?? {}).map(([key, what]) => `- \`${key}\`: ${what}`);
+function routeText(path, { summary, query }, answer) {
+  const parameters = Object.entries(query).map(([key, what]) => `- \`${key}\`: ${what}`);
   return [
-    `### ${path}`,
+    `### /api/${path}`,
     `${summary}.`,
     ...(parameters.length > 0 ? [parameters.join('\n')] : []),
-    `\`\`\`text\n${typeOf(schemas[answer], '')}\n\`\`\``,
+    `\`\`\`text\n${answer}\n\`\`\``,
   ].join('\n\n');
 }
 
-export function pageApi({ ROUTES, answerSchemas }) {
-  const schemas = answerSchemas();
+export function pageApi({ ROUTES }) {
+  const answers = printAnswers();
   return `# The page's API
 
-Written by \`npm run docs\` from the schemas in \`src/ui/schemas.ts\`.
+Written by \`npm run docs\` from the routes in \`src/ui/api.ts\`.
 
 \`forge ui --json\` prints \`{"url": …, "token": …, "port": …, "root": …}\`. A program sends the token with each request:
 
@@ -62,7 +84,16 @@ fields that an entry may have besides these. An answer that fails has this body,
 or token), 404 (unknown), 503 (\`.forge/\` is gone) or 500:
 
 \`\`\`text
-${typeOf(schemas.error, '')}
+{
+  error: {
+    kind: string
+    code: string
+    message: string
+    exit: number
+    hint?: string
+    …
+  }
+}
 \`\`\`
 
 ## Events
@@ -72,7 +103,9 @@ ${typeOf(schemas.error, '')}
 
 ## Routes
 
-${ROUTES.map((route) => routeText(route, schemas)).join('\n\n')}
+${Object.entries(ROUTES)
+  .map(([path, route]) => routeText(path, route, answers[path]))
+  .join('\n\n')}
 
 ### /api/log.csv
 

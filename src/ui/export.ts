@@ -1,89 +1,50 @@
-import { isAbsolute } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import { oneLine, plural } from '../core/text.js';
-import { ROUTES, type Source } from './api.js';
-import type { Answers } from './schemas.js';
+import { type Answers, ROUTES, type Source } from './api.js';
 import { exportedPage } from './shell.js';
 
+/** Answers by their addresses below /api/. Damage in one part must not keep the rest from being shown. */
+type Copy = Partial<Answers> & Record<string, object>;
+
+/** What is about this machine or this moment, or needs a question. */
+const LEFT_OUT = ['findings', 'recall', 'fleet'];
 /** Features, sessions and pieces of knowledge that are exported with their details. */
 const MAX_DETAILS = 200;
-
-/** Answers of the API by their addresses. */
-type Copy = Record<string, object>;
-
-/** The route of an address, with the last word as its id. */
-async function read(source: Source, path: string): Promise<object> {
-  const words = path.split('/');
-  const route =
-    ROUTES.find((one) => one.path === path) ??
-    ROUTES.find((one) => one.path === [...words.slice(0, -1), ':id'].join('/'));
-  if (!route) throw new TypeError(`there is no route ${path}`);
-  return route.run(source, {
-    id: decodeURIComponent(words.at(-1) ?? ''),
-    limit: path === '/api/log' ? '500' : undefined,
-  });
-}
-
-/** Damage in one part must not keep the rest from being shown; the page then shows why. */
-async function tryRead(source: Source, copy: Copy, path: string): Promise<void> {
-  try {
-    copy[path] = await read(source, path);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-  }
-}
-
-const PARTS = [
-  'overview',
-  'tree',
-  'features',
-  'kfr',
-  'sessions',
-  'knowledge',
-  'ledger',
-  'log',
-  'checkpoints',
-  'skills',
-  'issues',
-  'artifacts',
-  'charts',
-];
 
 /** What the page shows, without the folder's place on this machine. */
 async function readCopy(source: Source, details: boolean): Promise<Copy> {
   const copy: Copy = {};
-  for (const part of PARTS) await tryRead(source, copy, `/api/${part}`);
-  const overview = copy['/api/overview'] as Answers['overview'] | undefined;
-  if (overview) copy['/api/overview'] = withoutPlace(overview, overview.project.root);
-  if (!details) return copy;
-  const ids = (part: string, list: string, key: string): string[] =>
-    ((copy[`/api/${part}`] as Record<string, Record<string, string>[]> | undefined)?.[list] ?? [])
-      .slice(0, MAX_DETAILS)
-      .map((entry) => `/api/${part}/${encodeURIComponent(entry[key] ?? '')}`);
-  const active = (copy['/api/sessions'] as Answers['sessions'] | undefined)?.active;
-  const paths = [
-    ...ids('features', 'features', 'id'),
-    ...ids('sessions', 'sessions', 'id'),
-    ...ids('knowledge', 'known', 'knowledge_id'),
-  ];
-  for (const path of active ? [...paths, `/api/sessions/${active.id}`] : paths)
-    await tryRead(source, copy, path);
-  return copy;
-}
-
-function withoutPlace<T>(value: T, root: string): T {
-  const text = JSON.stringify(value);
-  const place = JSON.stringify(root).slice(1, -1);
-  return isAbsolute(root) && root.length > 1 ? (JSON.parse(text.replaceAll(place, '.')) as T) : value;
+  const read = async (route: keyof Answers, id = ''): Promise<void> => {
+    try {
+      copy[route.replace(':id', encodeURIComponent(id))] = await ROUTES[route].run(source, {
+        id,
+        limit: '500',
+      });
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    }
+  };
+  const routes = Object.keys(ROUTES) as (keyof Answers)[];
+  for (const route of routes) if (!route.includes(':') && !LEFT_OUT.includes(route)) await read(route);
+  if (details) {
+    const { features, sessions, knowledge } = copy;
+    const first = <T>(list: readonly T[] = []): T[] => list.slice(0, MAX_DETAILS);
+    for (const { id } of first(features?.features)) await read('features/:id', id);
+    for (const { id } of first(sessions?.sessions)) await read('sessions/:id', id);
+    for (const { knowledge_id } of first(knowledge?.known)) await read('knowledge/:id', knowledge_id);
+    if (sessions?.active) await read('sessions/:id', sessions.active.id);
+  }
+  const root = copy.overview?.project.root ?? '';
+  if (root.length < 2) return copy;
+  return JSON.parse(JSON.stringify(copy).replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
 }
 
 /** The page as one file. */
 export async function exportHtml(source: Source): Promise<string> {
   const data = await readCopy(source, true);
-  const { project } = data['/api/overview'] as Answers['overview'];
   return exportedPage({
-    title: `${project.name} · forge`,
+    title: `${data.overview?.project.name} · forge`,
     script: pageFile('page.js'),
     style: pageFile('page.css'),
     data,
@@ -92,9 +53,7 @@ export async function exportHtml(source: Source): Promise<string> {
 
 /** The same answers as one JSON object, by the names of their routes. */
 export async function exportJson(source: Source, at: Date): Promise<Record<string, unknown>> {
-  const copy = await readCopy(source, false);
-  const parts = Object.entries(copy).map(([path, value]) => [path.slice('/api/'.length), value]);
-  return { schema_version: '1.0', exported_at: at.toISOString(), ...Object.fromEntries(parts) };
+  return { schema_version: '1.0', exported_at: at.toISOString(), ...(await readCopy(source, false)) };
 }
 
 /** Text of memory in Markdown: no markup, no HTML, no mention, one line. */
@@ -108,68 +67,49 @@ export const escapeMarkdown = (text: string, max = 300): string =>
     .replace(/:\/\//g, '&#58;//');
 
 const md = escapeMarkdown;
-const list = (lines: readonly string[], none: string): string =>
-  lines.length === 0 ? none : lines.map((line) => `- ${line}`).join('\n');
+const list = <T>(items: readonly T[], line: (item: T) => string, none: string): string =>
+  items.length === 0 ? none : items.map((item) => `- ${line(item)}`).join('\n');
 const command = (line: string): string => `\`${line.replaceAll('`', "'")}\``;
 
 /** A handoff: what is worked on, what is proved, what was learned, and what waits for a person. */
 export async function exportMarkdown(source: Source): Promise<string> {
-  const copy = await readCopy(source, false);
-  const part = <K extends keyof Answers>(name: K): Answers[K] | undefined =>
-    copy[`/api/${name}`] as Answers[K] | undefined;
-  const overview = part('overview') as Answers['overview'];
-  const sections: [title: string, text: string][] = [
-    ['Now', nowOf(overview)],
-    [
-      'Waits for a person',
-      list(
-        overview.decisions.map(
-          ({ what, why, commands }) => `**${md(what)}**: ${md(why)} (${commands.map(command).join(', ')})`,
-        ),
-        'Nothing.',
-      ),
-    ],
-    ['Health', healthOf(overview)],
-    ['Features', featuresOf(part('features')?.features ?? [])],
-    [
-      'Working memory',
-      list(
-        (part('kfr')?.entries ?? []).map(
-          ({ id, kind, text, requires_resolution }) =>
-            `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
-        ),
-        'Empty.',
-      ),
-    ],
-    [
-      'Known',
-      list(
-        (part('knowledge')?.known ?? []).map(
-          ({ pattern, status, tested, reported }) =>
-            `${md(pattern)} (${status}, tested in ${plural(tested, 'cycle')}, reported ${plural(reported, 'time')})`,
-        ),
-        'Nothing is proven yet.',
-      ),
-    ],
-    [
-      'Last sessions',
-      list(
-        (part('sessions')?.sessions ?? [])
-          .slice(0, 10)
-          .map(({ id, status, next }) => `${id}, ${status}${next ? `: next: ${md(next)}` : ''}`),
-        'None.',
-      ),
-    ],
-    [
-      'Memory',
-      `${overview.memory.status}: ${plural(overview.memory.records, 'record')}, ${overview.memory.bytes} bytes.`,
-    ],
-  ];
-  return `# Handoff: ${md(overview.project.name)}\n\n${sections.map(([title, text]) => `## ${title}\n\n${text}\n`).join('\n')}`;
+  const { features, kfr, knowledge, sessions, ...copy } = await readCopy(source, false);
+  const overview = copy.overview as Answers['overview'];
+  const { status, records, bytes } = overview.memory;
+  const sections = {
+    Now: nowOf(overview),
+    'Waits for a person': list(
+      overview.decisions,
+      ({ what, why, commands }) => `**${md(what)}**: ${md(why)} (${commands.map(command).join(', ')})`,
+      'Nothing.',
+    ),
+    Health: healthOf(overview),
+    Features: featuresOf(features?.features ?? []),
+    'Working memory': list(
+      kfr?.entries ?? [],
+      ({ id, kind, text, requires_resolution }) =>
+        `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
+      'Empty.',
+    ),
+    Known: list(
+      knowledge?.known ?? [],
+      ({ pattern, status, tested, reported }) =>
+        `${md(pattern)} (${status}, tested in ${plural(tested, 'cycle')}, reported ${plural(reported, 'time')})`,
+      'Nothing is proven yet.',
+    ),
+    'Last sessions': list(
+      (sessions?.sessions ?? []).slice(0, 10),
+      ({ id, status, next }) => `${id}, ${status}${next ? `: next: ${md(next)}` : ''}`,
+      'None.',
+    ),
+    Memory: `${status}: ${plural(records, 'record')}, ${bytes} bytes.`,
+  };
+  const texts = Object.entries(sections).map(([title, text]) => `## ${title}\n\n${text}\n`);
+  return `# Handoff: ${md(overview.project.name)}\n\n${texts.join('\n')}`;
 }
 
 function nowOf({ session, focus, next_step, next_task, project }: Answers['overview']): string {
-  const facts: [string, string | null | undefined][] = [
+  const facts: [name: string, value: string | null | undefined][] = [
     ['Task', session?.task ?? focus.task],
     ['Session', session && `${session.id}, since ${session.started_at}`],
     ['Branch', project.branch],
@@ -177,7 +117,8 @@ function nowOf({ session, focus, next_step, next_task, project }: Answers['overv
     ['Next task', next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`],
   ];
   return list(
-    facts.flatMap(([name, value]) => (value ? [`${name}: ${md(value)}`] : [])),
+    facts.filter(([, value]) => value),
+    ([name, value]) => `${name}: ${md(value ?? '')}`,
     'No session is running.',
   );
 }

@@ -25,66 +25,53 @@ export function watchMemory(
   { memory, state, git }: { memory: string; state: string; git: string | null },
   onChange: () => void,
 ): Live {
-  const watchers = new Map<string, FSWatcher>();
+  let watchers: FSWatcher[] = [];
   let works = true;
   let timer: NodeJS.Timeout | undefined;
 
+  // Folders come and go, so all are watched anew after each change, before it is reported: nothing is missed in between.
   const changed = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      refresh();
+      watchAll();
       onChange();
     }, PAUSE);
   };
-  const add = (folder: string, isWanted: (name: string) => boolean): void => {
-    if (watchers.has(folder) || watchers.size >= MAX_FOLDERS) return;
+  const add = (folder: string, isNews: (name: string) => boolean): void => {
     try {
-      const watcher = watch(folder, (_event, name) => {
-        if (name === null || isWanted(name)) changed();
+      const watcher = watch(folder, (_, name) => {
+        if (name === null || isNews(name)) changed();
       });
-      // The folder is gone. Its parent reports when it comes back.
-      watcher.on('error', () => drop(folder));
-      watchers.set(folder, watcher);
+      watchers.push(watcher.on('error', changed));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') works = false;
     }
   };
-  const drop = (folder: string): void => {
-    watchers.get(folder)?.close();
-    watchers.delete(folder);
+  const closeAll = (): void => {
+    for (const watcher of watchers) watcher.close();
+    watchers = [];
   };
-  const refresh = (): void => {
-    const folders = new Set(foldersBelow(memory));
-    for (const folder of watchers.keys())
-      if ((folder === memory || folder.startsWith(join(memory, '/'))) && !folders.has(folder)) drop(folder);
-    for (const folder of folders) add(folder, (name) => !NOISE.test(name));
-  };
-
-  add(dirname(memory), (name) => {
-    if (name !== basename(memory)) return false;
-    // A new folder has the same name, and the old watch is dead.
-    for (const folder of foldersOf(watchers, memory)) drop(folder);
-    return true;
-  });
-  if (!state.startsWith(memory)) add(state, (name) => name.endsWith('.json'));
-  if (git !== null) {
+  const watchAll = (): void => {
+    closeAll();
+    works = true;
+    add(dirname(memory), (name) => name === basename(memory));
+    for (const folder of foldersBelow(memory)) add(folder, (name) => !NOISE.test(name));
+    if (!state.startsWith(memory)) add(state, (name) => name.endsWith('.json'));
+    if (git === null) return;
     add(git, (name) => GIT_NAMES.test(name));
     add(join(git, 'logs'), (name) => name === 'HEAD');
-  }
-  refresh();
+  };
+  watchAll();
   return {
     get works() {
       return works;
     },
     close: () => {
       clearTimeout(timer);
-      for (const folder of [...watchers.keys()]) drop(folder);
+      closeAll();
     },
   };
 }
-
-const foldersOf = (watchers: ReadonlyMap<string, unknown>, top: string): string[] =>
-  [...watchers.keys()].filter((folder) => folder === top || folder.startsWith(join(top, '/')));
 
 /** A folder and all below it, links not followed; none while it is gone. */
 function foldersBelow(top: string): string[] {

@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import { outside, systemCode, toForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import type { Diagnosis, Forge, ForgeError, LogRow } from '../index.js';
-import { ROUTES, type Route, type Source, writeCsv } from './api.js';
+import { ROUTES, type Source, writeCsv } from './api.js';
 import { type Live, watchMemory } from './live.js';
 import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
 
@@ -29,9 +29,6 @@ export interface PageServer {
 }
 
 const HOST = '127.0.0.1';
-/** Answers are kept until a file changes, and no longer than this: some of them have ages. In ms. */
-const KEPT = 30_000;
-const MAX_KEPT = 300;
 const MAX_STREAMS = 32;
 const MAX_CONNECTIONS = 256;
 
@@ -49,13 +46,8 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
   const { places } = options.open();
   const memory = new Memory(options);
   const keys = new Keys();
-  const app = makeApp(memory, keys);
-  const limits = {
-    headersTimeout: 5000,
-    requestTimeout: 10_000,
-    keepAliveTimeout: 5000,
-    maxHeaderSize: 16_384,
-  };
+  const app = makeApp(memory, keys, options.mask);
+  const limits = { headersTimeout: 5000, requestTimeout: 10_000 };
   const server = serve({ fetch: app.fetch, port: options.port, hostname: HOST, serverOptions: limits });
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((done, fail) => {
@@ -125,65 +117,51 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What the routes read, kept until a file changes. */
+/** What the routes read, and the pages that listen to changes of it. */
 class Memory implements Source {
   live: Live | null = null;
-  private readonly kept = new Map<string, { at: number; value: Promise<object> }>();
-  private readonly streams = new Set<(text: string) => void>();
+  readonly forge: () => Forge;
+  readonly symptoms: () => Promise<Diagnosis>;
+  private readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
   private allRows: Promise<readonly LogRow[]> | null = null;
   private version = 0;
 
-  constructor(private readonly options: PageOptions) {}
+  constructor({ open, symptoms }: PageOptions) {
+    this.forge = open;
+    this.symptoms = symptoms;
+  }
 
-  forge = (): Forge => this.options.open();
-
-  symptoms = (): Promise<Diagnosis> => this.options.symptoms();
-
-  mask = (error: ForgeError): Promise<ForgeError> => this.options.mask(error);
-
+  /** Scrolling through the log asks for them again and again, so they are kept until a file changes. */
   rows = (): Promise<readonly LogRow[]> => {
-    this.allRows ??= this.options.open().memory.rows();
+    this.allRows ??= this.forge().memory.rows();
     this.allRows.catch(() => {
       this.allRows = null;
     });
     return this.allRows;
   };
 
-  answer(key: string, make: () => Promise<object>): Promise<object> {
-    const now = Date.now();
-    const known = this.kept.get(key);
-    if (known && now - known.at < KEPT) return known.value;
-    if (this.kept.size >= MAX_KEPT) this.kept.clear();
-    const value = make();
-    value.catch(() => this.kept.delete(key));
-    this.kept.set(key, { at: now, value });
-    return value;
-  }
-
   changed(): void {
-    this.kept.clear();
     this.allRows = null;
     this.version++;
-    for (const send of this.streams) send(this.event());
+    for (const stream of this.streams) stream.enqueue(this.event());
   }
 
-  private event(): string {
-    return `event: change\ndata: ${JSON.stringify({ version: this.version, live: this.live?.works ?? false })}\n\n`;
+  private event(): Uint8Array {
+    const data = JSON.stringify({ version: this.version, live: this.live?.works ?? false });
+    return Buffer.from(`event: change\ndata: ${data}\n\n`);
   }
 
   /** Null when there are too many of them (B-99). */
   stream(): ReadableStream<Uint8Array> | null {
     if (this.streams.size >= MAX_STREAMS) return null;
-    let send: ((text: string) => void) | undefined;
+    let own: ReadableStreamDefaultController<Uint8Array>;
     return new ReadableStream({
       start: (controller) => {
-        send = (text) => controller.enqueue(Buffer.from(text));
-        this.streams.add(send);
-        send(this.event());
+        own = controller;
+        this.streams.add(own);
+        own.enqueue(this.event());
       },
-      cancel: () => {
-        if (send) this.streams.delete(send);
-      },
+      cancel: () => void this.streams.delete(own),
     });
   }
 
@@ -193,14 +171,13 @@ class Memory implements Source {
   }
 }
 
-/** 404 without a word about what exists (B-98). */
-const NOTHING = { error: { kind: 'usage', code: 'ui.nothing', message: 'There is nothing here.', exit: 2 } };
-
-function refusal(context: Context, status: 403 | 405 | 413 | 503, code: string, message: string): Response {
-  return context.json({ error: { kind: 'refused', code, message, exit: 3 } }, status);
+/** The body of every refusal. 404 says nothing about what exists (B-98). */
+function refusal(context: Context, status: 403 | 404 | 405 | 413 | 503, code: string, message: string) {
+  const [kind, exit] = status === 404 ? ['usage', 2] : ['refused', 3];
+  return context.json({ error: { kind, code, message, exit } }, status);
 }
 
-function makeApp(memory: Memory, keys: Keys): Hono {
+function makeApp(memory: Memory, keys: Keys, mask: PageOptions['mask']): Hono {
   const app = new Hono();
   app.use(async (context, next) => {
     const refused = refuse(context, keys);
@@ -212,9 +189,11 @@ function makeApp(memory: Memory, keys: Keys): Hono {
   });
   app.get('/', (context) => openPage(context, keys));
   // Read at the start: an update of forge must not mix two versions.
-  const [script, style] = [pageFile('page.js'), pageFile('page.css')];
-  app.get('/page.js', (context) => asset(context, script, 'text/javascript'));
-  app.get('/page.css', (context) => asset(context, style, 'text/css'));
+  const files = { 'page.js': 'text/javascript', 'page.css': 'text/css' };
+  for (const [name, type] of Object.entries(files)) {
+    const text = pageFile(name);
+    app.get(`/${name}`, (context) => context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` }));
+  }
   app.use('/api/*', async (context, next) => {
     if (keys.opens(context)) return next();
     return refusal(
@@ -234,23 +213,17 @@ function makeApp(memory: Memory, keys: Keys): Hono {
     context.header('Content-Disposition', 'attachment; filename="forge-log.csv"');
     return context.body(csv, 200, { 'Content-Type': 'text/csv; charset=utf-8' });
   });
-  for (const route of ROUTES) app.get(route.path, (context) => answer(context, memory, route));
-  app.notFound((context) => context.json(NOTHING, 404));
+  for (const [path, { run }] of Object.entries(ROUTES))
+    app.get(`/api/${path}`, async (context) =>
+      context.json(await run(memory, { ...context.req.query(), ...context.req.param() })),
+    );
+  app.notFound((context) => refusal(context, 404, 'ui.nothing', 'There is nothing here.'));
   app.onError(async (error, context) => {
-    const known = await memory.mask(toForgeError(error));
+    const known = await mask(toForgeError(error));
     return context.json({ error: known.toJSON() }, statusOf(known));
   });
   return app;
 }
-
-async function answer(context: Context, memory: Memory, { path, run }: Route): Promise<Response> {
-  const given = { ...context.req.query(), ...context.req.param() };
-  const key = `${path} ${JSON.stringify(Object.entries(given).sort())}`;
-  return context.json(await memory.answer(key, () => run(memory, given)));
-}
-
-const asset = (context: Context, text: string, type: string): Response =>
-  context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 
 /** Before anything is read: other hosts, other sites, other methods, bodies (B-95, B-96, B-99). */
 function refuse(context: Context, keys: Keys): Response | null {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openForge, systemWorld } from '../../src/index.js';
-import type { Answers } from '../../src/ui/schemas.js';
+import type { Answers } from '../../src/ui/api.js';
 import { makeForge } from '../support/forge-project.js';
 import { askApi, closeBrowser, goTo, hasChromium, openPage, servePage } from '../support/page.js';
 

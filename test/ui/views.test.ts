@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Feature, LogRow, Where } from '../../src/index.js';
+import type { Feature, FeatureList, LogRow, Where } from '../../src/index.js';
 import { kindOf } from '../../src/status/tree.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, memorySeries } from '../../src/ui/views.js';
 
@@ -62,17 +62,28 @@ describe('what the page draws', () => {
 
   it('VIS-02 lists what only a person can settle, the most urgent first', () => {
     const where = { halted: 'a record is missing', recovering: true, paused: null } as Where;
-    const found = listDecisions({
-      where,
+    const found = listDecisions(where, {
       trust: null,
       learned: null,
-      entries: [
-        { id: 'kfr-1', kind: 'OpenQuestion', text: 'Which?', requires_resolution: true, created_at: '' },
-        { id: 'kfr-2', kind: 'Goal', text: 'Go', requires_resolution: false, created_at: '' },
-      ],
-      features: [
-        { id: 'F-1', name: 'x', status: 'in_progress', unproven: true, verified_at: '2026-03-01T10:00:00Z' },
-      ],
+      kfr: {
+        session: null,
+        tokens: 0,
+        entries: [
+          { id: 'kfr-1', kind: 'OpenQuestion', text: 'Which?', requires_resolution: true, created_at: '' },
+          { id: 'kfr-2', kind: 'Goal', text: 'Go', requires_resolution: false, created_at: '' },
+        ],
+      },
+      features: {
+        features: [
+          {
+            id: 'F-1',
+            name: 'x',
+            status: 'in_progress',
+            unproven: true,
+            verified_at: '2026-03-01T10:00:00Z',
+          },
+        ],
+      } as FeatureList,
     });
     expect(found.map(({ commands }) => commands[0])).toEqual([
       'forge memory verify',

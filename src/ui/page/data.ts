@@ -1,66 +1,81 @@
 import { useEffect, useState } from 'preact/hooks';
 import { escapeControls } from '../../core/text.js';
-import type { Answers } from '../schemas.js';
+import type { Answers } from '../api.js';
 
-export type { Answers } from '../schemas.js';
+export type { Answers } from '../api.js';
 
 export interface Problem {
   message: string;
   hint?: string | undefined;
 }
 
+/** The `:id` of a route, and its parameters. Empty ones are left out. */
+export type Given = Readonly<Record<string, string | number>>;
+
 /** Text that would hide or reorder what stands around it is shown as its numbers (B-06). */
 const parse = (text: string): unknown =>
   JSON.parse(text, (_, value) => (typeof value === 'string' ? escapeControls(value) : value));
 
-/** The answers inside an exported page, by their addresses; null on a served page. */
+/** The answers inside an exported page, by their addresses below /api/; null on a served page. */
 const embedded: Record<string, object> | null = (() => {
   const text = document.getElementById('data')?.textContent;
   return text ? (parse(text) as Record<string, object>) : null;
 })();
 export const isExported = embedded !== null;
 
+/** `features/:id` and `{ id: 'F-1' }` → `features/F-1` */
+function addressOf(route: string, { id = '', ...query }: Given): string {
+  const words = Object.entries(query).flatMap(([name, value]) =>
+    value === '' ? [] : [[name, String(value)]],
+  );
+  const path = route.replace(':id', encodeURIComponent(id));
+  return words.length === 0 ? path : `${path}?${new URLSearchParams(words)}`;
+}
+
 /** Asks the API, or looks into an exported page. Throws a `Problem`. */
-export async function ask<K extends keyof Answers>(path: string): Promise<Answers[K]> {
-  if (embedded) return fromExport(path) as Answers[K];
-  asked = Date.now();
-  const response = await fetch(path).catch(() => {
+async function ask(address: string): Promise<object> {
+  if (embedded) return fromExport(embedded, address);
+  const response = await fetch(`/api/${address}`).catch(() => {
     throw { message: 'The server does not answer.', hint: 'forge ui' } satisfies Problem;
   });
-  const body = parse(await response.text());
+  const body = parse(await response.text()) as object;
   if (!response.ok) throw (body as { error: Problem }).error;
-  return body as Answers[K];
+  return body;
 }
 
-function fromExport(path: string): object {
-  const [route = '', query = ''] = path.split('?');
-  const found = embedded?.[route];
+function fromExport(answers: Record<string, object>, address: string): object {
+  const [path = '', query] = address.split('?');
+  const found = answers[path];
   if (!found) throw { message: 'This is not in the export.', hint: 'forge ui' } satisfies Problem;
-  return route === '/api/log' ? pageOf(found as Answers['log'], new URLSearchParams(query)) : found;
-}
-
-function pageOf({ records: all }: Answers['log'], query: URLSearchParams): Answers['log'] {
-  const [tier, text] = [query.get('tier'), query.get('text')?.toLowerCase()];
-  const records = all.filter(
-    (row) => (!tier || row.tier === tier) && (!text || row.text.toLowerCase().includes(text)),
+  if (path !== 'log') return found;
+  const given = new URLSearchParams(query);
+  const [tier, text = ''] = [given.get('tier'), given.get('text')?.toLowerCase()];
+  const rows = (found as Answers['log']).records.filter(
+    (row) => (!tier || row.tier === tier) && row.text.toLowerCase().includes(text),
   );
-  const offset = Number(query.get('offset') ?? 0);
-  return {
-    records: records.slice(offset, offset + Number(query.get('limit') ?? 100)),
-    total: records.length,
-    offset,
-  };
+  const [offset, limit] = [Number(given.get('offset')), Number(given.get('limit'))];
+  return { records: rows.slice(offset, offset + limit), total: rows.length, offset };
 }
 
-/** `closed`: the server has ended, or began anew with another address. */
-type LiveState = 'live' | 'still' | 'lost' | 'closed' | 'exported';
+interface State {
+  /** Grows when answers have to be asked for again. */
+  version: number;
+  /** Changes of memory since the page was opened. */
+  changes: number;
+  /** `closed`: the server has ended, or began anew with another address. */
+  live: 'live' | 'still' | 'lost' | 'closed' | 'exported';
+}
 
-let state: { version: number; live: LiveState } = { version: 0, live: isExported ? 'exported' : 'lost' };
+let state: State = { version: 0, changes: 0, live: isExported ? 'exported' : 'lost' };
 const listeners = new Set<() => void>();
-function setState(next: Partial<typeof state>): void {
+function setState(next: Partial<State>): void {
   state = { ...state, ...next };
   for (const listener of listeners) listener();
 }
+
+const MINUTE = 60_000;
+/** Attempts after which the server counts as ended. The browser tries again every few seconds. */
+const PATIENCE = 2;
 
 /** Opens the stream of changes. The browser opens it again when it breaks. */
 export function listen(): void {
@@ -72,29 +87,24 @@ export function listen(): void {
   let failures = 0;
   source.addEventListener('change', ({ data }) => {
     const { version, live } = JSON.parse(data) as { version: number; live: boolean };
-    const isNews = known !== null && known !== version;
+    const news = Number(known !== null && known !== version);
     known = version;
     failures = 0;
-    setState({ live: live ? 'live' : 'still', version: state.version + (isNews ? 1 : 0) });
+    const grown = { version: state.version + news, changes: state.changes + news };
+    setState({ live: live ? 'live' : 'still', ...grown });
   });
   source.addEventListener('error', () => {
     failures++;
     const isOver = source.readyState === EventSource.CLOSED || failures > PATIENCE;
     setState({ live: isOver ? 'closed' : 'lost' });
   });
+  // Some answers have ages in them.
   document.addEventListener('visibilitychange', () => {
-    // Some answers have ages in them.
-    if (!document.hidden && Date.now() - asked > MINUTE) setState({ version: state.version + 1 });
+    if (!document.hidden) setState({ version: state.version + 1 });
   });
 }
 
-const MINUTE = 60_000;
-/** The browser tries again every few seconds. */
-const PATIENCE = 2;
-/** When something was last asked. */
-let asked = 0;
-
-export function useLive(): typeof state {
+export function useLive(): State {
   const [now, set] = useState(state);
   useEffect(() => {
     const listener = () => set(state);
@@ -113,28 +123,23 @@ export interface Answer<T> {
 }
 
 /** An answer that is asked for again when memory changes. The old one stays until the new one is there. */
-export function useAnswer<K extends keyof Answers>(_name: K, path: string): Answer<Answers[K]> {
+export function useAnswer<P extends keyof Answers>(route: P, given: Given = {}): Answer<Answers[P]> {
   const { version } = useLive();
+  const address = addressOf(route, given);
   const [turn, setTurn] = useState(0);
-  const [answer, setAnswer] = useState<{ path: string; data: Answers[K] | null; problem: Problem | null }>({
-    ...{ path, data: null, problem: null },
-  });
+  const [answer, setAnswer] = useState<{ of: string; data?: object; problem?: Problem }>({ of: '' });
   useEffect(() => {
-    let wanted = true;
-    ask<K>(path).then(
-      (data) => wanted && setAnswer({ path, data, problem: null }),
-      (problem: Problem) => wanted && setAnswer({ path, data: null, problem }),
+    let isWanted = true;
+    ask(address).then(
+      (data) => isWanted && setAnswer({ of: address, data }),
+      (problem: Problem) => isWanted && setAnswer({ of: address, problem }),
     );
     return () => {
-      wanted = false;
+      isWanted = false;
     };
-  }, [path, version, turn]);
-  const isOwn = answer.path === path;
-  return {
-    data: isOwn ? answer.data : null,
-    problem: isOwn ? answer.problem : null,
-    reload: () => setTurn(turn + 1),
-  };
+  }, [address, version, turn]);
+  const { data = null, problem = null } = answer.of === address ? answer : {};
+  return { data: data as Answers[P] | null, problem, reload: () => setTurn(turn + 1) };
 }
 
 /** `#/features/F-1` → `['features', 'F-1']` */

@@ -1,11 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Answers, ask, isExported, linkTo, useLive } from './data.js';
-import { Card, many, short, Time, type Tone } from './parts.js';
+import { useRef, useState } from 'preact/hooks';
+import { type Answers, isExported, linkTo, useAnswer } from './data.js';
+import { Card, type Entry, many, short, Time, Trouble, type Tone } from './parts.js';
 
 type Row = Answers['log']['records'][number];
 
+/** Pixels of a row, and how many rows are asked for before and after the first in sight. */
 const ROW = 34;
-const PAGE = 100;
+const AROUND = 100;
 const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
 
 const toneOf = ({ exit_code, classification }: Row): Tone =>
@@ -14,6 +15,17 @@ const toneOf = ({ exit_code, classification }: Row): Tone =>
     : (exit_code ?? 0) > 0 || classification === 'FAILURE'
       ? 'red'
       : 'neutral';
+
+const whatOf = ({ kind, cycle }: Row): string => (kind === 'cycle' ? `cycle ${cycle ?? ''}` : kind);
+
+/** A record as one of a short list. */
+export const recordEntry = (row: Row): Entry => ({
+  name: whatOf(row),
+  href: linkTo('ledger', row.id),
+  badge: [toneOf(row), row.tier],
+  at: row.at,
+  text: row.text,
+});
 
 const Cells = ({ row }: { row: Row }) => (
   <>
@@ -26,7 +38,7 @@ const Cells = ({ row }: { row: Row }) => (
     <span role="cell" class="what">
       <a href={linkTo('ledger', row.id)} title={row.text}>
         <i class={`dot ${toneOf(row)}`} aria-hidden="true" />
-        {row.kind === 'cycle' ? `cycle ${row.cycle ?? ''}` : row.kind} {row.text}
+        {whatOf(row)} {row.text}
       </a>
     </span>
     <span role="cell" class="id">
@@ -35,78 +47,36 @@ const Cells = ({ row }: { row: Row }) => (
   </>
 );
 
-/** A short list of records. */
-export function RowList({ rows, none }: { rows: readonly Row[]; none: string }) {
-  if (rows.length === 0) return <p class="dim">{none}</p>;
-  return (
-    <div class="rows" role="table" aria-label="Records">
-      {rows.map((row) => (
-        <div role="row" class="logrow" key={row.id}>
-          <Cells row={row} />
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** Pages of the log that were fetched, for one choice of rows and one version of memory. */
-interface Pages {
-  key: string;
-  total: number;
-  rows: Map<number, Row>;
-}
-
 /** Only the rows in sight exist, so a list of 100,000 costs what 30 cost. */
-function LogList({ query }: { query: string }) {
-  const { version } = useLive();
+function LogList({ tier, text }: { tier: string; text: string }) {
   const place = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
-  const key = `${query} ${version}`;
-  const [pages, setPages] = useState<Pages>({ key: '', total: 0, rows: new Map() });
-  const current = pages.key === key ? pages : { ...pages, rows: new Map<number, Row>() };
+  const offset = Math.max(0, Math.floor(first / AROUND - 0.5) * AROUND);
+  const { data, problem } = useAnswer('log', { tier, text, offset, limit: 3 * AROUND });
+  // While the next rows are on their way, the last ones stay.
+  const last = useRef(data);
+  last.current = data ?? last.current;
+  const { records, total, offset: start } = last.current ?? { records: [], total: 0, offset: 0 };
   const visible = Math.ceil((place.current?.clientHeight ?? 480) / ROW) + 2;
-  const asked = useRef(new Set<string>());
-
-  useEffect(() => {
-    const wanted = [first, first + visible].map((row) => Math.floor(row / PAGE) * PAGE);
-    for (const offset of new Set(wanted)) {
-      const address = `/api/log?${query}&offset=${offset}&limit=${PAGE}`;
-      const once = `${key} ${offset}`;
-      if (asked.current.has(once)) continue;
-      asked.current.add(once);
-      ask<'log'>(address).then(
-        ({ records, total }) =>
-          setPages((before) => {
-            const rows = new Map(before.key === key ? before.rows : []);
-            for (const [i, row] of records.entries()) rows.set(offset + i, row);
-            return { key, total, rows };
-          }),
-        () => asked.current.delete(once),
-      );
-    }
-  }, [key, query, first, visible]);
-
-  const shown = Array.from(
-    { length: Math.max(0, Math.min(visible, pages.total - first)) },
-    (_, i) => first + i,
-  );
+  const shown = Array.from({ length: Math.max(0, Math.min(visible, total - first)) }, (_, i) => first + i);
   return (
     <>
+      {problem && <Trouble problem={problem} />}
       <p class="dim" aria-live="polite">
-        {many(pages.total, 'record')}, newest first
+        {many(total, 'record')}, newest first
       </p>
       <div
         class="log"
         role="table"
         aria-label="Records of the ledger"
-        aria-rowcount={pages.total}
+        aria-rowcount={total}
         tabIndex={0}
         ref={place}
         onScroll={(event) => setFirst(Math.floor(event.currentTarget.scrollTop / ROW))}
       >
-        <div role="rowgroup" class="inner" style={{ height: `${pages.total * ROW}px` }}>
+        <div role="rowgroup" class="inner" style={{ height: `${total * ROW}px` }}>
           {shown.map((n) => {
-            const row = current.rows.get(n) ?? pages.rows.get(n);
+            const row = records[n - start];
             return (
               <div role="row" aria-rowindex={n + 1} class="logrow" key={n} style={{ top: `${n * ROW}px` }}>
                 {row ? <Cells row={row} /> : <span role="cell">…</span>}
@@ -144,7 +114,7 @@ export function Log() {
           />
         </label>
       </p>
-      <LogList key={query} query={query} />
+      <LogList key={query} tier={tier} text={text} />
     </Card>
   );
 }

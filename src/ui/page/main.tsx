@@ -1,43 +1,45 @@
 import { type ComponentChildren, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isExported, linkTo, listen, useAnswer, useLive, useRoute } from './data.js';
-import { FeaturesView } from './features.js';
-import { KnowledgeView } from './knowledge.js';
-import { LedgerView } from './ledger.js';
+import {
+  type Answer,
+  type Answers,
+  isExported,
+  linkTo,
+  listen,
+  useAnswer,
+  useLive,
+  useRoute,
+} from './data.js';
+import { FeaturesView, FeatureView } from './features.js';
+import { ChainView, KnowledgeView } from './knowledge.js';
+import { LedgerView, RecordView } from './ledger.js';
 import { FleetView, IssuesView, RecallView, SkillsView, TreeView } from './others.js';
 import { OverviewView } from './overview.js';
-import { Command } from './parts.js';
-import { KfrView, SessionsView } from './sessions.js';
-import 'uplot/dist/uPlot.min.css';
+import { Command, Facts } from './parts.js';
+import { KfrView, SessionsView, SessionView } from './sessions.js';
 import './page.css';
 
-interface View {
-  name: string;
-  title: string;
-  show(id: string | undefined): ComponentChildren;
-}
-
-const VIEWS: readonly View[] = [
-  { name: 'overview', title: 'Overview', show: () => <OverviewView /> },
-  { name: 'features', title: 'Features', show: (id) => <FeaturesView id={id} /> },
-  { name: 'kfr', title: 'Working memory', show: () => <KfrView /> },
-  { name: 'sessions', title: 'Sessions', show: (id) => <SessionsView id={id} /> },
-  { name: 'knowledge', title: 'Knowledge', show: (id) => <KnowledgeView id={id} /> },
-  { name: 'ledger', title: 'Ledger', show: (id) => <LedgerView id={id} /> },
-  { name: 'issues', title: 'Issues', show: () => <IssuesView /> },
-  { name: 'skills', title: 'Skills', show: () => <SkillsView /> },
-  { name: 'tree', title: 'Files', show: () => <TreeView /> },
-  ...(isExported
-    ? []
-    : [
-        {
-          name: 'recall',
-          title: 'Recall',
-          show: (id: string | undefined) => <RecallView key={id} question={id} />,
-        },
-        { name: 'fleet', title: 'Fleet', show: () => <FleetView /> },
-      ]),
+type Overview = Answer<Answers['overview']>;
+type View = [
+  name: string,
+  title: string,
+  show: (id: string | undefined, overview: Overview) => ComponentChildren,
 ];
+
+const ALL: View[] = [
+  ['overview', 'Overview', (_, overview) => <OverviewView answer={overview} />],
+  ['features', 'Features', (id) => (id ? <FeatureView id={id} /> : <FeaturesView />)],
+  ['kfr', 'Working memory', () => <KfrView />],
+  ['sessions', 'Sessions', (id) => (id ? <SessionView id={id} /> : <SessionsView />)],
+  ['knowledge', 'Knowledge', (id) => (id ? <ChainView id={id} /> : <KnowledgeView />)],
+  ['ledger', 'Ledger', (id) => (id ? <RecordView id={id} /> : <LedgerView />)],
+  ['issues', 'Issues', () => <IssuesView />],
+  ['skills', 'Skills', () => <SkillsView />],
+  ['tree', 'Files', () => <TreeView />],
+  ['recall', 'Recall', (id) => <RecallView key={id} question={id} />],
+  ['fleet', 'Fleet', () => <FleetView />],
+];
+const VIEWS = ALL.filter(([name]) => !isExported || !['recall', 'fleet'].includes(name));
 
 const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: string]> = {
   live: ['live', 'Changes show by themselves'],
@@ -48,14 +50,14 @@ const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: 
 };
 
 function Live() {
-  const { live, version } = useLive();
+  const { live, changes } = useLive();
   return (
     <>
       <span class={`live ${live}`} title={LIVE[live][1]}>
         {LIVE[live][0]}
       </span>
       <span class="hidden" role="status">
-        {version > 0 && `Memory changed, ${version}`}
+        {changes > 0 && `Memory changed, ${changes}`}
       </span>
     </>
   );
@@ -72,7 +74,7 @@ function readTheme(): Theme {
   }
 }
 
-function ThemeChoice() {
+function useTheme(): [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(readTheme());
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
@@ -81,18 +83,8 @@ function ThemeChoice() {
     } catch {
       // A file opened from disk may have no storage.
     }
-    dispatchEvent(new Event('theme'));
   }, [theme]);
-  return (
-    <label class="theme">
-      <span class="hidden">Colors</span>
-      <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
-        {THEMES.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </label>
-  );
+  return [theme, setTheme];
 }
 
 /** Arrow keys go through the list, as in a menu. */
@@ -108,7 +100,7 @@ function moveFocus(event: KeyboardEvent): void {
 const Nav = ({ current }: { current: string }) => (
   <nav aria-label="Views">
     <ul onKeyDown={moveFocus}>
-      {VIEWS.map(({ name, title }) => (
+      {VIEWS.map(([name, title]) => (
         <li key={name}>
           <a href={linkTo(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
             {title}
@@ -128,7 +120,7 @@ const KEYS: [keys: string, what: string][] = [
   ['Esc', 'close this'],
 ];
 
-function Keys() {
+function Keys({ onTheme }: { onTheme: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const listener = (event: KeyboardEvent) => {
@@ -136,38 +128,22 @@ function Keys() {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
       if (key === '?') dialog.current?.showModal();
-      else if (key === 't') nextTheme();
+      else if (key === 't') onTheme();
       else if (key === '/' && !isExported) openSearch(event);
-      else if (/^[1-9]$/.test(key)) location.hash = linkTo(VIEWS[Number(key) - 1]?.name ?? 'overview');
+      else if (/^[1-9]$/.test(key)) location.hash = linkTo(VIEWS[Number(key) - 1]?.[0] ?? 'overview');
     };
     addEventListener('keydown', listener);
     return () => removeEventListener('keydown', listener);
-  }, []);
+  }, [onTheme]);
   return (
     <dialog ref={dialog} aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
-      <dl class="facts">
-        {KEYS.map(([keys, what]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts rows={KEYS.map(([keys, what]) => [keys, what])} />
       <form method="dialog">
         <button type="submit">Close</button>
       </form>
     </dialog>
   );
-}
-
-function nextTheme(): void {
-  const select = document.querySelector<HTMLSelectElement>('.theme select');
-  if (!select) return;
-  select.selectedIndex = (select.selectedIndex + 1) % THEMES.length;
-  select.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
 function openSearch(event: KeyboardEvent): void {
@@ -190,13 +166,14 @@ function Closed() {
 
 function Page() {
   const [name = 'overview', id] = useRoute();
-  const { data } = useAnswer('overview', '/api/overview');
+  const [theme, setTheme] = useTheme();
+  const overview = useAnswer('overview');
   const main = useRef<HTMLElement>(null);
-  const view = VIEWS.find((one) => one.name === name) ?? (VIEWS[0] as View);
-  const project = data?.project.name;
+  const [current, title, show] = VIEWS.find(([each]) => each === name) ?? (VIEWS[0] as View);
+  const { name: project, branch } = overview.data?.project ?? {};
   useEffect(() => {
-    document.title = [view.title, project, 'forge'].filter(Boolean).join(' · ');
-  }, [view, project]);
+    document.title = [title, project, 'forge'].filter(Boolean).join(' · ');
+  }, [title, project]);
   // A screen reader announces the new view, and Tab goes on inside it.
   const isFirst = useRef(true);
   useEffect(() => {
@@ -210,23 +187,29 @@ function Page() {
       </button>
       <header class="top">
         <p class="project">
-          <span class="brand">forge</span> <strong>{project}</strong>{' '}
-          {data?.project.branch && <code>{data.project.branch}</code>}
+          <span class="brand">forge</span> <strong>{project}</strong> {branch && <code>{branch}</code>}
         </p>
         <Live />
-        <ThemeChoice />
+        <label>
+          <span class="hidden">Colors</span>
+          <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
+            {THEMES.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
       </header>
-      <Nav current={view.name} />
+      <Nav current={current} />
       <main id="main" tabIndex={-1} ref={main}>
-        <h1>{view.title}</h1>
+        <h1>{title}</h1>
         <Closed />
-        {view.show(id)}
+        {show(id, overview)}
       </main>
       <footer>
         <span>This page only reads. Memory changes by the commands that it names.</span> <kbd>?</kbd> shows
         the keys.
       </footer>
-      <Keys />
+      <Keys onTheme={() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto')} />
     </>
   );
 }

@@ -1,6 +1,8 @@
 import { Charts } from './charts.js';
-import { type Answers, isExported, linkTo, useAnswer } from './data.js';
+import { type Answer, type Answers, isExported, linkTo } from './data.js';
+import { STATES } from './features.js';
 import {
+  Ask,
   Badge,
   bytes,
   Card,
@@ -8,15 +10,17 @@ import {
   Commands,
   Empty,
   Facts,
+  List,
   many,
   Shown,
   Time,
   type Tone,
+  Warnings,
 } from './parts.js';
 
 type Overview = Answers['overview'];
 
-const PROMISES: Record<string, string> = {
+const PROMISES: Record<Overview['health'][number]['name'], string> = {
   'long-term': 'what was learned and recorded',
   'short-term': 'the work of this session',
   features: 'what is promised, and proved',
@@ -24,33 +28,12 @@ const PROMISES: Record<string, string> = {
   linear: 'issues, and commits that name them',
 };
 
-const Health = ({ health }: Pick<Overview, 'health'>) => (
-  <ul class="health">
-    {health.map(({ name, color, reasons, fix }) => (
-      <li key={name}>
-        <h3>
-          <Badge tone={color}>{name}</Badge>
-          <small>{PROMISES[name]}</small>
-        </h3>
-        <div>
-          {reasons.map((reason) => (
-            <p key={reason}>{reason}</p>
-          ))}
-          {fix.length > 0 && <Commands lines={fix} />}
-        </div>
-      </li>
-    ))}
-  </ul>
-);
-
 function Now({ overview }: { overview: Overview }) {
-  const { session, focus, next_step, next_task, next_commands } = overview;
-  const task = session?.task ?? focus.task;
+  const { session, focus, next_step, next_task, next_commands, project } = overview;
+  const idle = session ? 'A session runs, without a task.' : 'Nothing: no session is running.';
   return (
     <Card title="Being worked on">
-      <p class="lead">
-        {task ?? (session ? 'A session runs, without a task.' : 'Nothing: no session is running.')}
-      </p>
+      <p class="lead">{session?.task ?? focus.task ?? idle}</p>
       <Facts
         rows={[
           [
@@ -62,7 +45,7 @@ function Now({ overview }: { overview: Overview }) {
               </>
             ),
           ],
-          ['branch', session?.branch ?? overview.project.branch],
+          ['branch', session?.branch ?? project.branch],
           ['phase', focus.phase],
           ['files', focus.files.join(', ')],
           ['blocked by', focus.blockers.join('; ')],
@@ -83,42 +66,31 @@ function Now({ overview }: { overview: Overview }) {
   );
 }
 
-function Decisions({ decisions }: Pick<Overview, 'decisions'>) {
-  if (decisions.length === 0)
-    return (
-      <Card title="Waits for a person">
-        <p class="lead">
-          <Badge tone="green">Nothing</Badge>
-        </p>
-        <p class="dim">No open question, nothing to approve, nothing contested.</p>
-      </Card>
-    );
-  return (
-    <Card title="Waits for a person" aside={<Badge tone="yellow">{decisions.length}</Badge>}>
-      <ul class="plain">
-        {decisions.slice(0, 12).map(({ what, why, commands }) => (
-          <li key={what + why}>
-            <strong>{what}</strong>
-            <p>{why}</p>
-            <Commands lines={commands} />
-          </li>
-        ))}
-      </ul>
-      {decisions.length > 12 && <p class="dim">{decisions.length - 12} more</p>}
-    </Card>
-  );
-}
-
-const STATES: [name: string, label: string, tone: Tone][] = [
-  ['passing', 'proved', 'green'],
-  ['failing', 'failing', 'red'],
-  ['in_progress', 'in progress', 'yellow'],
-  ['blocked', 'blocked', 'neutral'],
-  ['not_implemented', 'not started', 'neutral'],
-];
+const Decisions = ({ decisions }: Pick<Overview, 'decisions'>) => (
+  <Card
+    title="Waits for a person"
+    aside={decisions.length > 0 && <Badge tone="yellow">{decisions.length}</Badge>}
+  >
+    <List
+      items={decisions}
+      none={
+        <>
+          <p class="lead">
+            <Badge tone="green">Nothing</Badge>
+          </p>
+          <p class="dim">No open question, nothing to approve, nothing contested.</p>
+        </>
+      }
+      entry={({ what, why, commands }) => ({ name: what, text: why, commands })}
+    />
+  </Card>
+);
 
 function Proved({ features }: Pick<Overview, 'features'>) {
-  const total = Object.values(features ?? {}).reduce((sum, count) => sum + count, 0);
+  const own = STATES.map(([name, label, tone]) => ({ name, label, tone, count: features?.[name] ?? 0 }))
+    .filter(({ count }) => count > 0)
+    .reverse();
+  const total = own.reduce((sum, { count }) => sum + count, 0);
   if (!features || total === 0)
     return (
       <Card title="Proved">
@@ -133,14 +105,14 @@ function Proved({ features }: Pick<Overview, 'features'>) {
         {features.passing} of {many(total, 'feature')} proved by tests that forge ran
       </p>
       <div class="stack" aria-hidden="true">
-        {STATES.map(([name, , tone]) =>
-          features[name] ? <i key={name} class={tone} style={{ flexGrow: features[name] }} /> : null,
-        )}
+        {own.map(({ name, tone, count }) => (
+          <i key={name} class={tone} style={{ flexGrow: count }} />
+        ))}
       </div>
       <p class="row">
-        {STATES.filter(([name]) => features[name]).map(([name, label, tone]) => (
+        {own.map(({ name, label, tone, count }) => (
           <Badge key={name} tone={tone}>
-            {features[name]} {label}
+            {count} {label.toLowerCase()}
           </Badge>
         ))}
       </p>
@@ -148,6 +120,7 @@ function Proved({ features }: Pick<Overview, 'features'>) {
   );
 }
 
+/** What a verification found, in words. */
 export const MEMORY: Record<Overview['memory']['status'], [tone: Tone, text: string]> = {
   intact: ['green', 'Intact: every record is there and unchanged'],
   removed: ['yellow', 'Records are missing'],
@@ -171,60 +144,49 @@ function MemoryCard({ memory }: Pick<Overview, 'memory'>) {
   );
 }
 
-function Findings() {
-  const answer = useAnswer('findings', '/api/findings');
-  return (
-    <Card title="What forge doctor finds">
-      <Shown answer={answer}>
-        {({ findings }) =>
-          findings.length === 0 ? (
-            <p>
-              <Badge tone="green">Nothing is wrong with the setup</Badge>
-            </p>
-          ) : (
-            <ul class="plain">
-              {findings.map(({ observed, why, commands, severity }) => (
-                <li key={observed}>
-                  <Badge tone={severity === 'error' ? 'red' : 'yellow'}>{observed}</Badge>
-                  <p class="dim">{why}</p>
-                  <Commands lines={commands} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Shown>
-    </Card>
-  );
-}
-
-export function OverviewView() {
-  const answer = useAnswer('overview', '/api/overview');
-  return (
-    <Shown answer={answer}>
-      {(overview) => (
-        <>
-          {overview.problems.length > 0 && (
-            <div class="trouble" role="alert">
-              {overview.problems.map((problem) => (
-                <p key={problem}>{problem}</p>
-              ))}
-              <Command line="forge status" />
-            </div>
-          )}
-          <div class="grid">
-            <Now overview={overview} />
-            <Decisions decisions={overview.decisions} />
-            <Proved features={overview.features} />
-            <MemoryCard memory={overview.memory} />
-          </div>
-          <Card title="Health" wide>
-            <Health health={overview.health} />
-          </Card>
-          {!isExported && <Findings />}
-          <Charts />
-        </>
+const Findings = () => (
+  <Card title="What forge doctor finds">
+    <Ask route="findings">
+      {({ findings }) => (
+        <List
+          items={findings}
+          none={<Badge tone="green">Nothing is wrong with the setup</Badge>}
+          entry={({ observed, why, commands, severity }) => ({
+            badge: [severity === 'blocking' ? 'red' : 'yellow', observed],
+            text: why,
+            commands,
+          })}
+        />
       )}
-    </Shown>
-  );
-}
+    </Ask>
+  </Card>
+);
+
+export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
+  <Shown answer={answer}>
+    {(overview) => (
+      <>
+        <Warnings lines={overview.problems} />
+        <div class="grid">
+          <Now overview={overview} />
+          <Decisions decisions={overview.decisions} />
+          <Proved features={overview.features} />
+          <MemoryCard memory={overview.memory} />
+        </div>
+        <Card title="Health" wide>
+          <List
+            items={overview.health}
+            entry={({ name, color, reasons, fix }) => ({
+              badge: [color, name],
+              name: PROMISES[name],
+              text: reasons.join('\n'),
+              commands: fix,
+            })}
+          />
+        </Card>
+        {!isExported && <Findings />}
+        <Charts />
+      </>
+    )}
+  </Shown>
+);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, linkTo, type Problem } from './data.js';
+import { type Answer, type Answers, type Given, linkTo, type Problem, useAnswer } from './data.js';
 
 export type Tone = 'neutral' | 'green' | 'yellow' | 'red' | 'accent';
 
@@ -40,13 +40,14 @@ export function Command({ line }: { line: string }) {
   );
 }
 
-export const Commands = ({ lines }: { lines: readonly string[] }) => (
-  <div class="commands">
-    {lines.map((line) => (
-      <Command key={line} line={line} />
-    ))}
-  </div>
-);
+export const Commands = ({ lines }: { lines: readonly string[] }) =>
+  lines.length === 0 ? null : (
+    <div class="commands">
+      {lines.map((line) => (
+        <Command key={line} line={line} />
+      ))}
+    </div>
+  );
 
 /** The mark has a shape of its own for each tone, beside its color. */
 const MARKS: Record<Tone, string> = { neutral: '·', green: '✓', yellow: '!', red: '✗', accent: '›' };
@@ -112,28 +113,171 @@ export const Trouble = ({ problem }: { problem: Problem }) => (
   </div>
 );
 
-/** What an answer shows: itself, why there is none, or that it is on its way. */
-export function Shown<T>({
-  answer,
-  children,
-}: {
+interface ShownProps<T> {
   answer: Answer<T>;
-  children: (data: T) => ComponentChildren;
-}) {
-  if (answer.problem) return <Trouble problem={answer.problem} />;
-  if (answer.data === null) return <p class="dim loading">Reading memory …</p>;
-  return <>{children(answer.data)}</>;
+  children: (data: T, reload: () => void) => ComponentChildren;
+}
+
+/** What an answer shows: itself, why there is none, or that it is on its way. */
+export function Shown<T>({ answer: { data, problem, reload }, children }: ShownProps<T>) {
+  if (problem) return <Trouble problem={problem} />;
+  if (data === null) return <p class="dim loading">Reading memory …</p>;
+  return <>{children(data, reload)}</>;
+}
+
+interface AskProps<P extends keyof Answers> extends Pick<ShownProps<Answers[P]>, 'children'> {
+  route: P;
+  given?: Given;
+}
+
+/** Asks a route of the API, and shows the answer. */
+export const Ask = <P extends keyof Answers>({ route, given, children }: AskProps<P>) => (
+  <Shown answer={useAnswer(route, given)}>{children}</Shown>
+);
+
+/** What a list shows of one thing. Everything that is missing is left out. */
+export interface Entry {
+  name?: ComponentChildren;
+  /** Where the name leads. */
+  href?: string | undefined;
+  badge?: readonly [tone: Tone, text: ComponentChildren] | undefined;
+  at?: string | null | undefined;
+  text?: ComponentChildren;
+  /** Less important, on a line of its own. */
+  note?: ComponentChildren;
+  commands?: readonly string[];
+}
+
+const EntryView = ({ name, href, badge, at, text, note, commands = [] }: Entry) => (
+  <>
+    <p class="row">
+      {name && (href ? <a href={href}>{name}</a> : <strong>{name}</strong>)}
+      {badge && <Badge tone={badge[0]}>{badge[1]}</Badge>}
+      {at && (
+        <small class="dim">
+          <Time at={at} />
+        </small>
+      )}
+    </p>
+    {text && <p class="text">{text}</p>}
+    {note && <p class="row dim">{note}</p>}
+    <Commands lines={commands} />
+  </>
+);
+
+interface ListProps<T> {
+  items: readonly T[];
+  /** Shown instead of an empty list. */
+  none?: ComponentChildren;
+  entry: (item: T) => Entry;
+  /** The list is drawn along a line of time, with a dot of the badge's tone. */
+  timeline?: boolean;
+}
+
+/** How many entries are drawn before somebody asks for more. */
+const FIRST = 50;
+
+/** The one list of the page. A long one is cut, with a button for the rest. */
+export function List<T>({ items, none, entry, timeline = false }: ListProps<T>) {
+  const [all, setAll] = useState(false);
+  if (items.length === 0) return typeof none === 'string' ? <p class="dim">{none}</p> : none;
+  const shown = (all ? items : items.slice(0, FIRST)).map(entry);
+  return (
+    <>
+      <ul class={timeline ? 'timeline' : 'plain'}>
+        {shown.map((one, i) => (
+          <li key={i} class={timeline ? one.badge?.[0] : undefined}>
+            <EntryView {...one} />
+          </li>
+        ))}
+      </ul>
+      {items.length > shown.length && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show {items.length - shown.length} more
+        </button>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  label: string;
+  head: readonly string[];
+  /** The first cell names the row. Numbers stand to the right. */
+  rows: readonly (readonly ComponentChildren[])[];
+}
+
+/** The one table of the page. It scrolls by itself where it is too wide. */
+export const Table = ({ label, head, rows }: TableProps) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <table>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th scope="col" key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, ...cells], i) => (
+          <tr key={i}>
+            <th scope="row">{name}</th>
+            {cells.map((cell, k) =>
+              typeof cell === 'number' ? (
+                <td key={k} class="number">
+                  {cell.toLocaleString('en')}
+                </td>
+              ) : (
+                <td key={k}>{cell}</td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+/** Leads from a detail to the list that it belongs to. */
+export const Back = ({ to, children }: { to: string; children: ComponentChildren }) => (
+  <p>
+    <a href={linkTo(to)}>‹ {children}</a>
+  </p>
+);
+
+export const Warnings = ({ lines }: { lines: readonly string[] }) =>
+  lines.length === 0 ? null : (
+    <div class="trouble" role="alert">
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </div>
+  );
+
+interface FactsProps {
+  /** An array holds what a person would type, one a line. */
+  rows: readonly (readonly [name: string, value: ComponentChildren | readonly string[]])[];
 }
 
 /** Rows of a name and its value; empty values are left out. */
-export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+export const Facts = ({ rows }: FactsProps) => (
   <dl class="facts">
     {rows
-      .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
+      .filter(([, value]) => value && !(Array.isArray(value) && value.length === 0))
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>
+            {Array.isArray(value)
+              ? value.map((line) => (
+                  <code key={line} class="line">
+                    {line}
+                  </code>
+                ))
+              : value}
+          </dd>
         </div>
       ))}
   </dl>

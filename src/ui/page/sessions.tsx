@@ -1,5 +1,5 @@
-import { type Answers, linkTo, useAnswer } from './data.js';
-import { Badge, Card, Commands, Empty, Facts, many, Shown, Time, type Tone } from './parts.js';
+import { type Answers, linkTo } from './data.js';
+import { Ask, Back, Badge, Card, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 const KINDS: [kind: string, heading: string][] = [
   ['Goal', 'Goal'],
@@ -9,97 +9,79 @@ const KINDS: [kind: string, heading: string][] = [
   ['OpenQuestion', 'Open questions'],
 ];
 
-export function KfrView() {
-  const answer = useAnswer('kfr', '/api/kfr');
-  return (
-    <Shown answer={answer}>
-      {({ session, entries, tokens, injected }) => {
-        if (entries.length === 0)
-          return (
-            <Empty command={session ? 'forge kfr patch --goal "TEXT"' : 'forge start'}>
-              {session ? 'Working memory is empty: nothing is put into prompts.' : 'No session is running.'}
-            </Empty>
-          );
-        return (
-          <>
-            <p>
-              {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. What stands here is
-              what the agent must keep right.
-            </p>
-            <div class="grid">
-              {KINDS.map(([kind, heading]) => {
-                const own = entries.filter((entry) => entry.kind === kind);
-                return (
-                  own.length > 0 && (
-                    <Card key={kind} title={heading}>
-                      <ul class="plain">
-                        {own.map(({ id, text, requires_resolution, parked, created_at }) => (
-                          <li key={id}>
-                            <p class="text">{text}</p>
-                            <p class="row dim">
-                              <code>{id}</code> <Time at={created_at} />
-                              {requires_resolution && (
-                                <Badge tone="yellow">{parked ? 'parked for a person' : 'open'}</Badge>
-                              )}
-                            </p>
-                            {requires_resolution && (
-                              <Commands lines={[`forge kfr patch --resolve "${id}=TEXT"`]} />
-                            )}
-                          </li>
-                        ))}
-                      </ul>
-                    </Card>
-                  )
-                );
-              })}
-            </div>
-            <Card title="As the agent sees it" wide>
-              <pre>{injected}</pre>
-            </Card>
-          </>
-        );
-      }}
-    </Shown>
-  );
-}
+export const KfrView = () => (
+  <Ask route="kfr">
+    {({ session, entries, tokens, injected }) =>
+      entries.length === 0 ? (
+        <Empty command={session ? 'forge kfr patch --goal "TEXT"' : 'forge start'}>
+          {session ? 'Working memory is empty: nothing is put into prompts.' : 'No session is running.'}
+        </Empty>
+      ) : (
+        <>
+          <p>
+            {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. What stands here is
+            what the agent must keep right.
+          </p>
+          <div class="grid">
+            {KINDS.map(([kind, heading]) => {
+              const own = entries.filter((entry) => entry.kind === kind);
+              if (own.length === 0) return null;
+              return (
+                <Card key={kind} title={heading}>
+                  <List
+                    items={own}
+                    entry={({ id, text, requires_resolution, parked, created_at }) => ({
+                      name: id,
+                      badge: requires_resolution
+                        ? ['yellow', parked ? 'parked for a person' : 'open']
+                        : undefined,
+                      at: created_at,
+                      text,
+                      commands: requires_resolution ? [`forge kfr patch --resolve "${id}=TEXT"`] : [],
+                    })}
+                  />
+                </Card>
+              );
+            })}
+          </div>
+          <Card title="As the agent sees it" wide>
+            <pre>{injected}</pre>
+          </Card>
+        </>
+      )
+    }
+  </Ask>
+);
 
-type Session = Answers['sessions']['sessions'][number];
+type Detail = Answers['sessions/:id'];
 
-const SESSION_TONES: Record<Session['status'], Tone> = {
+const TONES: Record<Detail['session']['status'], Tone> = {
   ...{ running: 'accent', ended: 'green', interrupted: 'yellow', discarded: 'neutral' },
 };
 
-export function SessionsView({ id }: { id: string | undefined }) {
-  const answer = useAnswer('sessions', '/api/sessions');
-  if (id !== undefined) return <SessionView id={id} />;
-  return (
-    <Shown answer={answer}>
-      {({ active, sessions, more }) => {
-        const all: Session[] = active ? [active, ...sessions] : sessions;
-        if (all.length === 0) return <Empty command="forge start">No session has run here yet.</Empty>;
-        return (
-          <>
-            <ol class="timeline">
-              {all.map((session) => (
-                <li key={session.id} class={SESSION_TONES[session.status]}>
-                  <a href={linkTo('sessions', session.id)}>{session.id}</a>{' '}
-                  <Badge tone={SESSION_TONES[session.status]}>
-                    {session.resumed_by ? `${session.status}, resumed` : session.status}
-                  </Badge>{' '}
-                  <Time at={session.started_at} /> {session.branch && <code>{session.branch}</code>}
-                  {session.next && <p class="text">Next: {session.next}</p>}
-                </li>
-              ))}
-            </ol>
-            {more && <p class="dim">Older ones: forge session list --limit 1000</p>}
-          </>
-        );
-      }}
-    </Shown>
-  );
-}
+export const SessionsView = () => (
+  <Ask route="sessions">
+    {({ active, sessions, more }) => (
+      <>
+        <List
+          items={active ? [active, ...sessions] : sessions}
+          none={<Empty command="forge start">No session has run here yet.</Empty>}
+          timeline
+          entry={({ id, status, started_at, branch, next, resumed_by }) => ({
+            name: id,
+            href: linkTo('sessions', id),
+            badge: [TONES[status], resumed_by ? `${status}, resumed` : status],
+            at: started_at,
+            text: next && `Next: ${next}`,
+            note: branch && `on ${branch}`,
+          })}
+        />
+        {more && <p class="dim">Older ones: forge session list --limit 1000</p>}
+      </>
+    )}
+  </Ask>
+);
 
-type SessionDetail = Answers['session'];
 interface Moment {
   at: string;
   what: string;
@@ -108,7 +90,7 @@ interface Moment {
 }
 
 /** Entries of progress have a time of day: a smaller one belongs to the next day. */
-function progressMoments({ session, progress }: SessionDetail): Moment[] {
+function progressMoments({ session, progress }: Detail): Moment[] {
   let day = Date.parse(`${session.started_at.slice(0, 10)}T00:00:00Z`);
   let last = session.started_at.slice(11, 16);
   return progress.map(({ time, text }) => {
@@ -119,7 +101,7 @@ function progressMoments({ session, progress }: SessionDetail): Moment[] {
 }
 
 /** Oldest first. A cycle that was evaluated is one moment, not two. */
-function momentsOf(detail: SessionDetail): Moment[] {
+function momentsOf(detail: Detail): Moment[] {
   const judged = new Set(detail.records.map(({ execution }) => execution));
   const commits = detail.commits.map(({ at, short, subject }) => ({
     ...{ at, what: 'commit', text: `${short} ${subject}` },
@@ -129,24 +111,21 @@ function momentsOf(detail: SessionDetail): Moment[] {
       ? []
       : [{ at, what: kind === 'cycle' ? `cycle ${cycle}` : kind, text, link: linkTo('ledger', id) }],
   );
-  const all = [...progressMoments(detail), ...commits.reverse(), ...records.reverse()];
+  const all: Moment[] = [...progressMoments(detail), ...commits.reverse(), ...records.reverse()];
   return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-function SessionView({ id }: { id: string }) {
-  const answer = useAnswer('session', `/api/sessions/${encodeURIComponent(id)}`);
-  return (
-    <Shown answer={answer}>
+export const SessionView = ({ id }: { id: string }) => (
+  <>
+    <Back to="sessions">all sessions</Back>
+    <Ask route="sessions/:id" given={{ id }}>
       {(detail) => {
         const { session, focus, kfr } = detail;
         return (
           <>
-            <p>
-              <a href={linkTo('sessions')}>‹ all sessions</a>
-            </p>
             <Card
               title={session.id}
-              aside={<Badge tone={SESSION_TONES[session.status]}>{session.status}</Badge>}
+              aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>}
               wide
             >
               <Facts
@@ -158,10 +137,7 @@ function SessionView({ id }: { id: string }) {
                   ['branch', session.branch],
                   ['learned', session.learned.join('\n')],
                   ['failed', session.failed.join('\n')],
-                  [
-                    'working memory',
-                    kfr.length > 0 && kfr.map(({ id, text }) => `${id}: ${text}`).join('\n'),
-                  ],
+                  ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
                   ['next', session.next],
                 ]}
               />
@@ -181,6 +157,6 @@ function SessionView({ id }: { id: string }) {
           </>
         );
       }}
-    </Shown>
-  );
-}
+    </Ask>
+  </>
+);

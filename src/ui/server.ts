@@ -77,31 +77,29 @@ function listenError(error: Error, port: number): Error {
 
 const makeKey = (): string => randomBytes(24).toString('base64url');
 
-/** Three keys: the one in the address, the cookie that it is exchanged for, and one for programs. */
+/** Two keys: the one in the address opens it once, for a cookie with the other, which programs send as a bearer. */
 class Keys {
   port = 0;
   readonly once = makeKey();
   readonly token = makeKey();
-  private readonly cookie = makeKey();
   private used = false;
 
-  private get cookieName(): string {
-    return `forge_${this.port}`;
+  private get cookie(): string {
+    return `forge_${this.port}=${this.token}`;
   }
 
   /** The header for a browser that opens the address first; null when it was opened before, or the token is another. */
   exchange(given: string): string | null {
     if (this.used || !isSame(given, this.once)) return null;
     this.used = true;
-    return `${this.cookieName}=${this.cookie}; HttpOnly; SameSite=Strict; Path=/`;
+    return `${this.cookie}; HttpOnly; SameSite=Strict; Path=/`;
   }
 
   opens(context: Context): boolean {
     const cookies = (context.req.header('cookie') ?? '').split(/; */);
     const bearer = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1];
     return (
-      cookies.some((one) => isSame(one, `${this.cookieName}=${this.cookie}`)) ||
-      (bearer !== undefined && isSame(bearer, this.token))
+      cookies.some((one) => isSame(one, this.cookie)) || (bearer !== undefined && isSame(bearer, this.token))
     );
   }
 

@@ -89,6 +89,9 @@ interface Facts {
   features: FeatureList | null;
 }
 
+/** `OpenQuestion` → `Open question` */
+const words = (kind: string): string => kind.replace(/\B[A-Z]/g, (char) => ` ${char.toLowerCase()}`);
+
 /** What only a person can settle, most urgent first. */
 export function listDecisions(where: Where, { trust, learned, kfr, features }: Facts): Decision[] {
   const decisions: Decision[] = [];
@@ -98,10 +101,10 @@ export function listDecisions(where: Where, { trust, learned, kfr, features }: F
   if (where.halted) add('Memory is halted', where.halted, 'forge memory verify', 'forge memory repair');
   if (where.recovering) add('A rollback was interrupted', 'It goes on where it stopped.', 'forge recover');
   if (where.paused) add('Work is paused', where.paused, 'forge memory override acknowledge --reason "TEXT"');
-  for (const { id, text, parked, requires_resolution } of kfr?.entries ?? [])
+  for (const { id, kind, text, parked, requires_resolution } of kfr?.entries ?? [])
     if (requires_resolution)
       add(
-        `${id} is open${parked ? ', parked for you' : ''}`,
+        `${words(kind)} ${id}${parked ? ', parked for you' : ''}`,
         parked ? `${text} (${parked.reason})` : text,
         `forge kfr patch --resolve "${id}=TEXT"`,
         `forge kfr patch --dismiss "${id}=TEXT"`,

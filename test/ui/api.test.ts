@@ -80,7 +80,7 @@ describe('the page’s API', () => {
     expect(overview.features).toMatchObject({ passing: 1, not_implemented: 1 });
     expect(overview.memory.status).toBe('intact');
     expect(overview.decisions[0]).toEqual({
-      what: 'kfr-2 is open',
+      what: 'Open question kfr-2',
       why: 'How long?',
       commands: ['forge kfr patch --resolve "kfr-2=TEXT"', 'forge kfr patch --dismiss "kfr-2=TEXT"'],
     });

@@ -1,5 +1,5 @@
 import type { Answers } from './data.js';
-import { Ask, bytes, Card, Empty, Table } from './parts.js';
+import { Ask, bytes, Card, Table } from './parts.js';
 
 type Series = Answers['charts']['features'];
 
@@ -83,50 +83,36 @@ const READS: [key: keyof Answers['charts']['reads'], label: string][] = [
   ['tokens_repeated', 'tokens read twice, about'],
 ];
 
+/** Numbers over time. What has none yet is left out. */
 export const Charts = () => (
   <Ask route="charts">
-    {({ features, cycles, memory, limit, reads }) => {
-      const size = memory.values[0]?.at(-1) ?? 0;
-      return (
-        <div class="grid">
+    {({ features, cycles, memory, limit, reads }) => (
+      <div class="grid">
+        {features.at.length > 0 && (
           <Card title="Features over time">
-            {features.at.length > 0 ? (
-              <Plot series={features} label="How many features there are, and how many pass, over time" />
-            ) : (
-              <Empty command='forge feature add "First thing to build" --test "COMMAND"'>
-                There are no features yet.
-              </Empty>
-            )}
+            <Plot series={features} label="How many features there are, and how many pass, over time" />
           </Card>
+        )}
+        {cycles.at.length > 0 && (
           <Card title="Cycles by result">
-            {cycles.at.length > 0 ? (
-              <Plot series={cycles} label="How many cycles ended with which classification" stacked />
-            ) : (
-              <Empty command="forge memory record --task ID --exit-code 0">No cycle is recorded yet.</Empty>
-            )}
+            <Plot series={cycles} label="How many cycles ended with which classification" stacked />
           </Card>
-          <Card title="Size of memory">
-            <p>
-              {bytes(size)} of {bytes(limit)}{' '}
-              <progress max={limit} value={size} aria-label="Size of memory against its limit" />
-            </p>
-            {memory.at.length > 0 && (
-              <Plot series={memory} label="The size of all records over time" format={bytes} />
-            )}
+        )}
+        {memory.at.length > 0 && (
+          <Card title="Size of memory" aside={<small class="dim">limit {bytes(limit)}</small>}>
+            <Plot series={memory} label="The size of all records over time" format={bytes} />
           </Card>
+        )}
+        {reads.calls > 0 && (
           <Card title="Repeated reads">
-            {reads.calls === 0 ? (
-              <Empty command="forge agent install">No tool call of an agent was seen in this session.</Empty>
-            ) : (
-              <Table
-                label="What the agent asked twice"
-                head={['this session', 'count']}
-                rows={READS.map(([key, label]) => [label, reads[key]])}
-              />
-            )}
+            <Table
+              label="What the agent asked twice"
+              head={['this session', 'count']}
+              rows={READS.map(([key, label]) => [label, reads[key]])}
+            />
           </Card>
-        </div>
-      );
-    }}
+        )}
+      </div>
+    )}
   </Ask>
 );

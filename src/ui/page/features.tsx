@@ -27,10 +27,10 @@ export const STATES: [status: Feature['status'], label: string, tone: Tone][] = 
   ['passing', 'Proved', 'green'],
 ];
 
-const blockers = ({ blocked_by }: Feature): string => [blocked_by ?? []].flat().join(', ');
+const blockers = ({ blocked_by }: Feature): string[] => [blocked_by ?? []].flat();
 
-/** Why the status can be believed. */
-function evidenceOf(feature: Feature): ComponentChildren {
+/** Why the status can be believed, or what it waits for. */
+function evidenceOf(feature: Feature, waits = blockers(feature)): ComponentChildren {
   const { status, override, verified_at, verified_commit, unproven, tests = [] } = feature;
   if (override) return `by hand: ${override.reason}`;
   if (unproven && verified_at) return 'its test passes, and was never seen to fail';
@@ -40,49 +40,58 @@ function evidenceOf(feature: Feature): ComponentChildren {
         tests passed <Time at={verified_at} /> {verified_commit && `at ${verified_commit.slice(0, 8)}`}
       </span>
     );
-  if (blockers(feature) !== '') return `after ${blockers(feature)}`;
+  if (waits.length > 0) return `after ${waits.join(', ')}`;
   return tests.length === 0 ? 'no test yet' : many(tests.length, 'test');
 }
 
 export const FeaturesView = () => (
   <Ask route="features">
-    {({ features, next, warnings }) => (
-      <>
-        <Warnings lines={warnings} />
-        {features.length === 0 && (
-          <Empty command='forge feature add "Login works" --test "npm test -- login"'>
-            A feature is a promise with a test. Only a test that forge ran makes it pass.
-          </Empty>
-        )}
-        {next && (
-          <p>
-            Next: <a href={linkTo('features', next.id)}>{next.id}</a> {next.title}{' '}
-            <small class="dim">({next.reason})</small>
-          </p>
-        )}
-        <div class="board">
-          {STATES.map(([status, label, tone]) => {
-            const own = features.filter((feature) => feature.status === status);
-            if (own.length === 0) return null;
-            return (
-              <section key={status} class="column" aria-label={label}>
-                <h2>
-                  <Badge tone={tone}>{label}</Badge> <small class="dim">{own.length}</small>
-                </h2>
-                <List
-                  items={own}
-                  entry={(feature) => ({
-                    name: `${feature.id} ${feature.name}`,
-                    href: linkTo('features', feature.id),
-                    note: evidenceOf(feature),
-                  })}
-                />
-              </section>
-            );
-          })}
-        </div>
-      </>
-    )}
+    {({ features, next, warnings }) => {
+      const proved = new Set(features.filter(({ status }) => status === 'passing').map(({ id }) => id));
+      return (
+        <>
+          <Warnings lines={warnings} />
+          {features.length === 0 && (
+            <Empty command='forge feature add "Login works" --test "npm test -- login"'>
+              A feature is a promise with a test. Only a test that forge ran makes it pass.
+            </Empty>
+          )}
+          {next && (
+            <p>
+              Next:{' '}
+              <a href={next.source === 'feature' ? linkTo('features', next.id) : linkTo('issues')}>
+                {next.id}
+              </a>{' '}
+              {next.title} <small class="dim">({next.reason})</small>
+            </p>
+          )}
+          <div class="board">
+            {STATES.map(([status, label, tone]) => {
+              const own = features.filter((feature) => feature.status === status);
+              if (own.length === 0) return null;
+              return (
+                <section key={status} class="column" aria-label={label}>
+                  <h2>
+                    <Badge tone={tone}>{label}</Badge> <small class="dim">{own.length}</small>
+                  </h2>
+                  <List
+                    items={own}
+                    entry={(feature) => ({
+                      name: `${feature.id} ${feature.name}`,
+                      href: linkTo('features', feature.id),
+                      note: evidenceOf(
+                        feature,
+                        blockers(feature).filter((id) => !proved.has(id)),
+                      ),
+                    })}
+                  />
+                </section>
+              );
+            })}
+          </div>
+        </>
+      );
+    }}
   </Ask>
 );
 
@@ -104,7 +113,7 @@ export const FeatureView = ({ id }: { id: string }) => (
                   ['ran', verified_by],
                   ['tests', tests],
                   ['by hand', override && `${override.reason} (${override.at})`],
-                  ['blocked by', blockers(feature)],
+                  ['blocked by', blockers(feature).join(', ')],
                   ['priority', feature.priority],
                   ['issue', feature.linear_issue],
                   ['checkpoints', checkpoints.map(({ tag }) => tag).join(', ')],

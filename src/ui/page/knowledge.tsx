@@ -63,7 +63,7 @@ export const KnowledgeView = () => (
               name: one.pattern,
               href: linkTo('knowledge', one.knowledge_id),
               badge: KNOWN[one.status],
-              note: `${one.scope}, ${proofOf(one)}`,
+              note: `scope ${one.scope}, ${proofOf(one)}`,
             })}
           />
           {consolidation.waits && <p class="trouble">Consolidation waits: {consolidation.waits}</p>}
@@ -76,7 +76,7 @@ export const KnowledgeView = () => (
               entry={({ id, pattern, seen, scope }) => ({
                 name: id,
                 text: pattern,
-                note: `${scope}, seen in ${many(seen, 'cycle')}`,
+                note: `scope ${scope}, seen in ${many(seen, 'cycle')}`,
               })}
             />
             <Command line="forge memory promote" />

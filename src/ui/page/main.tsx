@@ -41,6 +41,21 @@ const ALL: View[] = [
 ];
 const VIEWS = ALL.filter(([name]) => !isExported || !['recall', 'fleet'].includes(name));
 
+/** For who sees the page for the first time. */
+const ABOUT: Record<string, string> = {
+  overview: 'What agents remember about this project, how far the work is, and what it needs from you.',
+  features: 'What the project has to do. A feature is proved when forge saw its test pass.',
+  kfr: 'What the agent of the running session must keep in mind. It is part of each of its prompts.',
+  sessions: 'One entry for each time an agent worked here, from its start to its end.',
+  knowledge: 'What was learned, and the evidence for it.',
+  ledger: 'Every record that agents and people left. Records cannot be changed or lost unnoticed.',
+  issues: 'Tasks, from this project or from Linear.',
+  skills: 'Procedures that agents follow here.',
+  tree: 'The files of .forge/, which travel with the repository.',
+  recall: 'Searches everything that memory holds.',
+  fleet: 'Who works on what, on this machine and on others.',
+};
+
 const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: string]> = {
   live: ['live', 'Changes show by themselves'],
   still: ['not live', 'The folders cannot be watched: reload to see changes'],
@@ -65,27 +80,6 @@ function Live() {
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
-
-function readTheme(): Theme {
-  try {
-    return THEMES.find((name) => name === localStorage.getItem('theme')) ?? 'auto';
-  } catch {
-    return 'auto';
-  }
-}
-
-function useTheme(): [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState(readTheme());
-  useEffect(() => {
-    document.documentElement.dataset.theme = theme;
-    try {
-      localStorage.setItem('theme', theme);
-    } catch {
-      // A file opened from disk may have no storage.
-    }
-  }, [theme]);
-  return [theme, setTheme];
-}
 
 /** Arrow keys go through the list, as in a menu. */
 function moveFocus(event: KeyboardEvent): void {
@@ -166,7 +160,7 @@ function Closed() {
 
 function Page() {
   const [name = 'overview', id] = useRoute();
-  const [theme, setTheme] = useTheme();
+  const [theme, setTheme] = useState<Theme>('auto');
   const overview = useAnswer('overview');
   const main = useRef<HTMLElement>(null);
   const [current, title, show] = VIEWS.find(([each]) => each === name) ?? (VIEWS[0] as View);
@@ -174,6 +168,9 @@ function Page() {
   useEffect(() => {
     document.title = [title, project, 'forge'].filter(Boolean).join(' · ');
   }, [title, project]);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
   // A screen reader announces the new view, and Tab goes on inside it.
   const isFirst = useRef(true);
   useEffect(() => {
@@ -191,7 +188,7 @@ function Page() {
         </p>
         <Live />
         <label>
-          <span class="hidden">Colors</span>
+          <small class="dim">colors</small>{' '}
           <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
             {THEMES.map((each) => (
               <option key={each}>{each}</option>
@@ -202,6 +199,7 @@ function Page() {
       <Nav current={current} />
       <main id="main" tabIndex={-1} ref={main}>
         <h1>{title}</h1>
+        <p class="dim">{ABOUT[current]}</p>
         <Closed />
         {show(id, overview)}
       </main>

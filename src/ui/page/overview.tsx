@@ -40,11 +40,11 @@ function Now({ overview }: { overview: Overview }) {
             'session',
             session && (
               <>
-                <a href={linkTo('sessions', session.id)}>{session.id}</a>, <Time at={session.started_at} /> (
-                {session.holder})
+                <a href={linkTo('sessions', session.id)}>{session.id}</a>, <Time at={session.started_at} />
               </>
             ),
           ],
+          ['its agent', session?.holder],
           ['branch', session?.branch ?? project.branch],
           ['phase', focus.phase],
           ['files', focus.files.join(', ')],
@@ -177,8 +177,8 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
           <List
             items={overview.health}
             entry={({ name, color, reasons, fix }) => ({
-              badge: [color, name],
-              name: PROMISES[name],
+              name: `${name}: ${PROMISES[name]}`,
+              badge: [color, color],
               text: reasons.join('\n'),
               commands: fix,
             })}

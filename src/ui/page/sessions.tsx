@@ -142,7 +142,7 @@ export const SessionView = ({ id }: { id: string }) => (
                 ]}
               />
             </Card>
-            <Card title="What happened" wide>
+            <Card title="What happened (UTC)" wide>
               <ol class="timeline small">
                 {momentsOf(detail).map(({ at, what, text, link }, i) => (
                   <li key={`${at}${i}`}>

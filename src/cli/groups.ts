@@ -83,7 +83,10 @@ export const GROUPS: readonly GroupEntry[] = [
       async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
     ],
     note: ['Manage durable notes', () => import('../note/command.js')],
-    learn: ['Record a lesson for later sessions', () => import('../knowledge/command-learn.js')],
+    learn: [
+      'Record a lesson for later sessions',
+      async () => ({ group: (await import('../knowledge/command.js')).learnGroup }),
+    ],
     memory: ['Record cycles; verify and repair the ledger', () => import('../ledger/command.js')],
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],

@@ -151,10 +151,9 @@ export const cycleFile = inState('cycle.json');
 export const loopFile = inState('loop.json');
 /** The message of a commit that is being made or was refused. */
 export const commitMessageFile = inState('COMMIT_MSG');
-/** Edited texts of architecture.md that were not taken over yet. */
-export const architectureDrafts = inState('edit');
+/** A text of architecture.md that forge refused. */
 export const architectureDraft = (layout: Layout, token: string): string =>
-  join(architectureDrafts(layout), `architecture-${token}.md`);
+  join(layout.state, 'edit', `architecture-${token}.md`);
 /** Temporary indexes of checkpoints, with a random suffix. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);

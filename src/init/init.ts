@@ -12,7 +12,7 @@ import { rootCommit } from '../git/memory.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
 import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
-import { refreshViews, restoreLedgerViews } from '../knowledge/views.js';
+import { refreshViews, restoreLedgerViews } from '../knowledge/knowledge.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';

@@ -1,8 +1,8 @@
-import { type Call, command, type Group } from '../cli/spec.js';
+import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
-import type { EditedArchitecture, Learning, NewLearning, Observed, ShownArchitecture } from '../index.js';
+import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
 import { describeObserved } from '../project/observe.js';
 import { describeLearning } from './rules.js';
 
@@ -38,6 +38,86 @@ export const architectureGroup: Group = {
   ],
 };
 
+type Added = { learning: Learning; duplicate: boolean } | Observed;
+
+const DETAILS: readonly OptionSpec[] = [
+  { flags: '--context <text>', help: 'when it holds (success and failure)' },
+  { flags: '--resolution <text>', help: 'what helped (failure)' },
+];
+
+async function add(call: Call, kind: string, text: string): Promise<Added> {
+  const { context = 'any task', resolution = '' } = call.options as { context?: string; resolution?: string };
+  const { knowledge } = call.forge();
+  if (kind === 'invariant') return knowledge.add({ kind, text });
+  const about = await call.text(context);
+  if (kind === 'success') return knowledge.add({ kind, context: about, approach: text });
+  if (kind === 'failure')
+    return knowledge.add({ kind, context: about, issue: text, resolution: await call.text(resolution) });
+  throw usage(
+    'knowledge.kind',
+    `Kind: found ${JSON.stringify(oneLine(kind, 40))}, allowed: success | failure | invariant.`,
+    { field: 'kind' },
+  );
+}
+
+const KINDS = {
+  success: 'what worked',
+  failure: 'what did not work',
+  invariant: 'what always holds',
+  note: 'anything else worth keeping',
+};
+const NAMES = Object.keys(KINDS);
+
+async function kindOf({ options, interactive }: Call, text: string): Promise<string> {
+  const { as } = options as { as?: string };
+  if (as !== undefined && NAMES.includes(as)) return as;
+  if (as === undefined && interactive) {
+    const { choose } = await import('../cli/prompt.js');
+    const lines = Object.entries(KINDS).map(([name, what]) => `${name.padEnd(9)}  ${what}`);
+    const chosen = await choose('What is it?', lines, lines[0] as string);
+    return NAMES[lines.indexOf(chosen)] as string;
+  }
+  const found = as === undefined ? 'Say what it is' : `--as: found ${JSON.stringify(oneLine(as, 40))}`;
+  throw usage('learn.kind', `${found}: ${NAMES.join(' | ')}.`, {
+    field: 'as',
+    hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`,
+  });
+}
+
+export const learnGroup: Group = {
+  commands: [
+    command<Added | Note>({
+      name: 'learn',
+      args: ['<text>'],
+      summary: 'Keep a lesson. Later briefings show it. Asks for its kind, or takes --as',
+      example: 'forge learn "Port 0 lets two test runs share a machine" --as success',
+      options: [
+        {
+          flags: '--as <kind>',
+          help: Object.entries(KINDS)
+            .map(([name, what]) => `${name}: ${what}`)
+            .join('; '),
+          values: { words: NAMES },
+        },
+        ...DETAILS,
+      ],
+      writes: true,
+      run: async (call, argument) => {
+        const text = await call.text(argument as string);
+        const kind = await kindOf(call, text);
+        return kind === 'note' ? call.forge().note.add({ text }) : add(call, kind, text);
+      },
+      render: (value, style) => {
+        if ('observed' in value) return describeObserved(value.observed);
+        if (!('learning' in value))
+          return `${style.good('✓')} note ${value.id.slice(0, 12)}  ${oneLine(value.text, 200)}`;
+        const { learning, duplicate } = value;
+        return `${style.good('✓')} ${learning.kind} ${learning.id}  ${oneLine(describeLearning(learning), 400)}${duplicate ? '  (known already)' : ''}`;
+      },
+    }),
+  ],
+};
+
 const line = (learning: Learning, style: Style): string =>
   `${style.dim(learning.id)}  ${learning.kind.padEnd(9)}  ${escapeControls(oneLine(describeLearning(learning), 400))}`;
 
@@ -47,37 +127,18 @@ function renderList({ learnings }: { learnings: Learning[] }, style: Style): str
   return learnings.map((learning) => line(learning, style)).join('\n');
 }
 
-async function toLearning(call: Call, kind: string, argument: string): Promise<NewLearning> {
-  const text = await call.text(argument);
-  const { context = 'any task', resolution = '' } = call.options as { context?: string; resolution?: string };
-  const about = await call.text(context);
-  if (kind === 'success') return { kind, context: about, approach: text };
-  if (kind === 'failure')
-    return { kind, context: about, issue: text, resolution: await call.text(resolution) };
-  if (kind === 'invariant') return { kind, text };
-  throw usage(
-    'knowledge.kind',
-    `Kind: found ${JSON.stringify(oneLine(kind, 40))}, allowed: success | failure | invariant.`,
-    { field: 'kind' },
-  );
-}
-
 export const group: Group = {
   commands: [
-    command<{ learning: Learning; duplicate: boolean } | Observed>({
+    command<Added>({
       name: 'add',
       args: ['<kind>', '<text>'],
       values: { kind: { words: ['success', 'failure', 'invariant'] } },
       summary: 'Add what worked (success), what did not (failure), or an invariant',
       example:
         'forge knowledge add failure "the port is taken in CI" --context "end-to-end tests" --resolution "use port 0"',
-      options: [
-        { flags: '--context <text>', help: 'when it holds (success and failure)' },
-        { flags: '--resolution <text>', help: 'what helped (failure)' },
-      ],
+      options: DETAILS,
       writes: true,
-      run: async (call, kind, text) =>
-        call.forge().knowledge.add(await toLearning(call, kind as string, text as string)),
+      run: async (call, kind, text) => add(call, kind as string, await call.text(text as string)),
       render: (value, style) =>
         'observed' in value
           ? describeObserved(value.observed)

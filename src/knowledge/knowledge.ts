@@ -1,9 +1,12 @@
-import * as z from 'zod/mini';
 import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
+import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
+import { FEATURE_LIST } from '../feature/store.js';
+import { readMemory, TIERS } from '../ledger/memory.js';
+import { rebuildViews, viewFile } from '../ledger/view.js';
 import { type Observed, observerOf } from '../project/observe.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
@@ -14,45 +17,27 @@ import {
   type Learning,
   learn,
   listLearnings,
-  type NewLearning,
+  NewLearning,
   searchLearnings,
 } from './rules.js';
 
-const Text = z.string();
-const LearningInput = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('success'), context: Text, approach: Text }),
-  z.strictObject({ kind: z.literal('failure'), context: Text, issue: Text, resolution: Text }),
-  z.strictObject({ kind: z.literal('invariant'), text: Text }),
-]);
+type Added = { learning: Learning; duplicate: boolean };
 
-/** KNO-01. Learning the same thing again stores nothing. */
-/** A builder's becomes an observation of its cycle. */
-export function addLearning(
-  context: Context,
-  raw: NewLearning,
-): { learning: Learning; duplicate: boolean } | Observed {
+/** KNO-01. Learning the same thing again stores nothing. A builder's becomes an observation of its cycle. */
+export function addLearning(context: Context, raw: NewLearning): Added | Observed {
   const observe = observerOf(context, 'knowledge');
-  const entry = checkInput(LearningInput, raw);
-  const { kind: _kind, ...texts } = entry;
+  const entry = checkInput(NewLearning, raw);
+  const { kind: _, ...texts } = entry;
   for (const [field, text] of Object.entries(texts))
     if (field !== 'resolution' || text !== '') checkText(text, { what: `The ${field}` });
-  if (observe) return observe([toPattern(entry)]);
-  return keepLearnings(context, [entry], timestamp(context))[0] as {
-    learning: Learning;
-    duplicate: boolean;
-  };
+  // A pattern has no meaningless context.
+  if (observe) return observe([describeLearning(entry).replace(/^any task(: | → )/, '')]);
+  return keepLearnings(context, [entry], timestamp(context))[0] as Added;
 }
 
-/** A pattern for a cycle's observation, without a meaningless context. */
-const toPattern = (entry: NewLearning): string => describeLearning(entry).replace(/^any task(: | → )/, '');
-
 /** Stores the new ones, in one step. */
-export function keepLearnings(
-  context: Context,
-  entries: readonly NewLearning[],
-  at: string,
-): { learning: Learning; duplicate: boolean }[] {
-  const kept: { learning: Learning; duplicate: boolean }[] = [];
+export function keepLearnings(context: Context, entries: readonly NewLearning[], at: string): Added[] {
+  const kept: Added[] = [];
   updateEntries(context, LEARNED_LIST, (before) =>
     entries.reduce((known, entry) => {
       const { stored, ...result } = learn(known, { ...entry, ...madeBy(context) }, at);
@@ -75,11 +60,12 @@ export const listKnowledge = ({ disk }: Pick<Context, 'disk'>): { learnings: Lea
   learnings: listLearnings(readEntries(disk, LEARNED_LIST).entries),
 });
 
-export function searchKnowledge(context: Context, { query }: { query: string }): { learnings: Learning[] } {
-  return {
-    learnings: searchLearnings(listKnowledge(context).learnings, checkText(query, { what: 'The query' })),
-  };
-}
+export const searchKnowledge = (
+  context: Context,
+  { query }: { query: string },
+): { learnings: Learning[] } => ({
+  learnings: searchLearnings(listKnowledge(context).learnings, checkText(query, { what: 'The query' })),
+});
 
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
@@ -93,4 +79,21 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
     return forget(before, id);
   });
   return { removed: removed as Learning };
+}
+
+/** Rewrites features.json and knowledge.json, and imports a person's edits. */
+export function refreshViews(context: Context): void {
+  updateEntries(context, FEATURE_LIST);
+  updateEntries(context, LEARNED_LIST);
+}
+
+/** Writes missing views of the ledger, as in a fresh clone. Returns which ones. */
+export function restoreLedgerViews(context: Context): string[] {
+  const { disk, layout } = context;
+  const memory = readMemory(context);
+  const missing = TIERS.filter((tier) => memory.records(tier).length > 0)
+    .map((tier) => viewFile(layout, tier))
+    .filter((path) => !disk.exists(path));
+  if (missing.length > 0) rebuildViews(context);
+  return missing.map((path) => shown(layout, path));
 }

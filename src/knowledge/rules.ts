@@ -5,54 +5,43 @@ import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine } from '../core/text.js';
 
-/** RFC-9060 §3.1, `long-term/knowledge.json`: what agents believe they learned. A view of `learned.d`. */
-const Success = z.looseObject({ context: z.string(), approach: z.string(), learned_at: z.string() });
-const Failure = z.looseObject({
-  context: z.string(),
-  issue: z.string(),
-  resolution: z.string(),
-  learned_at: z.string(),
-});
+const text = z.string();
+const SUCCESS = { context: text, approach: text };
+const FAILURE = { context: text, issue: text, resolution: text };
+const INVARIANT = { text };
+const [success, failure, invariant] = [z.literal('success'), z.literal('failure'), z.literal('invariant')];
 
+/** RFC-9060 §3.1, `long-term/knowledge.json`: what agents believe they learned. A view of `learned.d`. */
 const Knowledge = z.looseObject({
-  schema_version: z.string(),
-  patterns: z.looseObject({ successful: z.array(Success), failed: z.array(Failure) }),
-  invariants: z.array(z.string()),
+  schema_version: text,
+  patterns: z.looseObject({
+    successful: z.array(z.looseObject({ ...SUCCESS, learned_at: text })),
+    failed: z.array(z.looseObject({ ...FAILURE, learned_at: text })),
+  }),
+  invariants: z.array(text),
 });
 type Knowledge = z.infer<typeof Knowledge>;
 
 export const KNOWLEDGE: Format<Knowledge> = { name: 'knowledge', version: '1.0', schema: Knowledge };
 
-const At = { learned_at: z.optional(z.string()) };
+export const NewLearning = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: success, ...SUCCESS }),
+  z.strictObject({ kind: failure, ...FAILURE }),
+  z.strictObject({ kind: invariant, ...INVARIANT }),
+]);
+export type NewLearning = z.infer<typeof NewLearning>;
+
+const at = { learned_at: z.optional(text) };
 const StoredLearning = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: z.literal('success'), context: z.string(), approach: z.string(), ...At }),
-  z.looseObject({
-    kind: z.literal('failure'),
-    context: z.string(),
-    issue: z.string(),
-    resolution: z.string(),
-    ...At,
-  }),
-  z.looseObject({ kind: z.literal('invariant'), text: z.string(), ...At }),
+  z.looseObject({ kind: success, ...SUCCESS, ...at }),
+  z.looseObject({ kind: failure, ...FAILURE, ...at }),
+  z.looseObject({ kind: invariant, ...INVARIANT, ...at }),
 ]);
 /** `long-term/learned.d/<hash>.json`. Never changed once written. */
 export type StoredLearning = z.infer<typeof StoredLearning>;
 
 /** One learned thing, as commands list it. */
-export type Learning = { by?: 'agent' } & (
-  | { kind: 'success'; id: string; context: string; approach: string; learned_at: string }
-  | { kind: 'failure'; id: string; context: string; issue: string; resolution: string; learned_at: string }
-  | { kind: 'invariant'; id: string; text: string }
-);
-
-export type NewLearning =
-  | { kind: 'success'; context: string; approach: string }
-  | { kind: 'failure'; context: string; issue: string; resolution: string }
-  | { kind: 'invariant'; text: string };
-
-/** Case, white space and a final full stop do not make another piece of knowledge. */
-const normalise = (text: string): string =>
-  text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
+export type Learning = NewLearning & { id: string; learned_at: string; by?: 'agent' };
 
 const partsOf = (learning: NewLearning): string[] => {
   if (learning.kind === 'success') return [learning.context, learning.approach];
@@ -60,7 +49,11 @@ const partsOf = (learning: NewLearning): string[] => {
   return [learning.text];
 };
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Case, white space and a final full stop do not make another piece of knowledge. */
+const normalise = (words: string): string =>
+  words.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
+
+const digest = (words: string): string => createHash('sha256').update(words).digest('hex');
 
 /** The id of a learning: the same content has the same one on every machine. */
 const idOf = (learning: NewLearning): string =>
@@ -89,11 +82,10 @@ export function learn(
   entry: NewLearning,
   now: string,
 ): { stored: StoredLearning[]; learning: Learning; duplicate: boolean } {
-  const id = idOf(entry);
-  const twin = listLearnings(stored).find((learning) => learning.id === id);
+  const added = { ...entry, learned_at: now, id: idOf(entry) };
+  const twin = listLearnings(stored).find(({ id }) => id === added.id);
   if (twin) return { stored: [...stored], learning: twin, duplicate: true };
-  const added = { ...entry, learned_at: now };
-  return { stored: [...stored, added], learning: { ...added, id } as Learning, duplicate: false };
+  return { stored: [...stored, { ...entry, learned_at: now }], learning: added, duplicate: false };
 }
 
 /** Without the entries of that id. */
@@ -104,8 +96,8 @@ export const forget = (stored: readonly StoredLearning[], id: string): StoredLea
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return learnings.filter((learning) => {
-    const text = partsOf(learning).join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
+    const all = partsOf(learning).join(' ').toLowerCase();
+    return words.every((word) => all.includes(word));
   });
 }
 
@@ -117,30 +109,34 @@ const LEARNED: Format<StoredLearning> = {
 };
 
 function toView(stored: readonly StoredLearning[], standing: Knowledge | null): Knowledge {
-  const once = listLearnings(stored).map(({ id: _, ...learning }) => withoutMark(learning as StoredLearning));
+  const once = listLearnings(stored);
   const of = (wanted: string): object[] =>
-    once.flatMap(({ kind, ...rest }) =>
-      kind === wanted ? [{ ...rest, learned_at: 'learned_at' in rest ? rest.learned_at : '' }] : [],
-    );
+    once
+      .filter(({ kind }) => kind === wanted)
+      .map(({ id: _, kind: _kind, by, ...fields }) => ({
+        ...fields,
+        learned_at: fields.learned_at ?? '',
+        // RFC-9060 has no field for forge's own mark.
+        ...(by === undefined || by === 'agent' ? {} : { by }),
+      }));
   return {
     ...(standing ?? { schema_version: KNOWLEDGE.version }),
     patterns: { ...standing?.patterns, successful: of('success'), failed: of('failure') },
-    invariants: once.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text as string] : [])),
+    invariants: once.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text] : [])),
   } as Knowledge;
 }
 
-/** RFC-9060 has no field for who learned it. */
-function withoutMark({ by, ...learning }: StoredLearning): StoredLearning {
-  return (by === undefined || by === 'agent' ? learning : { ...learning, by }) as StoredLearning;
-}
-
 function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
-  const dated = <T extends { learned_at: string }>({ learned_at, ...rest }: T) =>
-    learned_at === '' ? rest : { ...rest, learned_at };
+  const of = (kind: string, entries: readonly { learned_at: string }[]): object[] =>
+    entries.map(({ learned_at, ...rest }) => ({
+      ...rest,
+      ...(learned_at === '' ? {} : { learned_at }),
+      kind,
+    }));
   return [
-    ...patterns.successful.map((entry) => ({ ...dated(entry), kind: 'success' })),
-    ...patterns.failed.map((entry) => ({ ...dated(entry), kind: 'failure' })),
-    ...invariants.map((text) => ({ kind: 'invariant', text })),
+    ...of('success', patterns.successful),
+    ...of('failure', patterns.failed),
+    ...invariants.map((words) => ({ kind: 'invariant', text: words })),
   ] as StoredLearning[];
 }
 

@@ -9,7 +9,7 @@ import { taskLine } from '../feature/tasks.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
-import { refreshViews } from '../knowledge/views.js';
+import { refreshViews } from '../knowledge/knowledge.js';
 import { closeInvestigations } from '../learning/knowledge.js';
 import { warnUnreviewed } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/files.js';

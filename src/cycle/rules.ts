@@ -2,7 +2,7 @@ import { formatArgv } from '../core/argv.js';
 import type { ErrorKind } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
-import type { Classification, Evidence, EvidenceLeftOut, Stage } from '../learning/evaluation.js';
+import type { BoundEvidence, Classification, Evidence, Stage } from '../learning/evaluation.js';
 
 /** The facts that a cycle is judged by. */
 export interface Findings {
@@ -108,7 +108,7 @@ export function findRegressions(before: Standing, after: Standing, shown: Shown)
 }
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
-export interface CycleReport {
+export interface CycleReport extends BoundEvidence {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
@@ -124,8 +124,6 @@ export interface CycleReport {
   regression_flags: string[];
   /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
   tests_changed: string[];
-  evidence: Evidence[];
-  evidence_left_out?: EvidenceLeftOut;
   features_passing: number;
   features: number;
   files_changed: number | null;

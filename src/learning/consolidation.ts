@@ -1,4 +1,4 @@
-import { ForgeError, refused, usage } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
@@ -6,15 +6,8 @@ import { queueEvent } from '../events/outbox.js';
 import { textsIn } from '../ledger/container.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
-import {
-  currentHeads,
-  type Memory,
-  type RecordRef,
-  readMemory,
-  requireMemory,
-  storeRecords,
-} from '../ledger/memory.js';
-import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
+import { currentHeads, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
+import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
 import { candidateId } from './candidates.js';
 import { closeInvestigations, type KnownPattern, listKnown, openInvestigations } from './knowledge.js';
 import { normalisePattern } from './proven.js';
@@ -30,11 +23,13 @@ import {
 
 /** How far the next consolidation is. */
 export interface Assessment {
+  memory: Memory;
   /** Cycles that no consolidation covers, counted up to those that make one due. */
   uncovered: number;
   /** How many more make it due; 0 if it is. */
   due_in: number;
-  memory: Memory;
+  /** Why it waits although it is due. */
+  waits: string | null;
 }
 
 /** LTM-08: counts cycles. Weighs and writes nothing. */
@@ -43,54 +38,13 @@ export function assess(context: Context): Assessment {
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);
   const uncovered = countUncovered(memory.records('evaluation'), (id) => covered.has(id));
-  return { uncovered, due_in: Math.max(0, WINDOW - uncovered), memory };
+  const due_in = WINDOW - uncovered;
+  return { memory, uncovered, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
 }
 
-/** What a consolidation would do now (LTM-06 to LTM-09). */
-export const planFor = (memory: Memory): Plan =>
-  planConsolidation({
-    evaluations: memory.records('evaluation'),
-    knowledge: memory.records('knowledge'),
-    ...weighing(memory),
-  });
-
-interface Outcome {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
-  record: string;
-}
-
-/** What a consolidation did. */
-export interface Consolidated {
-  ran: boolean;
-  promoted: Outcome[];
-  contested: Outcome[];
-  reinstated: Outcome[];
-  /** How many more cycles make the next one due. */
-  due_in: number;
-  /** Why it waits although it is due. */
-  waits?: string;
-}
-
-const nothingDone = (uncovered: number, waits: string | null): Consolidated => ({
-  ...{ ran: false, promoted: [], contested: [], reinstated: [] },
-  due_in: Math.max(0, WINDOW - uncovered),
-  ...(waits === null ? {} : { waits }),
-});
-
-/** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
-function consolidateIfDue(context: Context): Consolidated & { assessment: Assessment } {
-  const assessment = assess(context);
-  const { uncovered, due_in, memory } = assessment;
-  const waits = due_in > 0 ? null : whyWaiting(context, memory);
-  if (due_in === 0 && waits === null) return { ...consolidate(context, memory), assessment };
-  rememberCount(context, uncovered);
-  return { ...nothingDone(uncovered, waits), assessment };
-}
-
-/** Why consolidation waits: unreviewed damage, too much memory, or a human. Null if it does not. */
-export function whyWaiting(context: Context, memory = readMemory(context)): string | null {
+/** Why a due consolidation waits: damage, too much memory, or a human. Null if it does not. */
+function whyWaiting(context: Context, memory: Memory): string | null {
+  if (isHalted(context.disk)) return 'memory is halted: forge memory verify';
   if (openDamage(memory.graph).length > 0)
     return `memory was damaged; a human who has reviewed that runs: ${ACCEPT}`;
   if (readSize(context).growth === 'paused') return TOO_LARGE;
@@ -108,33 +62,62 @@ export function readFreezes(memory: Memory): string[] {
     .map(({ id }) => id);
 }
 
-function consolidate(context: Context, memory: Memory): Consolidated {
+/** What a consolidation would do now (LTM-06 to LTM-09). */
+export const planFor = (memory: Memory): Plan =>
+  planConsolidation({
+    evaluations: memory.records('evaluation'),
+    knowledge: memory.records('knowledge'),
+    ...weighing(memory),
+  });
+
+interface Outcome {
+  knowledge_id: string;
+  pattern: string;
+  scope: string;
+  record: string;
+}
+
+/** What recording led to. */
+export interface Consolidated {
+  ran: boolean;
+  promoted: Outcome[];
+  contested: Outcome[];
+  reinstated: Outcome[];
+  /** How many more cycles make the next one due. */
+  due_in: number;
+  /** Why it waits although it is due. */
+  waits?: string;
+}
+
+const nothingDone = (due_in: number, waits: string | null): Consolidated => ({
+  ...{ ran: false, promoted: [], contested: [], reinstated: [], due_in },
+  ...(waits === null ? {} : { waits }),
+});
+
+/** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
+function consolidateIfDue(context: Context, { memory, uncovered, due_in, waits }: Assessment): Consolidated {
+  if (due_in > 0 || waits !== null) {
+    rememberCount(context, uncovered);
+    return nothingDone(due_in, waits);
+  }
   const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
   // A crash before the records leaves an investigation that is closed later, not a contest that nobody investigates.
   openInvestigations(context, plan.contested);
   const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
-  const stored = storeRecords(context, recordsOf(plan, coverage));
+  const stored = storeRecords(context, recordsOf(plan, coverage)).values();
+  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map((entries) =>
+    entries.map(({ knowledge_id, pattern, scope }) => ({
+      ...{ knowledge_id, pattern, scope, record: stored.next().value?.id ?? '' },
+    })),
+  ) as [Outcome[], Outcome[], Outcome[]];
   rememberCount(context, 0);
   closeInvestigations(context);
-  const { promoted, contested, reinstated } = plan;
-  for (const { record, pattern, scope } of outcomes(promoted, stored))
+  for (const { record, pattern, scope } of promoted)
     queueEvent(context, 'learning', record, { kind: 'promotion', id: record, title: pattern, scope });
-  const [first, second] = [promoted.length, promoted.length + contested.length];
-  return {
-    ran: true,
-    promoted: outcomes(promoted, stored),
-    contested: outcomes(contested, stored.slice(first)),
-    reinstated: outcomes(reinstated, stored.slice(second)),
-    due_in: WINDOW,
-  };
+  return { ran: true, promoted, contested, reinstated, due_in: WINDOW };
 }
-
-const outcomes = (entries: readonly Omit<Outcome, 'record'>[], stored: readonly RecordRef[]): Outcome[] =>
-  entries.map(({ knowledge_id, pattern, scope }, i) => ({
-    ...{ knowledge_id, pattern, scope, record: stored[i]?.id ?? '' },
-  }));
 
 /** The cached count of uncovered cycles. It holds while the ledger has these heads. */
 interface CountHint {
@@ -144,31 +127,28 @@ interface CountHint {
 
 const headsOf = (context: Context): string => currentHeads(context).join(' ');
 
-/** The cached count, or null. Reads no records. The caller holds the lock. */
+/** The cached count, or null. Counting reads the whole ledger. The caller holds the lock. */
 export function rememberedCount(context: Context): number | null {
   const hint = readHint<CountHint>(windowFile(context.layout));
   return hint && Number.isSafeInteger(hint.uncovered) && hint.of === headsOf(context) ? hint.uncovered : null;
 }
 
-/** Caches the count for the heads as they are now. The caller holds the lock. */
-export function rememberCount(context: Context, uncovered: number): void {
-  if (context.disk.dryRun) return;
-  writeHint(windowFile(context.layout), { of: headsOf(context), uncovered } satisfies CountHint);
+function rememberCount(context: Context, uncovered: number): void {
+  const hint: CountHint = { of: headsOf(context), uncovered };
+  if (!context.disk.dryRun) writeHint(windowFile(context.layout), hint);
 }
 
-/** After cycles were recorded: adds to the count if that is cached, and consolidates when due. The caller holds the lock. */
-export function afterRecording(context: Context, before: number | null, added: number): Consolidated {
-  if (before !== null) {
-    const uncovered = Math.min(before + added, WINDOW);
-    // Nothing is weighed while something holds it back: memory is largest then.
-    const waits = uncovered < WINDOW ? null : whyWaiting(context);
-    if (uncovered < WINDOW || waits !== null) {
-      rememberCount(context, uncovered);
-      return nothingDone(uncovered, waits);
-    }
-  }
-  const { assessment: _, ...done } = consolidateIfDue(context);
-  return done;
+/**
+ * After `added` evaluated cycles were recorded: consolidates when that makes it due. `before` is the count before them, or
+ * null. Returns null if none was added. The caller holds the lock.
+ */
+export function afterRecording(context: Context, before: number | null, added: number): Consolidated | null {
+  const uncovered = before === null ? WINDOW : before + added;
+  if (uncovered < WINDOW) rememberCount(context, uncovered);
+  if (added === 0) return null;
+  return uncovered < WINDOW
+    ? nothingDone(WINDOW - uncovered, null)
+    : consolidateIfDue(context, assess(context));
 }
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
@@ -191,28 +171,12 @@ export interface Promoted extends Pick<Plan, 'contested' | 'reinstated'> {
   asked?: string;
 }
 
-/** `forge memory consolidate`: runs when it is due. Before that it only says when (LTM-08). */
-export async function consolidateMemory(context: Context): Promise<Promoted> {
-  requireSupervisor(context, 'memory');
-  requireMemory(context);
-  return context.disk.withLock(() => {
-    if (context.disk.dryRun) return describe(context, assess(context));
-    const { assessment, ...done } = consolidateIfDue(context);
-    if (done.waits === undefined) return describe(context, assessment, done);
-    throw refused('consolidation.waits', `Consolidation is due, but ${done.waits}`, {
-      hint: 'forge memory promote   # shows what it would do',
-    });
-  });
-}
-
 /** `memory` as it was before a consolidation wrote its records. */
-function describe(context: Context, { due_in, memory }: Assessment, done?: Consolidated): Promoted {
+function describe(context: Context, { memory, due_in, waits }: Assessment, done?: Consolidated): Promoted {
   const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
   const ran = done?.ran ?? false;
-  const due = due_in === 0;
-  const waits = due && !ran ? whyWaiting(context, memory) : null;
   return {
-    ...{ due, due_in: done?.due_in ?? due_in, ran },
+    ...{ due: due_in === 0, due_in: done?.due_in ?? due_in, ran },
     ...(waits === null ? {} : { waits }),
     promoted: promoted.map((promotion) => {
       const count = tested[promotion.knowledge_id] ?? 0;
@@ -224,16 +188,32 @@ function describe(context: Context, { due_in, memory }: Assessment, done?: Conso
   };
 }
 
+/** `forge memory consolidate`: runs when it is due. Before that it only says when (LTM-08). */
+export async function consolidateMemory(context: Context): Promise<Promoted> {
+  requireSupervisor(context, 'memory');
+  requireMemory(context);
+  return context.disk.withLock(() => {
+    const assessment = assess(context);
+    if (context.disk.dryRun) return describe(context, assessment);
+    if (assessment.waits !== null)
+      throw refused('consolidation.waits', `Consolidation is due, but ${assessment.waits}`, {
+        hint: 'forge memory promote   # shows what it would do',
+      });
+    return describe(context, assessment, consolidateIfDue(context, assessment));
+  });
+}
+
 /**
  * `forge memory promote [PATTERN]`: the state of each pattern and the conditions that it fails (LTM-06). Runs a
- * consolidation that is due. If that is not allowed or not possible now, shows what it would do.
+ * consolidation that is due and may run.
  */
 export async function promotePattern(
   context: Context,
   { pattern }: { pattern?: string } = {},
 ): Promise<Promoted> {
-  const shown = describe(context, assess(context));
-  const all = shown.due && shown.waits === undefined ? ((await runHere(context)) ?? shown) : shown;
+  const assessment = assess(context);
+  const canRun = assessment.due_in === 0 && assessment.waits === null && !isBuilding(context);
+  const all = canRun ? await consolidateMemory(context) : describe(context, assessment);
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
   const isAsked = (entry: { pattern: string }): boolean => normalisePattern(entry.pattern) === wanted;
@@ -243,16 +223,4 @@ export async function promotePattern(
   const others = plural(all.promoted.length + all.rejected.length, 'other');
   const message = `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))} (${others} seen).`;
   throw usage('pattern.unknown', message, { hint: 'forge memory promote' });
-}
-
-/** Null if nothing may be written: by a builder, in a dry run, or while memory is damaged. */
-async function runHere(context: Context): Promise<Promoted | null> {
-  if (context.disk.dryRun || isBuilding(context)) return null;
-  try {
-    return await consolidateMemory(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'usage') throw error;
-    context.warnings.push(`Consolidation is due, but was not run: ${error.message}`);
-    return null;
-  }
 }

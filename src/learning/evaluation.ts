@@ -16,11 +16,12 @@ export type Classification = (typeof CLASSIFICATIONS)[number];
 export const SCOPES = ['execution', 'environment', 'governance', 'optimization'] as const;
 
 const Text = z.string().check(z.minLength(1), z.maxLength(65_536));
+const Digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const Log = z.strictObject({
   /** The end of a command's output. */
   tail: z.string().check(z.maxLength(MAX_TAIL_BYTES)),
   bytes: z.int().check(z.gte(0)),
-  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  sha256: Digest,
 });
 type Log = z.infer<typeof Log>;
 const Texts = z.array(Text).check(z.maxLength(1000));
@@ -52,14 +53,6 @@ export const Evidence = z.strictObject({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** Runs that a record had no room for: how many, how many failed, and the digest of their JSON lines. */
-export const EvidenceLeftOut = z.strictObject({
-  runs: z.int().check(z.gte(1)),
-  failed: z.int().check(z.gte(0)),
-  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-});
-export type EvidenceLeftOut = z.infer<typeof EvidenceLeftOut>;
-
 /** The evaluation of a cycle. */
 const judged = {
   classification: z.optional(z.enum(CLASSIFICATIONS)),
@@ -70,7 +63,10 @@ const judged = {
   improvement_proposals: z.optional(Texts),
   patterns: z.optional(z.array(Pattern).check(z.maxLength(1000))),
   evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
-  evidence_left_out: z.optional(EvidenceLeftOut),
+  /** Runs that the record had no room for: how many, how many failed, and the digest of their JSON lines. */
+  evidence_left_out: z.optional(
+    z.strictObject({ runs: z.int().check(z.gte(1)), failed: z.int().check(z.gte(0)), sha256: Digest }),
+  ),
 };
 
 /** One cycle as `forge memory record` takes it. */
@@ -103,8 +99,7 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
 function keepLog(log: string | Log): Log {
   if (typeof log !== 'string') return log;
   const bytes = Buffer.from(log, 'utf8');
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { tail: lastBytes(bytes), bytes: bytes.length, sha256 };
+  return { tail: lastBytes(bytes), bytes: bytes.length, sha256: digest(bytes) };
 }
 
 export const isEvaluated = (input: CycleInput): boolean =>
@@ -144,45 +139,43 @@ export function recordedLate(input: CycleInput, change: Partial<CycleInput>): Cy
 export const afterFailedWrite = (input: CycleInput): CycleInput =>
   recordedLate(input, { governance_violations: [...(input.governance_violations ?? []), LATE_WRITE] });
 
-/** A record has at most 1 MB, and holds other things too. */
-const MAX_RUNS = { count: 500, bytes: 256 * 1024 };
-const MAX_TEXTS = { count: 500, bytes: 128 * 1024 };
-
-/** Returns a check whether the next value still fits. */
-function makeBudget({ count, bytes }: { count: number; bytes: number }): (value: unknown) => boolean {
-  return (value) => {
-    const size = Buffer.byteLength(JSON.stringify(value));
-    if (count === 0 || size > bytes) return false;
-    count--;
-    bytes -= size;
+/** The items that fit into a record, which has at most 1 MB. */
+function fitting<T>(items: readonly T[], bytes: number): T[] {
+  let left = bytes;
+  return items.slice(0, 500).filter((item) => {
+    const size = Buffer.byteLength(JSON.stringify(item));
+    if (size <= left) left -= size;
+    else return false;
     return true;
-  };
+  });
 }
 
 /** The runs of a cycle as its record has them. */
 export interface BoundEvidence {
   evidence: Evidence[];
-  evidence_left_out?: EvidenceLeftOut;
+  evidence_left_out?: NonNullable<CycleInput['evidence_left_out']>;
 }
 
 /** The runs that fit into a record, failures first, and a digest of the rest in the order of the runs. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
-  const isFailed = ({ exit_code }: Evidence): boolean => exit_code !== 0;
-  const fits = makeBudget(MAX_RUNS);
-  const ordered = [...runs.filter(isFailed), ...runs.filter((run) => !isFailed(run))];
-  const kept = new Set(ordered.filter((run) => fits(run)));
-  const left = runs.filter((run) => !kept.has(run));
-  if (left.length === 0) return { evidence: [...runs] };
-  const lines = left.map((run) => `${JSON.stringify(run)}\n`).join('');
-  const sha256 = createHash('sha256').update(lines).digest('hex');
-  const counts = { runs: left.length, failed: left.filter(isFailed).length };
-  return { evidence: [...kept], evidence_left_out: { ...counts, sha256 } };
+  const rank = ({ exit_code }: Evidence): number => (exit_code === 0 ? 1 : 0);
+  const kept = fitting(
+    runs.toSorted((a, b) => rank(a) - rank(b)),
+    256 * 1024,
+  );
+  if (kept.length === runs.length) return { evidence: [...runs] };
+  const known = new Set(kept);
+  const left = runs.filter((run) => !known.has(run));
+  const sha256 = digest(left.map((run) => `${JSON.stringify(run)}\n`).join(''));
+  const failed = left.filter(({ exit_code }) => exit_code !== 0).length;
+  return { evidence: kept, evidence_left_out: { runs: left.length, failed, sha256 } };
 }
 
 /** The texts that fit into a record, each in one line. The last line counts the others. */
 export function boundTexts(texts: readonly string[]): string[] {
-  const fits = makeBudget(MAX_TEXTS);
   const lines = texts.map((text) => oneLine(text, 500));
-  const end = lines.findIndex((line) => !fits(line));
-  return end < 0 ? lines : [...lines.slice(0, end), `and ${lines.length - end} more`];
+  const kept = fitting(lines, 128 * 1024);
+  return kept.length === lines.length ? lines : [...kept, `and ${lines.length - kept.length} more`];
 }
+
+const digest = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');

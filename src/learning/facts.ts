@@ -1,13 +1,15 @@
+import { formatArgv } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
 import { textsIn } from '../ledger/container.js';
 import { gitFolder } from '../ledger/files.js';
-import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
+import { readMemory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { openCandidates, type PatternCandidate } from './candidates.js';
-import { assess, whyWaiting } from './consolidation.js';
+import { assess } from './consolidation.js';
 import { type KnownPattern, listKnown, readKnowledge } from './knowledge.js';
+import { objectsIn } from './proven.js';
 
 /** What memory holds as known, and what may become knowledge. */
 export interface Learned {
@@ -18,11 +20,11 @@ export interface Learned {
 }
 
 export function listLearned(context: Context): Learned {
-  const { due_in, memory } = assess(context);
+  const { due_in, waits, memory } = assess(context);
   return {
     known: listKnown(context, memory),
     candidates: openCandidates(memory, readKnowledge(context, memory)),
-    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
+    consolidation: { due_in, waits },
   };
 }
 
@@ -63,61 +65,37 @@ export async function showChain(context: Context, { id }: { id: string }): Promi
     });
   const records = memory.records('knowledge').filter(({ record }) => record.knowledge_id === id);
   const ids = new Set(records.flatMap(({ record }) => textsIn(record.evidence)));
-  const evaluations = memory.records('evaluation').filter((entry) => ids.has(entry.id));
-  const chosen = evaluations.slice(-MAX_LINKS);
-  const executions = executionsOf(memory, chosen);
-  const commits = new Map<string, Promise<string | null>>();
+  const executions = new Map(memory.records('execution').map((entry) => [entry.id, entry.record]));
+  const commits = new Map<string, string | null>();
+  const evidence: Link[] = [];
+  for (const entry of memory
+    .records('evaluation')
+    .filter((each) => ids.has(each.id))
+    .slice(-MAX_LINKS)) {
+    const { record } = entry;
+    const file = memory.graph.containers.find((container) => container.ids.includes(entry.id))?.name ?? null;
+    if (file !== null && !commits.has(file)) commits.set(file, await commitOf(context, file));
+    const text = (field: string): string | null =>
+      typeof record[field] === 'string' ? (record[field] as string) : null;
+    const exit_code = executions.get(String(record.execution))?.exit_code;
+    evidence.push({
+      cycle: typeof record.cycle === 'number' ? record.cycle : null,
+      ...{ task_id: text('task_id'), classification: text('classification'), at: record.at ?? null },
+      ...{ evaluation: entry.id, execution: text('execution') },
+      exit_code: typeof exit_code === 'number' ? exit_code : null,
+      commands: objectsIn(record.evidence).map(({ argv }) => formatArgv(textsIn(argv))),
+      ...{ file, commit: commits.get(file ?? '') ?? null },
+    });
+  }
   return {
     knowledge,
-    records: records.map(({ id, record }) => ({ id, kind: record.kind, at: record.at ?? null })),
-    evidence: await Promise.all(
-      chosen.map((entry) => {
-        const file = memory.graph.containers.find((container) => container.ids.includes(entry.id))?.name;
-        const commit = file === undefined ? null : remember(commits, file, () => commitOf(context, file));
-        return toLink(entry, executions, file ?? null, commit);
-      }),
-    ),
-  };
-}
-
-function executionsOf(memory: Memory, evaluations: readonly Identified[]): Map<string, Identified> {
-  const wanted = new Set(evaluations.map(({ record }) => record.execution));
-  const found = memory.records('execution').filter(({ id }) => wanted.has(id));
-  return new Map(found.map((entry) => [entry.id, entry]));
-}
-
-async function toLink(
-  { id, record }: Identified,
-  executions: ReadonlyMap<string, Identified>,
-  file: string | null,
-  commit: Promise<string | null> | null,
-): Promise<Link> {
-  const { cycle, task_id, classification, at = null, execution, evidence } = record;
-  const run = executions.get(String(execution))?.record;
-  const commands = Array.isArray(evidence)
-    ? evidence.flatMap((one: { command?: unknown }) =>
-        typeof one?.command === 'string' ? [one.command] : [],
-      )
-    : [];
-  return {
-    cycle: typeof cycle === 'number' ? cycle : null,
-    task_id: typeof task_id === 'string' ? task_id : null,
-    classification: typeof classification === 'string' ? classification : null,
-    ...{ at, evaluation: id, execution: typeof execution === 'string' ? execution : null },
-    exit_code: typeof run?.exit_code === 'number' ? run.exit_code : null,
-    ...{ commands, file, commit: await commit },
+    records: records.map((entry) => ({
+      ...{ id: entry.id, kind: entry.record.kind, at: entry.record.at ?? null },
+    })),
+    evidence,
   };
 }
 
 /** The last commit that changed a file of the ledger. Null while it is not committed. */
-async function commitOf(context: Context, file: string): Promise<string | null> {
-  if (!context.git) return null;
-  const path = `${gitFolder(context)}/${file}`;
-  return (await commitsTouching(context.git, path, 1))[0] ?? null;
-}
-
-function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
-  const value = known.get(key) ?? make();
-  known.set(key, value);
-  return value;
-}
+const commitOf = async (context: Context, file: string): Promise<string | null> =>
+  context.git ? ((await commitsTouching(context.git, `${gitFolder(context)}/${file}`, 1))[0] ?? null) : null;

@@ -7,7 +7,7 @@ import { hasClaimed } from '../events/held.js';
 import { guardGrowth } from '../ledger/growth.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { afterRecording, type Consolidated, rememberCount, rememberedCount } from './consolidation.js';
+import { afterRecording, type Consolidated, rememberedCount } from './consolidation.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -80,9 +80,13 @@ export function recordCycles(
       const stored = storeCycles(context, all);
       for (const [i, kept] of pending.entries()) endPending(context, kept, stored[i] as RecordedCycle);
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
-      // LTM-08 counts cycles with a verdict.
-      const judged = stored.filter((_, i) => all[i]?.input.classification !== undefined);
-      const consolidation = learnFrom(context, before, judged);
+      // LTM-08 counts cycles with a verdict. One that is known may have been counted before.
+      const judged = stored.filter((cycle, i) => cycle.evaluation && all[i]?.input.classification);
+      const count = judged.some(({ known }) => known) ? null : before;
+      const added = new Set(judged.map(({ execution }) => execution.id)).size;
+      const consolidation = context.disk.dryRun
+        ? null
+        : tryAfter(context, 'not consolidated', () => afterRecording(context, count, added));
       return { cycles: stored.slice(pending.length), ...(consolidation ? { consolidation } : {}) };
     });
   } catch (error) {
@@ -98,19 +102,6 @@ function tryAfter<T>(context: Context, failure: string, work: () => T): T | null
     context.warnings.push(`Recorded, but ${failure}: ${(error as Error).message}`);
     return null;
   }
-}
-
-function learnFrom(
-  context: Context,
-  before: number | null,
-  cycles: readonly RecordedCycle[],
-): Consolidated | null {
-  const judged = new Set(cycles.flatMap(({ execution, evaluation }) => (evaluation ? [execution.id] : [])));
-  if (judged.size === 0 && before !== null) rememberCount(context, before);
-  if (judged.size === 0 || context.disk.dryRun) return null;
-  // A known cycle may have been counted before.
-  const count = cycles.some(({ known }) => known) ? null : before;
-  return tryAfter(context, 'not consolidated', () => afterRecording(context, count, judged.size));
 }
 
 /** Stores cycles in one write and returns them in the order of `wanted`. The same key is the same cycle. */

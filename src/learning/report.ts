@@ -3,7 +3,7 @@ import { textsIn } from '../ledger/container.js';
 import { type Status, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import type { Identified, Memory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { assess, whyWaiting } from './consolidation.js';
+import { assess } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
 import { type KnownPattern, listKnown } from './knowledge.js';
 
@@ -67,7 +67,7 @@ export async function reportMemory(
     throw usage('report.range', `The range ${from} to ${to} is empty: --from is above --to.`, {
       field: 'from',
     });
-  const { due_in, memory } = assess(context);
+  const { due_in, waits, memory } = assess(context);
   const known = listKnown(context, memory);
   const names = new Map(known.map(({ knowledge_id, pattern }) => [knowledge_id, pattern]));
   const all = describeCycles(memory, names);
@@ -103,7 +103,7 @@ export async function reportMemory(
     overrides: events(['override', 'acknowledged', 'reset', 'feature_override']),
     repairs: events(REPAIRS),
     knowledge: known,
-    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
+    consolidation: { due_in, waits },
   };
 }
 

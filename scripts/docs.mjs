@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The command specs, the schemas, the guard's rules, and what agents are given. */
 const SOURCES = `
   export * from './src/cli/groups.ts';
-  export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
+  export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/spec.ts';
   export { ABOUT } from './src/cli/about.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { ROUTES } from './src/ui/api.ts';

@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { timeLimit } from './clock.js';
 import { lastBytes, MAX_TAIL_BYTES } from './text.js';
 
@@ -168,7 +169,7 @@ function watchGroup(): GroupWatch {
   };
 }
 
-/** Always drains the streams, and keeps only the end. */
+/** Always drains the streams, and keeps only the end. Colors are left out: test runners use them even in a pipe. */
 function readOutput(
   streams: readonly Readable[],
   { onOutput, keepBytes = MAX_TAIL_BYTES }: ProcessOptions,
@@ -182,8 +183,8 @@ function readOutput(
       hash.update(chunk);
       bytes += chunk.length;
       tail = Buffer.concat([tail, chunk.subarray(-keepBytes)]).subarray(-keepBytes);
-      if (bytes <= MAX_SHOWN_BYTES) onOutput?.(decoder.decode(chunk, { stream: true }));
+      if (bytes <= MAX_SHOWN_BYTES) onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
     });
   }
-  return () => ({ tail: lastBytes(tail, keepBytes), bytes, sha256: hash.digest('hex') });
+  return () => ({ tail: stripVTControlCharacters(lastBytes(tail, keepBytes)), bytes, sha256: hash.digest('hex') });
 }

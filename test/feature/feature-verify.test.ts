@@ -206,7 +206,8 @@ describe('forge done', () => {
   it('FEA-02 shows the output of a failing test only', async () => {
     const project = await makeForge();
     await add(project, 'A', "sh -c 'echo fine'");
-    await add(project, 'B', "sh -c 'echo broken; exit 1'");
+    // Test runners color their output even in a pipe.
+    await add(project, 'B', String.raw`sh -c 'printf "\033[31mbroken\033[0m\n"; exit 1'`);
     const { stderr, stdout } = await runForge(project, ['feature', 'verify', 'A', 'B']);
     expect(stderr).toMatch(/^A: [^\n]*\nB: [^\n]*\nbroken\n$/);
     expect(stdout).toMatch(/✓ A [\s\S]*✗ B /);

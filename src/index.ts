@@ -73,7 +73,7 @@ export type { Observed } from './project/observe.js';
 export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
-export type { BackupList, Undone } from './recover/rollback.js';
+
 export type { BriefingInput } from './session/briefing.js';
 export type { Briefing } from './session/briefing-rules.js';
 export type { EndedSession } from './session/end.js';
@@ -92,3 +92,4 @@ export type { FolderKind, TreeNode } from './status/tree.js';
 export type { Where } from './status/where.js';
 export type { TrustItem } from './trust/rules.js';
 export type { TrustReport } from './trust/trust.js';
+export type { BackupList, Undone } from './undo/undo.js';

@@ -13,7 +13,7 @@ import { readFeatures } from '../feature/store.js';
 import { type Git, must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { findRemote } from '../git/remote.js';
-import { describeUnsigned } from '../git/signing.js';
+import { describeUnsigned } from '../git/signatures.js';
 import { createTag, listTags, reachableTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified, verifyAndRepair } from '../ledger/integrity.js';

@@ -3,11 +3,10 @@ import { checkpointTrees, shownFrom, TAG_FOLDER } from '../core/paths.js';
 import { checkId, isId } from '../core/schema.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { toBytes } from '../git/bytes.js';
-import type { Git } from '../git/client.js';
+import { byteGit, type Git, toBytes } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
-import { findFiltered } from '../git/filtered.js';
-import { type Bench, differingFiles, onBench, treeWithout } from '../git/move.js';
+import { findFiltered } from '../git/config.js';
+import { differingFiles, onBench, treeWith } from '../git/move.js';
 import type { Repository } from '../git/repository.js';
 import { readBranch } from '../git/state.js';
 import { hasTag } from '../git/tags.js';
@@ -87,24 +86,24 @@ export async function requireClean(context: Context, { git, head }: Place): Prom
   return testedTree(context, head);
 }
 
-/** A private index in a separate folder. `folder` is in bytes. */
-function look<T>(
+/** Files outside `.forge/` in which the working tree differs from that commit. */
+export async function differing(
   { repository, git, layout, world }: Context,
-  work: (bench: Bench, folder: string) => Promise<T>,
-): Promise<T> {
+  commit: string,
+): Promise<string[]> {
   if (!repository || !git) throw notNow('this folder is not a git repository', 'git init');
   const place = checkpointTrees(layout, makeToken(12));
-  const folder = toBytes(shownFrom(repository.root, layout.dir));
-  return onBench({ repository, git, env: world.env, place }, (bench) => work(bench, folder));
+  const folder = shownFrom(repository.root, layout.dir);
+  return onBench({ repository, git, env: world.env, place }, (bench) =>
+    differingFiles(bench, commit, folder),
+  );
 }
 
-/** Files outside `.forge/` in which the working tree differs from that commit. */
-export const differing = (context: Context, commit: string): Promise<string[]> =>
-  look(context, (bench, folder) => differingFiles(bench, { commit, folder }));
-
 /** The git tree of a commit without `.forge/`. */
-export const testedTree = (context: Context, commit: string): Promise<string> =>
-  look(context, async (bench, folder) => (await treeWithout(bench, { commit, folder })).tree);
+export async function testedTree({ repository, git, layout }: Context, commit: string): Promise<string> {
+  if (!repository || !git) throw notNow('this folder is not a git repository', 'git init');
+  return treeWith(byteGit(git), `${commit}^{tree}`, toBytes(shownFrom(repository.root, layout.dir)));
+}
 
 export const listed = (paths: readonly string[]): string =>
   [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { ForgeError, usage } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shownFrom } from '../core/paths.js';
 import { decodeDocument } from '../core/schema.js';
-import { leadsTo } from '../git/outside.js';
+import { leadsTo } from '../git/read.js';
 import { knownCommits, listTags, reachableTags, type TagFacts } from '../git/tags.js';
 import type { Context } from '../project/project.js';
 import {

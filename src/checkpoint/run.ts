@@ -165,6 +165,8 @@ export interface ProvedCheck {
   state: 'passed' | 'failed' | 'not_run';
   /** Why it failed, or was not run. */
   why?: string;
+  /** The one that failed, or was not run. */
+  command?: string;
   /** Its tests passed at a commit with the same files as HEAD. */
   passedAtHead?: true;
 }
@@ -181,7 +183,9 @@ export async function runProved(
   watch: CheckpointWatch,
 ): Promise<(ProvedCheck & { feature?: Feature })[]> {
   const run = runnerFor(context, watch);
-  const judge = async (commands: readonly string[] | null): Promise<Pick<ProvedCheck, 'state' | 'why'>> => {
+  const judge = async (
+    commands: readonly string[] | null,
+  ): Promise<Pick<ProvedCheck, 'state' | 'why' | 'command'>> => {
     if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
     for (const command of commands) {
       const { why, run: made } = await run(command);
@@ -189,20 +193,22 @@ export async function runProved(
       const isGone = splitCommand(command).some((name) => gone.has(resolve(context.layout.root, name)));
       // 127: the shell that a command started did not find a program.
       const isToolMissing = !made?.started || made.exit_code === 127;
-      return { state: !made || (isToolMissing && !isGone) ? 'not_run' : 'failed', why: `${command}: ${why}` };
+      const state = !made || (isToolMissing && !isGone) ? 'not_run' : 'failed';
+      return { state, why: `${command}: ${why}`, command };
     }
     return { state: 'passed' };
   };
-  const ofFeatures = new Set(
-    evidence.flatMap(({ command, features = [] }) => (features.length > 0 ? [command] : [])),
-  );
+  const features = readFeatures(context)
+    .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)
+    .map((feature) => ({ feature, commands: presentCommands(context, feature) }));
+  const ofFeatures = new Set([
+    ...evidence.flatMap((run) => ((run.features ?? []).length > 0 ? [run.command] : [])),
+    ...features.flatMap(({ commands }) => commands ?? []),
+  ]);
   const checks: (ProvedCheck & { feature?: Feature })[] = [];
   for (const name of new Set(verified_by))
     if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
-  for (const feature of readFeatures(context))
-    if (features_passing.includes(feature.id) && (feature.tests ?? []).length > 0) {
-      const result = await judge(presentCommands(context, feature));
-      checks.push({ name: feature.id, kind: 'feature', ...result, feature });
-    }
+  for (const { feature, commands } of features)
+    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)), feature });
   return checks;
 }

@@ -3,7 +3,7 @@ import { readTarget } from '../core/files.js';
 import { isBranchName, oneLine } from '../core/text.js';
 import type { Git } from '../git/client.js';
 import { commitAt, listCommits, mergeBase } from '../git/read.js';
-import { knownRemote, ORIGIN } from '../git/remote.js';
+import { findRemote, ORIGIN } from '../git/remote.js';
 import { readBoundary } from '../git/state.js';
 import type { Context } from '../project/project.js';
 import { ciFormat } from './report.js';
@@ -33,7 +33,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
     throw usage('ci.no_git', `${context.layout.root} is not in a git repository.`, { hint: 'forge ci' });
   }
   const boundary = readBoundary(repository);
-  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
+  const remote = (await findRemote(repository, git)) ?? ORIGIN;
   const chosen =
     typed === undefined
       ? await chooseRange(git, context.world.env, remote, boundary.size > 0)

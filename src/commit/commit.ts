@@ -6,7 +6,7 @@ import { checkText } from '../core/text.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
 import { commitAt, type HeadCommit, readHead } from '../git/read.js';
-import { knownRemote, ORIGIN } from '../git/remote.js';
+import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
@@ -75,7 +75,7 @@ export async function commitTemplate(
 
 /** The base of a pull request is the branch on the server. The local one is the fallback. */
 async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
-  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
+  const remote = (await findRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
     if ((await commitAt(git, name)) !== null) return branchMessages(git, name);
   return [];

@@ -19,7 +19,7 @@ import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { type Git, gitError, must } from '../git/client.js';
 import { isShallow } from '../git/state.js';
-import { deletedFiles } from '../git/status.js';
+import { trackedFiles } from '../git/status.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
 import { KFR } from '../kfr/rules.js';
@@ -305,7 +305,7 @@ async function lookAtHooks(context: Context): Promise<Observed> {
 
 async function lookForDeleted({ git, repository, layout }: Context): Promise<Observed> {
   if (!git || !repository) return null;
-  const deleted = await deletedFiles(git, shownFrom(repository.root, layout.dir));
+  const deleted = await trackedFiles(git, [shownFrom(repository.root, layout.dir)], '--deleted');
   const files = deleted
     .map((path) => shown(layout, join(repository.root, path)))
     // `feature remove` and `knowledge remove` delete these.

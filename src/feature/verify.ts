@@ -32,6 +32,8 @@ export interface TestWatch {
   signal?: AbortSignal;
   /** In a governed cycle: run the tests, which the builder may have written, with a builder's rights. */
   asBuilder?: boolean;
+  /** Results by command: one that several features have runs once. */
+  known?: Map<string, ProcessRun>;
 }
 
 export interface VerifyWatch extends TestWatch {
@@ -182,7 +184,8 @@ export async function runTests(
   const runs: ProcessRun[] = [];
   for (const argv of commands) {
     watch.onStart?.(feature.id, formatArgv(argv));
-    const run = await runTest(context, argv, watch, interrupted);
+    const run = watch.known?.get(formatArgv(argv)) ?? (await runTest(context, argv, watch, interrupted));
+    watch.known?.set(formatArgv(argv), run);
     watch.onRun?.(feature.id, run);
     runs.push(run);
     if (run.exit_code !== 0) break;

@@ -1,7 +1,6 @@
 import { closeSync, copyFileSync, fchmodSync, openSync, readlinkSync, symlinkSync, writeSync } from 'node:fs';
 import { outside } from '../core/error.js';
-import { type ByteGit, toBytes, toText } from './bytes.js';
-import { type Git, must, openObjects } from './client.js';
+import { type ByteGit, type Git, must, openObjects, toBytes, toText } from './client.js';
 import { type Bench, type Move, makeRoom, pathIn } from './move.js';
 
 const FOLDER = 'refs/forge/backup';
@@ -58,53 +57,49 @@ interface NewBackup {
   ref: string;
   /** The first parent. */
   head: string;
-  tree: string;
+  /** Of the index, and of the working tree. Default: those of `head`. */
+  staged?: string;
+  tree?: string;
   subject: string;
   note: Record<string, unknown>;
-  /** More entries of the second parent's tree: `<mode> <type> <oid>\t<name>`. */
-  entries: readonly string[];
 }
 
-/** A commit with `tree` on `head`. Its second parent holds the note. The ref must be new. */
+/** A commit with `tree` on `head`. Its second parent holds the note and the index. The ref must be new. */
 export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void> {
-  const { ref, head, tree, subject, note, entries } = backup;
+  const { ref, head, staged, tree = `${head}^{tree}`, subject, note } = backup;
   const write = async (input: string, ...args: string[]): Promise<string> =>
     (await git(args, { input })).trim();
   const blob = await write(toBytes(JSON.stringify(note)), 'hash-object', '-w', '--no-filters', '--stdin');
-  const lines = [`100644 blob ${blob}\tnote.json`, ...entries];
-  const held = await write(`${lines.join('\n')}\n`, 'mktree');
+  const index = staged === undefined ? '' : `040000 tree ${staged}\tstaged\n`;
+  const held = await write(`100644 blob ${blob}\tnote.json\n${index}`, 'mktree');
   const text = toBytes(`${subject}\n`);
   const holder = await write(text, 'commit-tree', held, '-F', '-');
   const commit = await write(text, 'commit-tree', tree, '-p', head, '-p', holder, '-F', '-');
   await git(['update-ref', '-m', 'forge backup', ref, commit, '']);
 }
 
-/**
- * A commit of the current working tree, readable like any other (`git restore --source=REF FILE`), with the tree of the
- * index in its second parent. Everything is on disk when this returns.
- */
+/** What a move touches as a commit, readable like any other (`git restore --source=REF FILE`). It is on disk when this returns. */
 export async function backUp(
   bench: Bench,
-  { touched, missing }: Move,
-  { ref, head, subject, note }: Pick<NewBackup, 'ref' | 'head' | 'subject' | 'note'>,
+  { touched, differing }: Move,
+  { note, ...backup }: Pick<NewBackup, 'ref' | 'head' | 'subject' | 'note'>,
 ): Promise<void> {
   const { look, index } = bench;
   const plain = touched.filter(({ isLink }) => !isLink).map(({ path }) => path);
   const oids = new Map((await hashFiles(look, plain)).map((oid, i) => [plain[i], oid]));
   const files: KeptFile[] = [];
-  for (const { path, mode, isLink } of touched) {
-    const oid = oids.get(path) ?? (await hashLink(bench, path));
-    files.push({ path, mode, isLink, oid });
-  }
+  for (const { path, mode, isLink } of touched)
+    files.push({ path, mode, isLink, oid: oids.get(path) ?? (await hashLink(bench, path)) });
   const staged = (await look(['write-tree'])).trim();
   const env = { GIT_INDEX_FILE: `${index}.kept` };
   copyFileSync(index, env.GIT_INDEX_FILE);
-  const gone = missing.map((path) => `0 ${'0'.repeat(head.length)}\t${path}\0`);
-  const there = files.map((file) => `${gitMode(file)} ${file.oid}\t${file.path}\0`);
-  await look(['update-index', '-z', '--index-info'], { env, input: [...gone, ...there].join('') });
+  const none = `0 ${'0'.repeat(staged.length)}`;
+  const kept = new Map(files.map((file) => [file.path, `${gitMode(file)} ${file.oid}`]));
+  const paths = new Set([...differing, ...kept.keys()]);
+  const input = [...paths].map((path) => `${kept.get(path) ?? none}\t${path}\0`).join('');
+  await look(['update-index', '-z', '--index-info'], { env, input });
   const tree = (await look(['write-tree'], { env })).trim();
-  const entries = [`040000 tree ${staged}\tstaged`];
-  await writeBackup(look, { ref, head, tree, subject, note: { ...note, files }, entries });
+  await writeBackup(look, { ...backup, staged, tree, note: { ...note, files } });
 }
 
 const gitMode = ({ mode, isLink }: KeptFile): string =>
@@ -116,11 +111,10 @@ const hashLink = async ({ look, root }: Bench, path: string): Promise<string> =>
 };
 
 /** Stores files byte for byte. Paths are bytes. */
-export async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
-  if (paths.length === 0) return [];
+async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
   const input = paths.map((path) => `${quoted(path)}\n`).join('');
   const args = ['hash-object', '-w', '--no-filters', '--stdin-paths'];
-  const oids = (await git(args, { input })).trim().split('\n');
+  const oids = (await git(args, { input })).split('\n').filter(Boolean);
   if (oids.length === paths.length) return oids;
   throw outside('recover.backup', 'git did not take every file into the backup; nothing was changed.');
 }

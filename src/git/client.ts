@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 import { timeLimit } from '../core/clock.js';
-import { ForgeError, outside, systemCode } from '../core/error.js';
+import { outside, systemCode } from '../core/error.js';
 
 /** Named with the first git only: it takes Node milliseconds to load, and most messages are checked without git. */
 const processes = () => process.getBuiltinModule('node:child_process');
@@ -21,6 +21,8 @@ export interface GitOptions {
   /** Milliseconds; default 60,000. */
   timeout?: number;
   input?: string;
+  /** Of input and output; default UTF-8. In `latin1` each character is a byte. */
+  encoding?: 'utf8' | 'latin1';
   /** Runs through simple-git. Loading it takes 10 ms, so hooks, `session start`, `progress` and `status` do not use it. */
   porcelain?: boolean;
 }
@@ -33,17 +35,66 @@ export const PORCELAIN = { porcelain: true } as const;
 
 /** Git in one folder. */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  return (args, options = {}) => {
-    const call = { cwd, timeout: 60_000, ...options };
-    if (!options.porcelain) {
-      const child = startGit(args, call, env);
-      const stdout = gather(child.stdout);
-      return ending(child, args).then((end) => ({ ...end, stdout: stdout() }));
-    }
-    return askSimpleGit(args, call, env).catch((error) =>
-      Promise.reject(error instanceof ForgeError ? error : cannotStart(error)),
-    );
+  return async (args, { porcelain = false, encoding = 'utf8', env: extra, input, ...options } = {}) => {
+    const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
+    if (porcelain) return askSimpleGit(args, { ...call, input });
+    const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
+    const { code, stdout, stderr } = await run([...SETTINGS, ...args], { ...call, input: bytes });
+    return { code, stdout: stdout.toString(encoding), stderr };
   };
+}
+
+/**
+ * Git with binary input and output as latin1 text: a path need not be UTF-8, and no byte is lost.
+ * Exit 6 with git's message if it ends with another code than `codes`.
+ */
+export type ByteGit = (
+  args: readonly string[],
+  options?: Pick<GitOptions, 'input' | 'env'> & { codes?: readonly number[] },
+) => Promise<string>;
+
+export function byteGit(git: Git, { env, ...fixed }: Partial<GitOptions> = {}): ByteGit {
+  return async (args, { codes = [0], env: more, ...options } = {}) => {
+    const call = { timeout: 600_000, ...fixed, ...options, env: { ...env, ...more } };
+    const { code, stdout, stderr } = await git(args, { ...call, encoding: 'latin1' });
+    if (!codes.includes(code)) throw gitError(args, stderr);
+    return stdout;
+  };
+}
+
+/** Converts a path between text and bytes. */
+export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
+export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
+
+/** The fields of an output with `-z`. */
+export const words = (output: string): string[] => output.split('\0').filter(Boolean);
+
+export interface StreamOptions {
+  env?: Record<string, string>;
+  input?: string | Buffer;
+}
+
+/** Git whose output is passed on in chunks and never buffered as a whole. */
+export type GitStream = (
+  args: readonly string[],
+  onChunk: (chunk: Buffer) => void,
+  options?: StreamOptions,
+) => Promise<{ code: number; stderr: string }>;
+
+/** Like `gitIn`. An error thrown by `onChunk` ends git and the call. */
+export function streamGit(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  extra: Record<string, string> = {},
+): GitStream {
+  return (args, onChunk, { env: more = extra, ...options } = {}) =>
+    run([...SETTINGS, ...args], {
+      cwd,
+      env: cleanEnvironment(env, more),
+      timeout: 600_000,
+      ...options,
+      onStdout: onChunk,
+    });
 }
 
 /**
@@ -63,6 +114,7 @@ const NEUTRAL = [
   'gc.auto=0',
   'maintenance.auto=false',
 ];
+const SETTINGS = NEUTRAL.flatMap((setting) => ['-c', setting]);
 
 /**
  * The caller's environment without variables of another git (in a hook, GIT_DIR and GIT_INDEX_FILE belong to the outer
@@ -89,11 +141,76 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
   };
 }
 
-interface Call extends Omit<StreamOptions, 'input'> {
+interface Call {
   cwd: string;
+  env: NodeJS.ProcessEnv;
   /** Null: stdin stays open for questions. */
-  input?: string | Buffer | null;
-  timeout: number;
+  input?: string | Buffer | null | undefined;
+  /** Milliseconds; default: no limit. */
+  timeout?: number;
+  signal?: AbortSignal | undefined;
+  onStdout?(chunk: Buffer): void;
+  onStderr?(chunk: Buffer): void;
+}
+
+interface Ended {
+  code: number;
+  /** Empty if `onStdout` takes it. */
+  stdout: Buffer;
+  stderr: string;
+}
+
+const run = (args: readonly string[], call: Call): Promise<Ended> => start(args, call).ended;
+
+/** Starts git. It and its pipes are closed at the time limit, and if a callback throws. */
+function start(args: readonly string[], call: Call): { child: ChildProcess; ended: Promise<Ended> } {
+  const { cwd, env, input, timeout, signal, onStdout, onStderr } = call;
+  const child = processes().spawn('git', args, {
+    cwd,
+    env,
+    windowsHide: true,
+    // An unused pipe costs a session start a millisecond.
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    ...(signal ? { signal } : {}),
+  });
+  const ended = new Promise<Ended>((done, fail) => {
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    const stop = (error: unknown): void => {
+      fail(error);
+      child.kill();
+      closePipes(child.stdout, child.stderr);
+    };
+    const take = (kept: Buffer[], onChunk?: (chunk: Buffer) => void) => (chunk: Buffer) => {
+      try {
+        if (onChunk) onChunk(chunk);
+        else kept.push(chunk);
+      } catch (error) {
+        stop(error);
+      }
+    };
+    if (input !== null) child.stdout?.on('data', take(stdout, onStdout));
+    child.stderr?.on('data', take(stderr)).on('data', take([], onStderr));
+    // Not spawn's own `timeout`: without a git program, Node keeps that timer running, and forge with it.
+    const timer = timeout && setTimeout(() => stop(timedOut(args)), timeout);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      fail(signal?.aborted ? stopped() : cannotStart(error));
+    });
+    child.on('exit', () => clearTimeout(timer));
+    child.on('close', (code) => {
+      if (code === null) fail(stopped());
+      else done({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') });
+    });
+  });
+  // A git that ends without reading its input has reported why by then.
+  child.stdin?.on('error', () => {});
+  if (input !== null) child.stdin?.end(input);
+  return { child, ended };
+}
+
+/** A program that git started may outlive it and hold its pipes, and forge waits for their end. */
+function closePipes(...pipes: (NodeJS.ReadableStream | null)[]): void {
+  for (const pipe of pipes) (pipe as Readable | null)?.destroy();
 }
 
 /** simple-git refuses NEUTRAL, and variables that forge sets or keeps, without these. */
@@ -115,11 +232,9 @@ const ALLOWED = {
 
 async function askSimpleGit(
   args: readonly string[],
-  { cwd, env: extra, timeout, input }: Call,
-  env: NodeJS.ProcessEnv,
+  { cwd, env, timeout = 60_000, input }: Call,
 ): Promise<GitResult> {
   const { simpleGit } = await import('simple-git');
-  const variables = cleanEnvironment(env, extra);
   // The time limit of simple-git starts again with every output.
   const { signal: abort, release } = timeLimit(timeout);
   const end: { code: number | null; stderr: string } = { code: null, stderr: '' };
@@ -127,7 +242,7 @@ async function askSimpleGit(
     baseDir: cwd,
     config: NEUTRAL,
     unsafe: ALLOWED,
-    allowEnvironment: Object.keys(variables),
+    allowEnvironment: Object.keys(env),
     abort,
     completion: { onExit: false },
     input: () => input ?? undefined,
@@ -138,101 +253,20 @@ async function askSimpleGit(
     },
   });
   // Without output, simple-git waits another 50 ms for some.
-  git.env(variables).outputHandler((_command, stdout, stderr) => {
+  git.env(env).outputHandler((_command, stdout, stderr) => {
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
     abort.addEventListener('abort', () => closePipes(stdout, stderr));
   });
-  const stdout = await Promise.resolve(git.raw([...args])).finally(release);
+  const stdout = await Promise.resolve(git.raw([...args]))
+    .catch((error: Error) => Promise.reject(cannotStart(error)))
+    .finally(release);
   if (end.code === null) throw timedOut(args);
   if (end.code < 0) throw cannotStart(systemError(end.code));
   return { code: end.code, stdout, stderr: end.stderr };
 }
 
-/** A program that git started may outlive it and hold its pipes, and forge waits for their end. */
-function closePipes(...pipes: (NodeJS.ReadableStream | null)[]): void {
-  for (const pipe of pipes) (pipe as Readable | null)?.destroy();
-}
-
 const systemError = (errno: number): Error =>
   Object.assign(new Error(`spawn git ${getSystemErrorName(errno)}`), { code: getSystemErrorName(errno) });
-
-export interface StreamOptions {
-  env?: Record<string, string>;
-  input?: string | Buffer;
-  /** Milliseconds; default 600,000. */
-  timeout?: number;
-}
-
-/** Git whose output is passed on in chunks and never buffered as a whole. */
-export type GitStream = (
-  args: readonly string[],
-  onChunk: (chunk: Buffer) => void,
-  options?: StreamOptions,
-) => Promise<{ code: number; stderr: string }>;
-
-/** Like `gitIn`. An error thrown by `onChunk` ends git and the call. */
-export function streamGit(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  extra: Record<string, string> = {},
-): GitStream {
-  return async (args, onChunk, options = {}) => {
-    const child = startGit(args, { timeout: 600_000, env: extra, ...options, cwd }, env);
-    const thrown: unknown[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (thrown.length > 0) return;
-      try {
-        onChunk(chunk);
-      } catch (error) {
-        thrown.push(error);
-        child.kill('SIGKILL');
-      }
-    });
-    const end = await ending(child, args).catch((error) => {
-      throw thrown[0] ?? error;
-    });
-    // It may have ended before it was stopped.
-    if (thrown.length > 0) throw thrown[0];
-    return end;
-  };
-}
-
-function startGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): ChildProcess {
-  const child = processes().spawn('git', [...NEUTRAL.flatMap((setting) => ['-c', setting]), ...args], {
-    cwd: call.cwd,
-    env: cleanEnvironment(env, call.env),
-    windowsHide: true,
-    // An unused pipe costs a session start a millisecond.
-    stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-  });
-  // Not spawn's own `timeout`: without a git program, Node keeps that timer running, and forge with it.
-  const timer = setTimeout(() => {
-    child.kill();
-    closePipes(child.stdout, child.stderr);
-  }, call.timeout);
-  for (const end of ['exit', 'error']) child.once(end, () => clearTimeout(timer));
-  // A git that ends without reading its input has reported why by then.
-  child.stdin?.on('error', () => {});
-  if (call.input !== null) child.stdin?.end(call.input);
-  return child;
-}
-
-function ending(child: ChildProcess, args: readonly string[]): Promise<{ code: number; stderr: string }> {
-  return new Promise((done, fail) => {
-    const stderr = gather(child.stderr);
-    child.on('error', (error) => fail(cannotStart(error)));
-    child.on('close', (code) => {
-      if (code === null) fail(timedOut(args));
-      else done({ code, stderr: stderr() });
-    });
-  });
-}
-
-function gather(stream: NodeJS.ReadableStream | null): () => string {
-  const chunks: Buffer[] = [];
-  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return () => Buffer.concat(chunks).toString('utf8');
-}
 
 /** Variables that point git to another repository. */
 const ELSEWHERE =
@@ -245,36 +279,21 @@ export const ownEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 export interface UserGitOptions {
   input?: string;
   /** Output of hooks and git on stderr, in chunks. */
-  onOutput?: (chunk: string) => void;
+  onOutput?: ((chunk: string) => void) | undefined;
   /** Ends git, which then removes its own locks. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export type UserGit = (args: readonly string[], options?: UserGitOptions) => Promise<GitResult>;
 
 /** Git as the person would start it, with their hooks, signing, filters and settings, and without a time limit. */
 export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
-  return (args, { input, onOutput, signal } = {}) =>
-    new Promise((done, fail) => {
-      const child = processes().spawn('git', ['--no-pager', ...args], {
-        cwd,
-        env: ownEnvironment(env),
-        windowsHide: true,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        ...(signal ? { signal } : {}),
-      });
-      const output = { stdout: '', stderr: '' };
-      for (const name of ['stdout', 'stderr'] as const)
-        child[name].setEncoding('utf8').on('data', (chunk: string) => {
-          output[name] += chunk;
-          if (name === 'stderr') onOutput?.(chunk);
-        });
-      child.on('error', (error) => fail(signal?.aborted ? stopped() : cannotStart(error)));
-      child.on('close', (code) => done({ code: code ?? 1, ...output }));
-      // A hook that fails ends git before it reads.
-      child.stdin.on('error', () => {});
-      child.stdin.end(input ?? '');
-    });
+  return async (args, { input = '', onOutput, signal } = {}) => {
+    const onStderr = (chunk: Buffer): void => onOutput?.(chunk.toString('utf8'));
+    const call = { cwd, env: ownEnvironment(env), input, signal, onStderr };
+    const { code, stdout, stderr } = await run(['--no-pager', ...args], call);
+    return { code, stdout: stdout.toString('utf8'), stderr };
+  };
 }
 
 const stopped = (): Error => outside('git.stopped', 'git was killed: it timed out or was stopped.');
@@ -333,86 +352,88 @@ export interface ObjectReader {
   close(): Promise<void>;
 }
 
-const NOT_FETCHED = /could not fetch [0-9a-f]+ from promisor remote/;
-
-interface Question {
-  line: string;
-  isRead: boolean;
-  answer: (object: GitObject | null) => void;
-  fail: (error: unknown) => void;
-}
-
 /** A git that ends before it has answered is an error, never an empty answer. */
 export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
-  const questions: Question[] = [];
-  let child: ChildProcess | null = null;
-  let ended: Promise<unknown> = Promise.resolve();
-  let waiting: Buffer[] = [];
-  let length = 0;
-  let needed = 0;
-  const failAll = (error: unknown): void => {
-    for (const { fail } of questions.splice(0)) fail(error);
+  const args = ['cat-file', '--batch-command'];
+  /** The questions without an answer, as git reads them. */
+  const open: string[] = [];
+  let git: (ReturnType<typeof start> & { next: ReturnType<typeof answersOf> }) | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const send = (lines: readonly string[]): void => {
+    if (!git) {
+      const started = start([...SETTINGS, ...args], { cwd, env: cleanEnvironment(env), input: null });
+      // A failure is reported by the answers.
+      started.ended.catch(() => {});
+      git = { ...started, next: answersOf(started.child.stdout as Readable) };
+    }
+    for (const line of lines) git.child.stdin?.write(line);
   };
-  const onData = (chunk: Buffer): void => {
-    waiting.push(chunk);
-    length += chunk.length;
-    if (length < needed) return;
-    let bytes = Buffer.concat(waiting);
-    for (let taken = takeAnswer(bytes, questions); taken.used > 0; taken = takeAnswer(bytes, questions))
-      bytes = bytes.subarray(taken.used);
-    waiting = [bytes];
-    length = bytes.length;
-    needed = takeAnswer(bytes, []).needed;
+  const answer = async (isRead: boolean): Promise<GitObject | null> => {
+    const object = await git?.next(isRead);
+    open.shift();
+    if (object !== undefined) return object;
+    const stderr = (await git?.ended)?.stderr ?? '';
+    // In a partial clone an older git ends at an object that it does not have. The rest is asked again.
+    if (!/could not fetch [0-9a-f]+ from promisor remote/.test(stderr)) throw gitError(args, stderr);
+    git = null;
+    if (open.length > 0) send(open);
+    return null;
   };
-  const start = (): ChildProcess => {
-    const args = ['cat-file', '--batch-command'];
-    const started = startGit(args, { cwd, timeout: 600_000, input: null }, env);
-    started.stdout?.on('data', onData);
-    ended = ending(started, args).then(
-      ({ stderr }) => (NOT_FETCHED.test(stderr) ? goOn() : failAll(gitError(args, stderr))),
-      (error) => failAll(error),
-    );
-    return started;
+  const ask = (isRead: boolean, name: string): Promise<GitObject | null> => {
+    const line = `${isRead ? 'contents' : 'info'} ${name}\n`;
+    open.push(line);
+    send([line]);
+    const object = last.then(() => answer(isRead));
+    last = object.catch(() => {});
+    return object;
   };
-  /** In a partial clone an older git ends at an object that it does not have. The rest is asked again. */
-  const goOn = (): Promise<unknown> | undefined => {
-    questions.shift()?.answer(null);
-    waiting = [];
-    length = 0;
-    needed = 0;
-    child = null;
-    if (questions.length === 0) return undefined;
-    child = start();
-    for (const { line } of questions) child.stdin?.write(line);
-    return ended;
-  };
-  const ask = (isRead: boolean, name: string): Promise<GitObject | null> =>
-    new Promise((answer, fail) => {
-      child ??= start();
-      const line = `${isRead ? 'contents' : 'info'} ${name}\n`;
-      questions.push({ line, isRead, answer, fail });
-      child.stdin?.write(line);
-    });
   return {
     info: (name) => ask(false, name),
     read: (name) => ask(true, name),
     close: async () => {
-      child?.stdin?.end();
-      await ended;
+      git?.child.stdin?.end();
+      await git?.ended;
     },
   };
 }
 
-/** Passes one answer on. `used` is 0 while it is incomplete; then `needed` is its length, if known. */
-function takeAnswer(bytes: Buffer, questions: Question[]): { used: number; needed: number } {
-  const end = bytes.indexOf(10);
-  if (end < 0) return { used: 0, needed: 0 };
-  const [oid = '', type = '', size] = bytes.toString('utf8', 0, end).split(' ');
-  const isFound = /^[0-9a-f]{40,64}$/.test(oid) && /^(blob|tree|commit|tag)$/.test(type);
-  const isRead = isFound && questions[0]?.isRead === true;
-  const needed = isRead ? end + 1 + Number(size) + 1 : end + 1;
-  if (bytes.length < needed || questions.length === 0) return { used: 0, needed };
-  const content = isRead ? Buffer.from(bytes.subarray(end + 1, needed - 1)) : Buffer.alloc(0);
-  questions.shift()?.answer(isFound ? { oid, type, bytes: content } : null);
-  return { used: needed, needed };
+/** Returns answers of git: `<oid> <type> <size>`, and the content if `isRead`. Undefined once git has ended. */
+function answersOf(stdout: Readable): (isRead: boolean) => Promise<GitObject | null | undefined> {
+  let chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  let wake = (): void => {};
+  stdout.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    wake();
+  });
+  stdout.on('close', () => {
+    isOver = true;
+    wake();
+  });
+  /** All bytes that are there, but at least so many; fewer once git has ended. */
+  const fill = async (size: number): Promise<Buffer> => {
+    while (length < size && !isOver)
+      await new Promise<void>((done) => {
+        wake = done;
+      });
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    chunks = [bytes];
+    return bytes;
+  };
+  return async (isRead) => {
+    let head = await fill(1);
+    while (!head.includes(10) && !isOver) head = await fill(head.length + 1);
+    const start = head.indexOf(10) + 1;
+    if (start === 0) return undefined;
+    const [oid = '', type = '', size] = head.toString('utf8', 0, start - 1).split(' ');
+    const isFound = /^[0-9a-f]{40,64}$/.test(oid) && /^(blob|tree|commit|tag)$/.test(type);
+    const end = isFound && isRead ? start + Number(size) + 1 : start;
+    const all = await fill(end);
+    if (all.length < end) return undefined;
+    chunks = [all.subarray(end)];
+    length = all.length - end;
+    return isFound ? { oid, type, bytes: all.subarray(start, Math.max(start, end - 1)) } : null;
+  };
 }

@@ -5,8 +5,9 @@ import { ForgeError } from '../core/error.js';
 import { type Git, type GitResult, gitError, must, PORCELAIN } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
-import { signingGit } from './signing.js';
+import { signingGit } from './signatures.js';
 import { operationInProgress } from './state.js';
+import { type FileState, readUncommitted } from './status.js';
 
 export interface FolderCommit {
   repository: Repository;
@@ -29,55 +30,49 @@ export type CommitOutcome =
 /** The reason for a skipped commit if the folder matches HEAD. */
 export const NOTHING_CHANGED = 'nothing changed';
 
-/** Paths that differ from HEAD or the index, from the worktree's top. */
-interface Changes {
-  /** Not in the index yet. */
-  untracked: string[];
-  modified: string[];
-  deleted: string[];
-}
-
 /**
  * Commits one folder and nothing else: other staged changes stay staged and stay out. No hook, filter, editor or
- * signing program of the repository runs. A signature that fails is left out. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts
- * it does nothing and returns the reason. A commit that fails leaves the index as it was.
+ * signing program of the repository runs. A signature that fails is left out. During a merge, rebase, pick, revert or
+ * bisect, in a hook and with conflicts it does nothing and returns the reason. A commit that fails leaves the index as it was.
  */
 export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
   const reason = await whyNoCommit(job);
   if (reason) return { skipped: reason };
   const git = await withoutLocalFilters(job.git);
-  const changes = await readChanges(git, job.folder);
-  if (typeof changes === 'string') return { skipped: `${changes} has merge conflicts` };
-  if (Object.values(changes).flat().length === 0) return { skipped: await whyNothing(git, job.folder) };
-  const { untracked } = changes;
-  if (untracked.length > 0) {
-    const added = await patiently(() =>
-      git(['add', '--sparse', ...FROM_STDIN], { ...PORCELAIN, input: listed(untracked) }),
-    );
+  const files = await filesOf(git, job.folder);
+  const conflict = files.find(({ kind }) => kind === 'unmerged');
+  if (conflict) return { skipped: `${conflict.path} has merge conflicts` };
+  if (files.length === 0) return { skipped: await whyNothing(git, job.folder) };
+  const input = files.map(({ kind, path }) => (kind === 'untracked' ? `${path}\0` : '')).join('');
+  const paths = ['--pathspec-from-file=-', '--pathspec-file-nul'];
+  if (input !== '') {
+    const added = await patiently(() => git(['add', '--sparse', ...paths], { ...PORCELAIN, input }));
     if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
   }
-  const outcome = await commit(git, job, pathspecs(job, changes)).catch((error) => ({ skipped: '', error }));
-  if ('skipped' in outcome && untracked.length > 0)
-    await git(['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...FROM_STDIN], {
-      ...PORCELAIN,
-      input: listed(untracked),
-    });
+  const outcome = await commit(git, job, files).catch((error) => ({ skipped: '', error }));
+  const undo = ['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...paths];
+  if ('skipped' in outcome && input !== '') await git(undo, { ...PORCELAIN, input });
   if ('error' in outcome) throw outcome.error;
   return outcome;
 }
 
-const FROM_STDIN = ['--pathspec-from-file=-', '--pathspec-file-nul'];
-const listed = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
+/** What a commit of the folder would contain. A nested repository in it stays untracked. */
+const filesOf = async (git: Git, folder: string): Promise<FileState[]> =>
+  (await readUncommitted(git, [folder])).filter(({ path }) => !path.endsWith('/'));
 
-/** The git operation in progress, or what is missing. Null if a commit can be made. */
-export const whyNoCommit = async (
-  place: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>,
-): Promise<string | null> => (await obstacle(place)) ?? (await namelessness(place.git));
+/** Files of the folder that a commit of it would contain, from the worktree's top; none during a conflict. */
+export async function changedFiles(git: Git, folder: string): Promise<string[]> {
+  const files = await filesOf(git, folder);
+  if (files.some(({ kind }) => kind === 'unmerged')) return [];
+  return files.filter(({ isGone }) => !isGone).map(({ path }) => path);
+}
 
-async function obstacle({
+/** The git operation in progress, or what is missing. Null if a commit can be made. Checked before anything is staged. */
+export async function whyNoCommit({
   repository,
+  git,
   outerIndex,
-}: Pick<FolderCommit, 'repository' | 'outerIndex'>): Promise<string | null> {
+}: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>): Promise<string | null> {
   // The outer git is about to move HEAD, and fails if HEAD moves first.
   if (outerIndex && dirname(resolve(repository.root, outerIndex)) === repository.gitDir)
     return 'a git hook is running';
@@ -88,11 +83,6 @@ async function obstacle({
     if (waited >= 2000) return `another git is at work (${lock} exists)`;
     await pause(100);
   }
-  return null;
-}
-
-/** Checked before anything is staged: without a name git makes no commit. */
-async function namelessness(git: Git): Promise<string | null> {
   for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
     if ((await git(['var', name], PORCELAIN)).code !== 0)
       return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
@@ -100,62 +90,36 @@ async function namelessness(git: Git): Promise<string | null> {
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {
-  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--'];
-  const ignored = await git([...args, `${folder}/config.toml`], PORCELAIN);
-  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
+  const { code } = await git(['check-ignore', '--quiet', '--', `${folder}/config.toml`], PORCELAIN);
+  return code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
-/** Files of the folder that a commit of it would contain, from the worktree's top; none during a conflict. */
-export async function changedFiles(git: Git, folder: string): Promise<string[]> {
-  const changes = await readChanges(await withoutLocalFilters(git), folder);
-  return typeof changes === 'string' ? [] : [...changes.modified, ...changes.untracked];
-}
-
-/** The changes of the folder, or the path of its first conflict. */
-async function readChanges(git: Git, folder: string): Promise<Changes | string> {
-  const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
-  const changes: Changes = { untracked: [], modified: [], deleted: [] };
-  for (const record of (await must(git, args, PORCELAIN)).split('\0').filter(Boolean)) {
-    const fields = record.split(' ');
-    if (fields[0] === 'u') return fields.slice(10).join(' ');
-    const path = fields.slice(fields[0] === '1' ? 8 : 1).join(' ');
-    // A nested repository in the folder stays untracked.
-    if (path.endsWith('/')) continue;
-    if (fields[0] === '?') changes.untracked.push(path);
-    // The mode in the working tree.
-    else (fields[5] === '000000' ? changes.deleted : changes.modified).push(path);
-  }
-  return changes;
-}
-
-async function commit(git: Git, job: FolderCommit, paths: readonly string[]): Promise<CommitOutcome> {
-  if (!job.sign) return commitPaths(git, job, paths, '--no-gpg-sign');
-  const signed = await commitPaths(await signingGit(job.git), job, paths, '--gpg-sign').catch(whyStopped);
+async function commit(git: Git, job: FolderCommit, files: readonly FileState[]): Promise<CommitOutcome> {
+  if (!job.sign) return commitPaths(git, job, files, '--no-gpg-sign');
+  const signed = await commitPaths(await signingGit(job.git), job, files, '--gpg-sign').catch((error) => {
+    // A signer that waits for a person was stopped.
+    if (error instanceof ForgeError && error.code === 'git.timeout') return { skipped: error.message };
+    throw error;
+  });
   if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
-  const outcome = await commitPaths(git, job, paths, '--no-gpg-sign');
+  const outcome = await commitPaths(git, job, files, '--no-gpg-sign');
   return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
-}
-
-/** A signer that waits for a person was stopped. */
-function whyStopped(error: unknown): { skipped: string } {
-  if (error instanceof ForgeError && error.code === 'git.timeout') return { skipped: error.message };
-  throw error;
 }
 
 async function commitPaths(
   git: Git,
-  job: FolderCommit,
-  paths: readonly string[],
+  { repository, folder, message: write }: FolderCommit,
+  files: readonly FileState[],
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
-  const args = [...settings, 'commit', ...options, '--', ...paths];
+  const args = [...settings, 'commit', ...options, '--', ...pathspecs(repository, folder, files)];
   let message = '';
-  const restoreDrafts = keepDrafts(job.repository);
+  const restoreDrafts = keepDrafts(repository);
   const made = await patiently(async () => {
     const parent = await git(['rev-parse', '--quiet', '--verify', '--short', 'HEAD'], PORCELAIN);
-    message = job.message(parent.stdout.trim() || null);
+    message = write(parent.stdout.trim() || null);
     return git(args, { ...PORCELAIN, input: message });
   });
   restoreDrafts();
@@ -167,13 +131,10 @@ async function commitPaths(
 }
 
 /** The folder, or each path if a folder replaced a file, because git cannot commit a pathspec that names both. */
-function pathspecs(
-  { repository, folder }: FolderCommit,
-  { untracked, modified, deleted }: Changes,
-): string[] {
-  const isFolder = (path: string): boolean => existsSync(`${repository.root}/${path}/.`);
-  if (!deleted.some(isFolder)) return [folder];
-  return [...untracked, ...modified, ...deleted.filter((path) => !isFolder(path))];
+function pathspecs({ root }: Repository, folder: string, files: readonly FileState[]): string[] {
+  const isReplaced = ({ path, isGone }: FileState): boolean => isGone && existsSync(`${root}/${path}/.`);
+  if (!files.some(isReplaced)) return [folder];
+  return files.filter((file) => !isReplaced(file)).map(({ path }) => path);
 }
 
 const whyFailed = ({ stdout, stderr }: GitResult): string =>

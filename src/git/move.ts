@@ -1,14 +1,11 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { outside, refused, systemCode } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { type ByteGit, byteGit, toText, words } from './bytes.js';
-import { type Git, gitError, streamGit } from './client.js';
+import { type ByteGit, byteGit, type Git, openObjects, toText, words } from './client.js';
 import { withoutFilters } from './config.js';
-import { outsideOf } from './outside.js';
 import type { Repository } from './repository.js';
-import { stampOf } from './state.js';
-import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';
+import { copyIndex, inFolder, LOOK_AT_ALL, mark, refresh } from './tree.js';
 
 /** Reads the working tree through a private index, in a folder that is removed afterward. */
 export interface Bench {
@@ -16,53 +13,33 @@ export interface Bench {
   env: NodeJS.ProcessEnv;
   /** Git on the repository's own index. */
   git: ByteGit;
-  /** Git on the private index: a copy, without skip marks. */
+  /** Git on the private index: a copy, without marks. */
   look: ByteGit;
   index: string;
   folder: string;
-  /** Drops the stat data of the repository's index and refreshes it. */
-  refresh(): Promise<void>;
-  /** Whether another git wrote the repository's index since the copy. */
-  isIndexWritten(): boolean;
 }
 
-/** `place` is the parent of the private folder; a random suffix is added. */
+interface BenchPlace {
+  repository: Repository;
+  git: Git;
+  env: NodeJS.ProcessEnv;
+  /** The parent of the private folder; a random suffix is added. */
+  place: string;
+}
+
 export function onBench<T>(
-  {
-    repository,
-    git,
-    env,
-    place,
-  }: { repository: Repository; git: Git; env: NodeJS.ProcessEnv; place: string },
+  { repository: { root, gitDir }, git, env, place }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
-    const { root, gitDir } = repository;
     // A backup is on disk before the files in it are removed.
     const settings = await withoutFilters(git, [...LOOK_AT_ALL, ['core.fsync', 'all']]);
-    const own = join(gitDir, 'index');
-    const stamp = stampOf(own);
     const index = join(folder, 'index');
-    copyIndex(own, index);
-    const refresh = async (more: Record<string, string> = {}): Promise<void> => {
-      const asText: Git = (args, options = {}) => git(args, { ...options, env: { ...settings, ...more } });
-      await clearMarks(asText, root);
-      // Its exit code means that files differ.
-      await asText(['update-index', '-q', '--really-refresh'], { cwd: root });
-    };
-    const look = byteGit(root, env, { ...settings, GIT_INDEX_FILE: index });
+    copyIndex(join(gitDir, 'index'), index);
+    const look = byteGit(git, { cwd: root, env: { ...settings, GIT_INDEX_FILE: index } });
     if (!fs.existsSync(index)) await look(['read-tree', '--empty']);
-    await refresh({ GIT_INDEX_FILE: index });
-    return work({
-      root,
-      env,
-      git: byteGit(root, env, settings),
-      look,
-      index,
-      folder,
-      refresh,
-      isIndexWritten: () => stampOf(own) !== stamp,
-    });
+    await refresh(look);
+    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
   });
 }
 
@@ -78,18 +55,16 @@ export interface FileStamp {
 export interface Move {
   tree: string;
   folder: string;
+  /** Every path that differs in the working tree or the index. */
+  differing: string[];
   /** Files to write, with their blobs. */
   write: Map<string, string>;
   /** Files on the disk to remove. */
   remove: string[];
-  /** Every file that would be overwritten or removed, or whose exact content git does not have. */
+  /** Every file that would be overwritten or removed. */
   touched: FileStamp[];
-  /** Tracked files that are not on the disk. */
-  missing: string[];
-  /** Ignored files among `remove`. */
-  inTheWay: string[];
-  /** Submodules to move only in the index. */
-  modules: string[];
+  /** Whether an ignored file is in the place of one to write. */
+  isBlocked: boolean;
   /** Submodules and nested repositories, which are left unchanged. */
   left: string[];
   isEmpty: boolean;
@@ -107,55 +82,56 @@ export async function planMove(
 ): Promise<Move> {
   const { look, root } = bench;
   const isOurs = (path: string): boolean => path !== folder && !path.startsWith(`${folder}/`);
-  const list = async (...args: string[]): Promise<string[]> => words(await look(args)).filter(isOurs);
-  const others = await list('ls-files', '-o', '-z', '--exclude-standard', '--full-name');
-  const compare = async (...args: string[]): Promise<Difference[]> =>
-    (await readDifferences(look, args)).filter(({ path }) => isOurs(path));
-  const unstaged = await compare('diff-files', '--ignore-submodules=all');
-  const changed = unstaged.map(({ path }) => path);
-  const differing = await compare('diff-index', '--cached', '--ita-visible-in-index', tree);
-  const modules = differing.filter(({ isModule }) => isModule).map(({ path }) => path);
-  const files = differing.filter(({ isModule }) => !isModule);
-  const gone = files.filter(({ oid }) => oid === null).map(({ path }) => path);
-  const leaving = new Set(gone);
-  const wanted = [...unstaged.filter(({ path }) => !leaving.has(path)), ...files];
-  const write = new Map(wanted.flatMap(({ path, oid }) => (oid === null ? [] : [[path, oid] as const])));
+  const others = (await listOthers(look)).filter(isOurs);
+  const differences = new Map(
+    [...(await compare(look, [tree])), ...(await compare(look, ['--cached', tree]))]
+      .filter(({ path }) => isOurs(path))
+      .map((difference) => [difference.path, difference]),
+  );
+  const all = [...differences.values()];
+  const differing = all.map(({ path }) => path);
+  const modules = all.filter(({ isModule }) => isModule).map(({ path }) => path);
+  const files = all.filter(({ isModule }) => !isModule);
+  const write = new Map(files.flatMap(({ path, oid }) => (oid === null ? [] : [[path, oid] as const])));
   const loose = others.filter((path) => !path.endsWith('/') && !write.has(path));
-  const spared = await ignoredIn(bench, [tree, ...beside], loose);
-  const untracked = loose.filter((path) => !spared.has(path));
-  const known = new Set([
-    ...others.filter((path) => !spared.has(path)),
-    ...words(await look(['ls-files', '-z', '--full-name'])),
-  ]);
-  const inTheWay = blocking(root, [...write.keys(), ...more]).filter((path) => !known.has(path));
-  const remove = [...gone, ...untracked, ...inTheWay].filter((path) => stampIn(root, path) !== null);
-  const touched = [...new Set([...write.keys(), ...remove, ...changed, ...more])];
+  const spared = await ignoredBy(bench, [tree, ...beside], loose);
+  const tracked = words(await look(['ls-files', '-z', '--full-name']));
+  const known = new Set([...others.filter((path) => !spared.has(path)), ...tracked]);
+  const blocking = findBlocking(root, [...write.keys(), ...more]).filter((path) => !known.has(path));
+  const gone = files.flatMap(({ path, oid }) => (oid === null ? [path] : []));
+  const unwanted = [...gone, ...loose.filter((path) => !spared.has(path)), ...blocking];
+  const remove = unwanted.filter((path) => stampIn(root, path) !== null);
+  const touched = new Set([...differing, ...remove, ...more]);
   return {
     tree,
     folder,
+    differing,
     write,
     remove,
-    touched: touched.flatMap((path) => stampIn(root, path) ?? []),
-    missing: changed.filter((path) => stampIn(root, path) === null),
-    inTheWay,
-    modules,
+    touched: [...touched].flatMap((path) => stampIn(root, path) ?? []),
+    isBlocked: blocking.length > 0,
     left: [...others.filter((path) => path.endsWith('/')), ...modules],
-    isEmpty: differing.length + remove.length + write.size === 0,
+    isEmpty: differing.length + remove.length === 0,
   };
 }
 
+/** Files that git neither tracks nor ignores. A nested repository ends with a slash. */
+export const listOthers = async (git: ByteGit): Promise<string[]> =>
+  words(await git(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
+
 interface Difference {
   path: string;
-  /** Null if the older side has no such file. */
+  /** Null if the tree has no such file. */
   oid: string | null;
   isModule: boolean;
 }
 
 const SUBMODULE = '160000';
 
-/** Each is `:<mode> <mode> <oid> <oid> <status>` and a path, the older side first. */
-async function readDifferences(look: ByteGit, [command = '', ...args]: string[]): Promise<Difference[]> {
-  const fields = words(await look([command, '--raw', '-z', '--no-renames', ...args]));
+/** Each is `:<mode> <mode> <oid> <oid> <status>` and a path, the tree's side first. */
+async function compare(look: ByteGit, args: readonly string[]): Promise<Difference[]> {
+  const form = ['--raw', '-z', '--no-renames', '--ita-visible-in-index', '--ignore-submodules=dirty'];
+  const fields = words(await look(['diff-index', ...form, ...args]));
   return fields.flatMap((field, i) => {
     const [then = '', now = '', oid = '', , status] = field.slice(1).split(' ');
     if (i % 2 === 1) return [];
@@ -164,171 +140,124 @@ async function readDifferences(look: ByteGit, [command = '', ...args]: string[])
   });
 }
 
-/**
- * The paths that git would ignore if the working tree had the `.gitignore` files of these trees. The files are
- * written to the private folder, because git reads rules only from files.
- */
-async function ignoredIn(
+/** The paths that git would ignore with the `.gitignore` files of these trees. Git reads rules only from files. */
+async function ignoredBy(
   { look, folder }: Bench,
   trees: readonly string[],
   paths: readonly string[],
 ): Promise<Set<string>> {
-  const found = new Set<string>();
-  if (paths.length === 0) return found;
   const input = paths.map((path) => `./${path}\0`).join('');
-  for (const tree of trees) {
-    const listed = words(await look(['ls-tree', '-r', '-z', '--full-tree', '--name-only', tree]));
-    const rules = listed.filter((path) => basename(path) === '.gitignore');
-    if (rules.length === 0) continue;
+  const found = new Set<string>();
+  for (const tree of input === '' ? [] : trees) {
     const top = fs.mkdtempSync(join(folder, 'rules-'));
-    const env = { GIT_INDEX_FILE: `${top}.index` };
-    await look(['read-tree', tree], { env });
-    const chosen = rules.map((path) => `${path}\0`).join('');
-    await look(['checkout-index', '-f', '-q', '-z', '--stdin', `--prefix=${top}/`], { env, input: chosen });
-    const args = ['--no-literal-pathspecs', `--work-tree=${top}`, '-C', top];
-    const gitDir = (await look(['rev-parse', '--absolute-git-dir'])).trim();
-    // 1: no path is ignored.
-    const answer = await look(
-      [...args, `--git-dir=${toText(gitDir)}`, 'check-ignore', '--no-index', '-z', '--stdin'],
-      {
-        input,
-        codes: [0, 1],
-      },
-    );
-    for (const path of words(answer)) found.add(path.slice(2));
+    const env = { GIT_INDEX_FILE: `${top}.index`, GIT_WORK_TREE: top };
+    // 1: there are no such files, or no path is ignored.
+    const options = { env, codes: [0, 1] };
+    const rules = ['restore', `--source=${tree}`, '--worktree', '--', ':(top,glob)**/.gitignore'];
+    await look(['--no-literal-pathspecs', ...rules], options);
+    const check = ['--no-literal-pathspecs', 'check-ignore', '--no-index', '-z', '--stdin'];
+    for (const path of words(await look(check, { ...options, input }))) found.add(path.slice(2));
   }
   return found;
 }
 
-/** Untracked files that git would ignore with the rules of a tree, by the repository's own index. */
-export async function listSpared(bench: Bench, tree: string, folder: string): Promise<string[]> {
-  const others = words(await bench.git(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
-  const ours = others.filter((path) => !path.endsWith('/') && !path.startsWith(`${folder}/`));
-  return [...(await ignoredIn(bench, [tree], ours))];
-}
-
-/** Exit 6 if git lacks a file to write: a damaged repository, or a partial clone. */
+/** Exit 6 if git lacks a file to write, or has it damaged: each one is read. In a partial clone it may lack some. */
 export async function requireObjects(
-  { look, root, env }: Bench,
+  { root, env }: Bench,
   files: Iterable<readonly [path: string, oid: string]>,
   commit: string,
 ): Promise<void> {
-  const paths = new Map([...files].map(([path, oid]) => [oid, path]));
   const refuse = (what: string): Error =>
     outside('recover.objects', `${what}; nothing was changed.`, {
       hint: `git fsck\ngit diff --stat HEAD ${commit}   # in a partial clone: fetches what is missing`,
     });
-  const input = [...paths.keys()].map((oid) => `${oid}\n`).join('');
-  const answer = await look(['cat-file', '--batch-check'], { input }).catch((error: Error) => {
-    throw refuse(error.message);
-  });
-  const missing = [...answer.matchAll(/^(\S+) missing$/gm)].map(([, oid = '']) => paths.get(oid) ?? oid);
-  if (missing.length > 0)
-    throw refuse(`git has not got ${oneLine(toText(missing.slice(0, 3).join(', ')), 200)}`);
-  // A damaged object shows only when it is read completely.
-  const args = ['cat-file', '--batch', '--buffer'];
-  const { code, stderr } = await streamGit(root, env)(args, () => {}, { input: Buffer.from(input) });
-  if (code !== 0) throw refuse(gitError(args, stderr).message);
+  const objects = openObjects(root, env);
+  const missing: string[] = [];
+  try {
+    for (const [path, oid] of files) if (!(await objects.read(oid))) missing.push(toText(path));
+    await objects.close();
+  } catch (error) {
+    throw refuse((error as Error).message);
+  }
+  if (missing.length > 0) throw refuse(`git has not got ${oneLine(missing.slice(0, 3).join(', '), 200)}`);
 }
 
-/** Exit 3 if somebody wrote one of the files, or staged something, since they were read. */
-export function requireUntouched({ root, isIndexWritten }: Bench, { touched }: Move): void {
-  const isOther = touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp);
-  if (isOther || isIndexWritten())
-    throw refused('recover.busy', 'A file was written or staged meanwhile; nothing was changed.', {
+/** Exit 3 if somebody wrote one of the files since they were read. */
+export function requireUntouched({ root }: Bench, { touched }: Move): void {
+  if (touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp))
+    throw refused('recover.busy', 'A file was written meanwhile; nothing was changed.', {
       hint: 'let nothing else work here, and run the command again',
     });
 }
 
-/** Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it. */
-export async function applyMove({ root, git, refresh }: Bench, move: Move): Promise<void> {
-  const { remove, isEmpty } = move;
+/**
+ * Makes index and working tree the tree of the move; then `more` works on them. After an interruption, planning and running
+ * it again completes it. The marks assume-unchanged stay.
+ */
+export async function applyMove({ root, git }: Bench, move: Move, more: () => Promise<void>): Promise<void> {
+  const { tree, folder, differing, remove } = move;
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
-  await refresh();
-  if (!isEmpty) await restore(git, move);
-}
-
-/** Restores the assume-unchanged marks that updating the index clears. */
-export async function keepingMarks({ git }: Bench, work: () => Promise<void>): Promise<void> {
-  const listed = words(await git(['ls-files', '-v', '-z']));
-  const marked = listed.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
-  await work();
-  if (marked.length === 0) return;
-  const known = new Set(words(await git(['ls-files', '-z'])));
-  const input = marked.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
-  await git(['update-index', '--assume-unchanged', '-z', '--stdin'], { input });
-}
-
-async function restore(git: ByteGit, { tree, folder, write, remove, modules }: Move): Promise<void> {
-  const source = ['restore', `--source=${tree}`, '--staged'];
-  const stdin = ['--pathspec-from-file=-', '--pathspec-file-nul'];
-  const all = [':(top)', ...[folder, ...modules].map((path) => `:(top,exclude,literal)${path}`)];
-  if (write.size + remove.length > 0)
-    await git(['--no-literal-pathspecs', ...source, '--worktree', ...stdin], {
-      input: all.map((path) => `${path}\0`).join(''),
-    });
-  if (modules.length > 0)
-    await git([...source, ...stdin], { input: modules.map((path) => `${path}\0`).join('') });
+  const assumed = await refresh(git);
+  if (differing.length > 0) await restore(git, tree, folder, '--worktree');
+  await more();
+  const tracked = new Set(words(await git(['ls-files', '-z'])));
+  await mark(
+    git,
+    '--assume-unchanged',
+    assumed.filter((path) => tracked.has(path)),
+  );
 }
 
 /** Makes only the index a tree, outside the folder. */
-export async function restoreIndex({ git }: Bench, tree: string, folder: string): Promise<void> {
-  const differing = (await git(['diff-index', '--cached', '--name-only', '-z', tree])).split('\0');
-  const inside = (path: string): boolean => path === folder || path.startsWith(`${folder}/`);
-  const paths = differing.filter((path) => path !== '' && !inside(path));
-  if (paths.length === 0) return;
-  const args = ['restore', `--source=${tree}`, '--staged'];
-  await git(['--no-literal-pathspecs', ...args, ...outsideOf(toText(folder))]);
+export async function restoreIndex({ git }: Bench, { folder }: Move, tree: string): Promise<void> {
+  const differences = await compare(git, ['--cached', tree]);
+  if (differences.some(({ path }) => !path.startsWith(`${folder}/`))) await restore(git, tree, folder);
 }
 
-/** The tree of a commit without one folder, and an index with it. */
-export async function treeWithout(
-  { look, folder: place }: Bench,
-  { commit, folder }: { commit: string; folder: string },
-): Promise<{ tree: string; index: string }> {
-  const index = join(place, 'reduced');
-  const env = { GIT_INDEX_FILE: index };
-  await look(['read-tree', commit], { env });
-  await look(['rm', '-r', '-f', '-q', '--cached', '--ignore-unmatch', '--', toText(folder)], { env });
+async function restore(git: ByteGit, tree: string, folder: string, ...options: string[]): Promise<void> {
+  const paths = [':(top)', `:(top,exclude,literal)${toText(folder)}`];
+  const args = ['restore', `--source=${tree}`, '--staged', ...options, '--', ...paths];
+  await git(['--no-literal-pathspecs', ...args]);
+}
+
+/** A tree without what is at `path`, or with another entry there (`<mode> <type> <oid>`). Paths are bytes. */
+export async function treeWith(git: ByteGit, tree: string, path: string, entry?: string): Promise<string> {
+  const [name = '', ...rest] = path.split('/');
+  const entries = words(await git(['ls-tree', '-z', tree]));
+  const own = entries.find((line) => line.endsWith(`\t${name}`));
+  let put = entry;
+  if (rest.length > 0) {
+    const inner = own?.split(/[ \t]/)[2] ?? (await git(['mktree'], { input: '' })).trim();
+    const made = await treeWith(git, inner, rest.join('/'), entry);
+    // Git has no empty folders.
+    put = (await git(['ls-tree', made])) === '' ? undefined : `040000 tree ${made}`;
+  }
+  const all = [...entries.filter((line) => line !== own), ...(put ? [`${put}\t${name}`] : [])];
   // A partial clone may lack some of its files.
-  return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
-}
-
-/** The same, with HEAD's version of that folder. */
-export async function treeWith(
-  bench: Bench,
-  { commit, head, folder }: { commit: string; head: string; folder: string },
-): Promise<{ tree: string; index: string }> {
-  const { look } = bench;
-  const { index } = await treeWithout(bench, { commit, folder });
-  const env = { GIT_INDEX_FILE: index };
-  const kept = await look(['ls-tree', '-r', '-z', '--full-tree', head, '--', toText(folder)]);
-  await look(['update-index', '-z', '--index-info'], { env, input: kept });
-  return { tree: (await look(['write-tree', '--missing-ok'], { env })).trim(), index };
+  return (
+    await git(['mktree', '-z', '--missing'], { input: all.map((line) => `${line}\0`).join('') })
+  ).trim();
 }
 
 /** Files outside a folder that differ from a commit, including files marked assume-unchanged. */
-export async function differingFiles(
-  { look }: Bench,
-  { commit, folder }: { commit: string; folder: string },
-): Promise<string[]> {
-  const form = ['-z', '--name-only', '--no-renames', '--ignore-submodules=dirty'];
-  const tracked = words(await look(['diff-index', ...form, commit]));
-  const others = words(await look(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
-  const paths = [...new Set([...tracked, ...others])].map(toText).sort();
-  return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
+export async function differingFiles({ look }: Bench, commit: string, folder: string): Promise<string[]> {
+  const paths = [...(await compare(look, [commit])), ...(await compare(look, ['--cached', commit]))].map(
+    ({ path }) => path,
+  );
+  const all = new Set([...paths, ...(await listOthers(look))].map(toText));
+  return [...all].filter((path) => path !== folder && !path.startsWith(`${folder}/`)).sort();
 }
 
 /** A sparse checkout: in git, and intentionally not on disk. */
 export const hasLeftOut = async ({ look }: Bench): Promise<boolean> =>
-  words(await look(['ls-files', '-v', '-z'])).some((line) => /^[Ss] /.test(line));
+  words(await look(['ls-files', '-t', '-z'])).some((line) => line.startsWith('S '));
 
 export const pathIn = (root: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
 
 /** Null for anything but a file or a symlink, and behind a symlink, where it is another file. */
-export function stampIn(root: string, path: string): FileStamp | null {
+function stampIn(root: string, path: string): FileStamp | null {
   const parts = path.split('/');
   for (let length = 1; length < parts.length; length++) {
     const folder = pathIn(root, parts.slice(0, length).join('/'));
@@ -342,7 +271,7 @@ export function stampIn(root: string, path: string): FileStamp | null {
 }
 
 /** Files in the way of these paths: the file itself, a file in place of its folder, or files below it as a folder. */
-function blocking(root: string, paths: readonly string[]): string[] {
+function findBlocking(root: string, paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
     const parts = path.split('/');

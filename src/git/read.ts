@@ -100,7 +100,7 @@ export async function listCommits(git: Git, range: string | readonly string[]): 
 export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
   const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
   const { code, stdout, stderr } = await git(args);
-  if (code !== 0 && /unknown revision|bad revision/.test(stderr)) return null;
+  if (code !== 0 && isNoRange(stderr)) return null;
   if (code !== 0) throw gitError(args, stderr);
   const [ahead = 0, behind = 0] = stdout.trim().split('\t').map(Number);
   return { ahead, behind };
@@ -125,4 +125,58 @@ export async function readObject(stream: GitStream, oid: string, file: string): 
   });
   if (code !== 0) throw gitError(args, stderr);
   return Buffer.concat(chunks);
+}
+
+/** Null when this repository does not know `a` (any more). */
+export async function isAncestor(git: Git, a: string, b: string): Promise<boolean | null> {
+  const args = ['merge-base', '--is-ancestor', a, b];
+  const { code, stderr } = await git(args);
+  if (code === 0 || code === 1) return code === 0;
+  if (/Not a valid (commit|object) name/.test(stderr) && stderr.includes(a)) return null;
+  throw gitError(args, stderr);
+}
+
+const NO_COMMIT = /ambiguous argument 'HEAD'|bad revision 'HEAD'|does not have any commits/;
+
+/** The first of HEAD's root commits by hash: all clones agree on it. Null on an unborn branch and in a shallow clone. */
+export async function rootCommit(git: Git): Promise<string | null> {
+  const args = ['rev-list', '--max-parents=0', 'HEAD', '--'];
+  const [shallow, { code, stdout, stderr }] = await Promise.all([
+    must(git, ['rev-parse', '--is-shallow-repository']),
+    git(args),
+  ]);
+  if (shallow.trim() === 'true' || NO_COMMIT.test(stderr)) return null;
+  if (code !== 0) throw gitError(args, stderr);
+  return stdout.split('\n').filter(Boolean).sort()[0] ?? null;
+}
+
+/** Pathspecs of everything but one folder, for any folder name. They need `--no-literal-pathspecs`. */
+export const outsideOf = (folder: string): string[] => ['--', ':(top)', `:(top,exclude,literal)${folder}`];
+
+/** Whether two commits have the same files outside a folder. False if one of them is not here. */
+export async function isSameOutside(git: Git, a: string, b: string, folder: string): Promise<boolean> {
+  const form = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', a, b];
+  return (await git(['--no-literal-pathspecs', ...form, ...outsideOf(folder)])).code === 0;
+}
+
+/** An older squash than this many commits is not found. */
+const SEARCHED = 500;
+
+/**
+ * Whether HEAD has the state of a commit in its history: the commit itself, or one since they forked with the same files
+ * outside a folder. A squash merge, a rebase or an amended message keeps the files and replaces the commit.
+ */
+export async function leadsTo(git: Git, commit: string, folder: string): Promise<boolean> {
+  const base = await mergeBase(git, commit, 'HEAD');
+  if (base === null || base === commit) return base !== null;
+  const log = ['log', `--max-count=${SEARCHED}`, '--format=%T', `${base}..HEAD`, '--'];
+  const tree = (await must(git, ['rev-parse', `${commit}^{tree}`])).trim();
+  const trees = (await must(git, log)).split('\n').filter(Boolean);
+  const input = trees.map((candidate) => `${tree} ${candidate}\n`).join('');
+  const form = ['diff-tree', '--stdin', '--raw', '--no-renames', '-r'];
+  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }))
+    .split('\n')
+    .filter(Boolean);
+  // Each pair of trees is followed by its differences, which begin with a colon.
+  return lines.some((line, i) => !line.startsWith(':') && lines[i + 1]?.startsWith(':') !== true);
 }

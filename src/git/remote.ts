@@ -1,6 +1,6 @@
 import { type Git, must } from './client.js';
 import type { Repository } from './repository.js';
-import { isReftable, readBranch, remotesSeen } from './state.js';
+import { readBranch } from './state.js';
 
 export const ORIGIN = 'origin';
 
@@ -32,14 +32,6 @@ function readRemotes(settings: string): [Set<string>, Map<string, string>] {
     else if (kind === 'branch') tracked.set(name, value);
   }
   return [names, tracked];
-}
-
-/** The same if only the remote's refs in this clone matter. Without refs, or with those of `origin`, git is not run. */
-export async function knownRemote(repository: Repository, git: Git): Promise<string | null> {
-  if (isReftable(repository.commonDir)) return (await findRemote(repository, git)) ?? ORIGIN;
-  const seen = remotesSeen(repository);
-  if (seen.includes(ORIGIN)) return ORIGIN;
-  return seen.length === 0 ? null : findRemote(repository, git);
 }
 
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */
@@ -83,4 +75,48 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
   const count = listed.length - borders.length;
   const all = count < limit ? count : Number((await list('--count'))[0]);
   return { range: count > 0 ? [...tips, ...borders] : [], leftOut: all - count };
+}
+
+/** The remote's default branch. */
+interface RemoteDefault {
+  /** `origin/main` */
+  name: string;
+  /** `main` */
+  branch: string;
+  ref: string;
+}
+
+/** The default branch as this clone knows it, or from `setting` unless that is ''; null if neither has one. */
+export async function readRemoteDefault(
+  git: Git,
+  remote: string,
+  setting: string,
+): Promise<RemoteDefault | null> {
+  const folder = `refs/remotes/${remote}/`;
+  const usual = ['main', 'master', 'trunk'];
+  const refs = [setting || 'HEAD', ...usual].map((name) => folder + name);
+  const lines = await must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', ...refs]);
+  const known = new Map(lines.split('\n').map((line) => line.split('\0') as [string, string]));
+  const head = known.get(`${folder}HEAD`)?.slice(folder.length);
+  const branch = [setting || head, ...(setting || head ? [] : usual)].find(
+    (name) => name && (name === head || known.has(folder + name)),
+  );
+  return branch ? { name: `${remote}/${branch}`, branch, ref: folder + branch } : null;
+}
+
+/** The branch that the others are merged into, as far as this clone can know it. */
+export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
+  const remote = (await findRemote(repository, git)) ?? ORIGIN;
+  const format = ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'];
+  const [head, setting, list, current] = await Promise.all([
+    git(['symbolic-ref', '-q', `refs/remotes/${remote}/HEAD`]),
+    git(['config', '--get', 'init.defaultBranch']),
+    must(git, format),
+    readBranch(repository, git),
+  ]);
+  const folder = `refs/remotes/${remote}/`;
+  if (head.stdout.startsWith(folder)) return head.stdout.trim().slice(folder.length);
+  const branches = list.split('\n').filter(Boolean);
+  const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find((name) => branches.includes(name));
+  return known ?? (branches.every((name) => name === current) ? current : null);
 }

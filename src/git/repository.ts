@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileS
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
+import { indexHas, readText } from './state.js';
 
 /** A repository, read from its files without starting git. */
 export interface Repository {
@@ -60,23 +61,12 @@ export function findGuarded(from: string): Found | null {
   const found = findForge(from);
   const repository = found ? null : findRepository(from);
   if (!repository || !mayBeRoot(repository.root)) return found;
-  const { root, gitDir } = repository;
-  try {
-    const isGone = readFileSync(join(gitDir, 'index')).includes(CONFIG_ENTRY, 'latin1');
-    return isGone ? { root, dir: join(root, '.forge'), repository } : null;
-  } catch {
-    return null;
-  }
+  const { root } = repository;
+  return indexHas(repository, CONFIG_ENTRY) ? { root, dir: join(root, '.forge'), repository } : null;
 }
 
 /** True if git has a `.forge/` there that this checkout leaves out (sparse checkout). */
-export function isLeftOut(repository: Repository): boolean {
-  try {
-    return readFileSync(join(repository.gitDir, 'index')).includes('.forge/config.toml');
-  } catch {
-    return false;
-  }
-}
+export const isLeftOut = (repository: Repository): boolean => indexHas(repository, '.forge/config.toml');
 
 /** A `.forge/` without its config.toml: ignored files remain after a switch to a branch without one. */
 export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
@@ -132,7 +122,7 @@ function throughPointer(root: string, dotGit: string): Repository | null {
 
 /** Where a git dir says its files are (git writes this for submodules). Null if it does not say. */
 function configuredWorktree(gitDir: string): string | null {
-  const config = readText(join(gitDir, 'config')) ?? '';
+  const config = readText(join(gitDir, 'config'));
   const path = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
   return path === undefined ? null : realFolder(resolve(gitDir, path));
 }
@@ -168,15 +158,8 @@ function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir:
   }
 }
 
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-const readLine = (path: string): string | null => readText(path)?.split('\n')[0]?.trimEnd() ?? null;
+/** Null if it is empty or missing. */
+const readLine = (path: string): string | null => readText(path).split('\n')[0]?.trimEnd() || null;
 
 /**
  * The identity for trust: the repository that this folder provably belongs to, so that its linked worktrees share
@@ -199,4 +182,52 @@ export interface GitFile {
 export function readGitFile(from: string, name: string): GitFile {
   const path = realpathSync.native(resolve(from, name));
   return { path, bytes: readFileSync(path), replace: (text) => writeFileSync(path, text) };
+}
+
+/**
+ * Exit 6 for a `.forge/` that belongs to another user, as git does for repositories (CVE-2022-24765): in a shared folder
+ * anybody could put one above other people's work. Git's `safe.directory` allows it.
+ */
+export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.ProcessEnv): void {
+  const me = process.geteuid?.();
+  if (me === undefined) return;
+  const { uid } = statSync(dir);
+  // With sudo, the folders of the person who called it count as their own.
+  if (uid === me || (me === 0 && env.SUDO_UID === String(uid))) return;
+  const safe = safeDirectories(env);
+  if ([root, repository?.root ?? root].some((folder) => isSafe(folder, safe))) return;
+  throw outside('git.unsafe', `detected dubious ownership: ${dir} belongs to another user (${uid}).`, {
+    file: dir,
+    hint: `git config --global --add safe.directory ${repository?.root ?? root}`,
+  });
+}
+
+/** As in git: `*` is every folder, `…/*` everything below, and an empty value clears the values before it. */
+function isSafe(folder: string, values: readonly string[]): boolean {
+  const last = values.lastIndexOf('');
+  return values
+    .slice(last + 1)
+    .some(
+      (value) =>
+        value === '*' || value === folder || (value.endsWith('/*') && folder.startsWith(value.slice(0, -1))),
+    );
+}
+
+/** From the user's and the system's settings: a repository cannot declare itself safe. */
+function safeDirectories(env: NodeJS.ProcessEnv): string[] {
+  const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, ...rest } = env;
+  try {
+    const args = ['config', '--show-scope', '-z', '--get-all', 'safe.directory'];
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    const parts = execFileSync('git', args, {
+      cwd: '/',
+      env: rest,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 5000,
+    }).split('\0');
+    return parts.filter((_, i) => i % 2 === 1 && !['local', 'worktree'].includes(parts[i - 1] as string));
+  } catch {
+    return [];
+  }
 }

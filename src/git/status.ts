@@ -1,10 +1,20 @@
-import { join } from 'node:path';
 import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { withoutLocalFilters } from './config.js';
-import type { Repository } from './repository.js';
-import { readText } from './state.js';
+import { outsideOf } from './read.js';
 
-/** The output of `git status`, one folder left out. */
+/** A file that `git status` lists. */
+export interface FileState {
+  /** From the worktree's top folder; an untracked folder ends with a slash. */
+  path: string;
+  kind: 'changed' | 'untracked' | 'unmerged';
+  /** Git's letters for the change in the index and in the working tree; a dot for none. */
+  index: string;
+  worktree: string;
+  /** Whether it is missing in the working tree. */
+  isGone: boolean;
+}
+
+/** The output of `git status`. */
 export interface TreeStatus {
   /** Null on an unborn branch. */
   head: string | null;
@@ -12,56 +22,66 @@ export interface TreeStatus {
   branch: string | null;
   /** The current branch's own. */
   upstream: { name: string; ahead: number; behind: number } | null;
-  changed: number;
-  untracked: number;
-  unmerged: number;
-  /** From the worktree's top folder; an untracked folder ends with a slash. */
-  paths: string[];
+  files: FileState[];
 }
 
-/** One git call. Files in an untracked folder count as one, as git shows them. */
-export async function readTreeStatus(
-  unsafe: Git,
-  { repository, folder }: { repository: Repository; folder: string },
-): Promise<TreeStatus> {
-  const git = mayHaveFilters(repository) ? await withoutLocalFilters(unsafe) : unsafe;
-  const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=normal'];
-  const outside = ['--', ':(top)', `:(top,exclude,literal)${folder}`];
-  const records = (await must(git, ['--no-literal-pathspecs', ...form, ...outside])).split('\0');
-  const header = new Map(records.flatMap(headerOf));
-  const count = (mark: string): number => records.filter((record) => record.startsWith(mark)).length;
-  const oid = header.get('oid');
-  const branch = header.get('head');
+/** The options and paths of one `git status`, the one reader of its output. No filter of the repository runs. */
+export async function readStatus(unsafe: Git, ...args: string[]): Promise<TreeStatus> {
+  const git = await withoutLocalFilters(unsafe);
+  const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames'];
+  const magic = args.some((arg) => arg.startsWith(':(')) ? ['--no-literal-pathspecs'] : [];
+  const records = (await must(git, [...magic, ...form, ...args])).split('\0');
+  const header = new Map(
+    records.flatMap((record) => {
+      const [, name, value] = /^# branch\.([a-z]+) (.*)$/s.exec(record) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  const [oid = '(initial)', branch = '(detached)', name] = ['oid', 'head', 'upstream'].map((key) =>
+    header.get(key),
+  );
+  // Without counts the upstream branch is gone.
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(header.get('ab') ?? '') ?? [];
   return {
-    head: oid === undefined || oid === '(initial)' ? null : oid,
-    branch: branch === undefined || branch === '(detached)' ? null : branch,
-    upstream: upstreamOf(header),
-    changed: count('1 '),
-    untracked: count('? '),
-    unmerged: count('u '),
-    paths: records.flatMap(pathOf),
+    head: oid === '(initial)' ? null : oid,
+    branch: branch === '(detached)' ? null : branch,
+    upstream: name && ahead ? { name, ahead: Number(ahead), behind: Number(behind) } : null,
+    files: records.flatMap(parseRecord),
   };
 }
 
-function headerOf(record: string): [string, string][] {
-  const [, name, value] = /^# branch\.([a-z]+) (.*)$/s.exec(record) ?? [];
-  return name === undefined || value === undefined ? [] : [[name, value]];
+/** How many fields are before the path, and what the record is about. */
+const RECORDS: Readonly<Record<string, readonly [number, FileState['kind']]>> = {
+  '1': [8, 'changed'],
+  u: [10, 'unmerged'],
+  '?': [1, 'untracked'],
+};
+
+/** `1 XY <sub> <mode> <mode> <mode in the working tree> <oid> <oid> <path>` */
+function parseRecord(record: string): FileState[] {
+  const [count, kind] = RECORDS[record[0] ?? ''] ?? [];
+  if (count === undefined || kind === undefined) return [];
+  const fields = record.split(' ');
+  const [index = '.', worktree = '.'] = kind === 'changed' ? (fields[1] ?? '') : '';
+  return [{ path: fields.slice(count).join(' '), kind, index, worktree, isGone: fields[5] === '000000' }];
 }
 
-/** Without counts the upstream branch is gone. */
-function upstreamOf(header: ReadonlyMap<string, string>): TreeStatus['upstream'] {
-  const name = header.get('upstream');
-  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(header.get('ab') ?? '') ?? [];
-  return name === undefined || ahead === undefined
-    ? null
-    : { name, ahead: Number(ahead), behind: Number(behind) };
-}
+/** One folder left out. Files in an untracked folder count as one, as git shows them. */
+export const readTreeStatus = (
+  git: Git,
+  folder: string,
+  untracked: 'all' | 'normal' = 'normal',
+): Promise<TreeStatus> => readStatus(git, `--untracked-files=${untracked}`, ...outsideOf(folder));
 
-/** A config without filters and includes needs no query for filters. */
-const mayHaveFilters = ({ gitDir, commonDir }: Repository): boolean =>
-  [join(commonDir, 'config'), join(gitDir, 'config.worktree')].some((path) =>
-    /filter|include/i.test(readText(path)),
-  );
+/** Files below these paths that differ from HEAD or that git does not track. */
+export const readUncommitted = async (git: Git, paths: readonly string[]): Promise<FileState[]> =>
+  (await readStatus(git, '--untracked-files=all', '--', ...paths)).files;
+
+/** True if a commit made now has each ledger file as it is on disk. */
+export const holdsLedgers = async (git: Git, folder: string, all: boolean): Promise<boolean> =>
+  (await readUncommitted(git, [folder]))
+    .filter(({ path }) => path.endsWith('.jsonl'))
+    .every(({ kind, worktree }) => kind === 'changed' && (all || worktree === '.'));
 
 /** A file of the next commit. */
 export interface ChangedFile {
@@ -71,26 +91,16 @@ export interface ChangedFile {
 }
 
 const DIFF = ['diff', '--name-status', '-z', '-M', '-l200', '--no-ext-diff', '--no-relative', '--cached'];
-const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=no'];
 
 /** The files that `git commit` would commit, or with `all` those of `git commit -a`, as changes since `base`. */
-export async function readStagedFiles(unsafe: Git, all: boolean, base = 'HEAD'): Promise<ChangedFile[]> {
-  const staged = parseNames(await must(unsafe, base === 'HEAD' ? DIFF : [...DIFF, base, '--']));
+export async function readStagedFiles(git: Git, all: boolean, base = 'HEAD'): Promise<ChangedFile[]> {
+  const staged = parseNames(await must(git, base === 'HEAD' ? DIFF : [...DIFF, base, '--']));
   if (!all) return staged;
-  const git = await withoutLocalFilters(unsafe);
   const known = new Set(staged.map(({ path }) => path));
   // A diff with the working tree would rewrite the index.
-  const changed = parseStatus(await must(git, STATUS));
-  return [...staged, ...changed.filter(({ path }) => !known.has(path))];
-}
-
-/** `1 XY <sub> <mode> <mode> <mode> <oid> <oid> <path>`; Y is the change in the working tree. */
-function parseStatus(output: string): ChangedFile[] {
-  return output.split('\0').flatMap((record) => {
-    const fields = record.split(' ');
-    const status = fields[1]?.[1] ?? '.';
-    return fields[0] === '1' && status !== '.' ? [{ status, path: fields.slice(8).join(' ') }] : [];
-  });
+  const { files } = await readStatus(git, '--untracked-files=no');
+  const changed = files.filter(({ path, worktree }) => worktree !== '.' && !known.has(path));
+  return [...staged, ...changed.map(({ path, worktree }) => ({ status: worktree, path }))];
 }
 
 function parseNames(output: string): ChangedFile[] {
@@ -105,41 +115,13 @@ function parseNames(output: string): ChangedFile[] {
   return files;
 }
 
-/** Files below these paths that differ from HEAD or that git does not track, from the worktree's top folder. */
-export async function readUncommitted(
-  unsafe: Git,
-  { repository, paths }: { repository: Repository; paths: readonly string[] },
+/** Files below these paths that git tracks; with `--deleted` those that are not in the working tree. */
+export async function trackedFiles(
+  git: Git,
+  paths: readonly string[],
+  ...options: '--deleted'[]
 ): Promise<string[]> {
-  const git = mayHaveFilters(repository) ? await withoutLocalFilters(unsafe) : unsafe;
-  const form = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all'];
-  return (await must(git, [...form, '--', ...paths])).split('\0').flatMap(pathOf);
-}
-
-const FIELDS_BEFORE_PATH: Readonly<Record<string, number>> = { '1': 8, u: 10, '?': 1 };
-
-function pathOf(record: string): string[] {
-  const fields = FIELDS_BEFORE_PATH[record[0] ?? ''];
-  return fields === undefined ? [] : [record.split(' ').slice(fields).join(' ')];
-}
-
-/** True if a commit made now has each ledger file as it is on disk. */
-export async function holdsLedgers(git: Git, folder: string, all: boolean): Promise<boolean> {
-  const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
-  return (await must(git, args))
-    .split('\0')
-    .filter((record) => record.endsWith('.jsonl'))
-    .every((record) => record.startsWith('1 ') && (all || record[3] === '.'));
-}
-
-/** Files below these paths that git tracks. */
-export async function trackedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '-z', '--', ...paths], PORCELAIN);
-  return code === 0 ? stdout.split('\0').filter(Boolean) : [];
-}
-
-/** Tracked files below a folder that are not in the working tree. */
-export async function deletedFiles(git: Git, folder: string): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '--deleted', '-z', '--', folder], PORCELAIN);
+  const { code, stdout } = await git(['ls-files', '-z', ...options, '--', ...paths], PORCELAIN);
   return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
 }
 

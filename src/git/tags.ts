@@ -2,7 +2,7 @@ import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { ownSigners, withoutLocalFilters } from './config.js';
-import { signingGit } from './signing.js';
+import { signingGit } from './signatures.js';
 
 /** A checkpoint's tag in git. */
 export interface TagFacts {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,8 +11,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
-import { type Git, must } from './client.js';
-import { withoutLocalFilters } from './config.js';
+import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
+import { withoutFilters } from './config.js';
 import type { Repository } from './repository.js';
 
 /** The working tree at one moment, as git would store it. */
@@ -28,28 +27,43 @@ export interface TreeReader {
   digest(tree: string, folder: string): Promise<string>;
 }
 
-/**
- * Git's marks for files that it skips, and settings that make it trust a file's times. A process that is judged by
- * the tree could set them in the repository.
- */
+/** Git compares the files themselves, whatever the repository says about which ones to skip or to trust. */
 export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.ignoreStat', 'false'],
   ['core.trustctime', 'true'],
   ['core.checkStat', 'default'],
-  ['core.sparseCheckout', 'false'],
+  // Then git ignores the mark skip-worktree of a file that is on disk.
+  ['core.sparseCheckout', 'true'],
+  ['sparse.expectFilesOutsideOfPatterns', 'false'],
   ['core.splitIndex', 'false'],
   // Objects for a single snapshot need no compression.
   ['core.looseCompression', '0'],
 ];
 
-/** path → mode, object and stage. */
-type Entries = Map<string, string>;
+/** Compares all files with the index, and clears the marks assume-unchanged. Returns the files that had one. */
+export async function refresh(git: ByteGit): Promise<string[]> {
+  const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
+  const assumed = marked.map((line) => line.slice(2));
+  await mark(git, '--no-assume-unchanged', assumed);
+  // 1: files differ.
+  await git(['update-index', '-q', '--really-refresh'], { codes: [0, 1] });
+  return assumed;
+}
+
+export async function mark(git: ByteGit, flag: string, paths: readonly string[]): Promise<void> {
+  const input = paths.map((path) => `${path}\0`).join('');
+  if (input !== '') await git(['update-index', flag, '-z', '--stdin'], { input });
+}
+
+/** path → mode, object and stage. Paths are bytes. */
+type Entries = ReadonlyMap<string, string>;
 
 /**
  * Snapshots the working tree with a private index and object folder at `place`: the repository's index is unchanged,
  * and nothing is added to its objects. Lists are in memory, out of reach of commands that run between two snapshots.
  */
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
+  const { root, gitDir, commonDir } = repository;
   const lists = new Map<string, Entries>();
   // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
   let kept: { bytes: Buffer; mtime: Date } | null = null;
@@ -59,52 +73,68 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
     if (kept) {
       writeFileSync(index, kept.bytes);
       utimesSync(index, kept.mtime, kept.mtime);
-    } else copyIndex(join(repository.gitDir, 'index'), index);
+    } else copyIndex(join(gitDir, 'index'), index);
     const env = {
+      // Recomputed each time, because a command between two snapshots may have set a filter.
+      ...(await withoutFilters(unsafe, LOOK_AT_ALL)),
       GIT_INDEX_FILE: index,
       GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(repository.commonDir, 'objects')),
+      // A colon would split a path in two.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${join(commonDir, 'objects').replace(/["\\]/g, '\\$&')}"`,
     };
-    // Recomputed each time, because a command between two snapshots may have set a filter.
-    const safe = await withoutLocalFilters(unsafe, LOOK_AT_ALL);
-    const git: Git = (args, options = {}) => safe(args, { cwd: repository.root, ...options, env });
-    await clearMarks(git, repository.root);
-    await must(git, ['add', '--all', '--', '.']);
-    const tree = (await must(git, ['write-tree', '--missing-ok'])).trim();
+    const git = byteGit(unsafe, { cwd: root, env });
+    await refresh(git);
+    await git(['add', '--all', '--sparse', '--', '.']);
+    const tree = (await git(['write-tree', '--missing-ok'])).trim();
     kept = { bytes: readFileSync(index), mtime: statSync(index).mtime };
-    lists.set(tree, parse(await must(git, ['ls-files', '--stage', '--full-name', '-z'])));
+    lists.set(tree, parse(await git(['ls-files', '--stage', '--full-name', '-z'])));
     return tree;
   };
   return {
     read: () => inFolder(place, look),
     changed: async (before, after) => compare(list(before), list(after)),
-    against: async (commit, tree) =>
-      compare(commit === null ? new Map() : await listCommit(unsafe, commit), list(tree)),
+    against: async (commit, tree) => {
+      const args = [
+        'ls-tree',
+        '-r',
+        '-z',
+        '--full-tree',
+        '--format=%(objectmode) %(objectname) 0%x09%(path)',
+      ];
+      return compare(
+        commit === null ? new Map() : parse(await byteGit(unsafe)([...args, commit])),
+        list(tree),
+      );
+    },
     digest: async (tree, folder) => {
-      const entries = [...list(tree)].filter(([path]) => !path.startsWith(`${folder}/`));
+      const entries = [...list(tree)].filter(([path]) => !path.startsWith(`${toBytes(folder)}/`));
       return createHash('sha256').update(JSON.stringify(entries.sort())).digest('hex');
     },
   };
 }
 
-function parse(listed: string): Entries {
-  const entries = listed.split('\0').filter(Boolean);
-  return new Map(
-    entries.map((entry) => {
+const parse = (listed: string): Entries =>
+  new Map(
+    words(listed).map((entry) => {
       const at = entry.indexOf('\t');
       return [entry.slice(at + 1), entry.slice(0, at)];
     }),
   );
-}
 
-async function listCommit(git: Git, commit: string): Promise<Entries> {
-  const listed = parse(await must(git, ['ls-tree', '-r', '-z', '--full-tree', commit]));
-  return new Map([...listed].map(([path, entry]) => [path, `${entry.replace(/ [a-z]+ /, ' ')} 0`]));
+function compare(before: Entries, after: Entries): string[] {
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths]
+    .filter((path) => before.get(path) !== after.get(path))
+    .map(toText)
+    .sort();
 }
 
 /** `place` is the parent folder; a random suffix is added. Remains of a killed process there are removed. */
 export async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
-  removeOld(place);
+  const parent = dirname(place);
+  mkdirSync(parent, { recursive: true });
+  for (const name of readdirSync(parent))
+    if (name.startsWith(`${basename(place)}.`)) rmSync(join(parent, name), { recursive: true, force: true });
   const folder = `${place}.${makeToken(12)}`;
   mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
   try {
@@ -112,44 +142,6 @@ export async function inFolder<T>(place: string, work: (folder: string) => Promi
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Remains of a killed snapshot. There is one cycle at a time in a place. */
-function removeOld(place: string): void {
-  const [folder, start] = [dirname(place), `${basename(place)}.`];
-  if (!statSync(folder, { throwIfNoEntry: false })) return;
-  for (const name of readdirSync(folder).filter((candidate) => candidate.startsWith(start)))
-    rmSync(join(folder, name), { recursive: true, force: true });
-}
-
-/** A colon would split a path in two. */
-const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
-
-/** Clears `assume-unchanged`, and `skip-worktree` of existing files, so that git reads them. */
-export async function clearMarks(git: Git, top: string): Promise<void> {
-  const words = (await must(git, ['ls-files', '-v', '-z'], { cwd: top })).split('\0');
-  const marked = words
-    .filter((word) => /^[a-zS]/.test(word))
-    .map((word) => ({ tag: word[0], path: word.slice(2) }));
-  const assumed = marked.filter(({ tag }) => tag !== 'S');
-  // A sparse checkout does not have the others.
-  const skipped = marked.filter(
-    ({ tag, path }) => /s/i.test(tag ?? '') && lstatSync(join(top, path), { throwIfNoEntry: false }),
-  );
-  for (const [flag, list] of [
-    ['--no-assume-unchanged', assumed],
-    ['--no-skip-worktree', skipped],
-  ] as const)
-    if (list.length > 0)
-      await must(git, ['update-index', flag, '-z', '--stdin'], {
-        cwd: top,
-        input: list.map(({ path }) => `${path}\0`).join(''),
-      });
-}
-
-function compare(before: Map<string, string>, after: Map<string, string>): string[] {
-  const paths = new Set([...before.keys(), ...after.keys()]);
-  return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
 }
 
 /** The copied index has git's stat data, so unchanged files are not read. Its mtime tells git which ones to reread. */

@@ -8,9 +8,9 @@ import { checkText, makeToken, oneLine } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
 import { importFeatures } from '../feature/feature.js';
-import { rootCommit } from '../git/memory.js';
+import { rootCommit } from '../git/read.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
-import { indexMayKnow } from '../git/state.js';
+import { indexHas } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
 import { refreshViews, restoreLedgerViews } from '../knowledge/knowledge.js';
 import { initLedger } from '../ledger/append.js';
@@ -254,7 +254,7 @@ function bringLedger(context: Context, root: string, note: (path: string, isMiss
   const exists =
     disk.list(folder).length > 0 ||
     readJournal(ownJournalFile(context)).lines.length > 0 ||
-    (repository !== null && indexMayKnow(repository, shown(layout, folder)));
+    (repository !== null && indexHas(repository, shown(layout, folder)));
   if (exists) note(folder, false);
   else {
     const id = ledgerId(root);

@@ -69,7 +69,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       act: bind(() => import('../recover/recover.js'), 'recover'),
       undo: bind(() => import('../undo/undo.js'), 'undoLast'),
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
-      list: bind(() => import('../recover/rollback.js'), 'listRecoveries', 'reads'),
+      list: bind(() => import('../undo/undo.js'), 'listRecoveries', 'reads'),
     },
     /** GIT-09: takes back the last change that forge made. */
     undo: bind(() => import('../undo/undo.js'), 'undoLast'),

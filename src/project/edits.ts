@@ -23,7 +23,7 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   if (!git || !repository) return [];
   const watched = [featuresFolder(layout), learnedFolder(layout), architectureFile(layout)];
   const paths = watched.map((path) => shownFrom(repository.root, path));
-  const changed = await readUncommitted(git, { repository, paths });
+  const changed = (await readUncommitted(git, paths)).map(({ path }) => path);
   const isForeign = (path: string): boolean => {
     try {
       const bytes = disk.read(path);

@@ -16,9 +16,15 @@ import {
 import { decodeUtf8, refuseConflict } from '../core/schema.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
-import { defaultBranch } from '../git/memory.js';
-import { refuseForeign } from '../git/owner.js';
-import { findForge, hasRemains, isLeftOut, projectRepository, type Repository } from '../git/repository.js';
+import { defaultBranch } from '../git/remote.js';
+import {
+  findForge,
+  hasRemains,
+  isLeftOut,
+  projectRepository,
+  type Repository,
+  refuseForeign,
+} from '../git/repository.js';
 import type { ArchivedSession } from '../session/rules.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 

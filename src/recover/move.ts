@@ -1,38 +1,41 @@
 import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { listed } from '../checkpoint/place.js';
+import { validId } from '../commit/check.js';
+import { formatCommitMessage } from '../commit/message.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
 import { diskError, readHint } from '../core/files.js';
 import { ProcessIdentity } from '../core/holder.js';
-import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
+import { recoverClaim, recoverFile, recoverFolder, shownFrom } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { requireNoCycle } from '../cycle/running.js';
 import { asUnproved, type Feature, unproved } from '../feature/rules.js';
-import { updateFeatures } from '../feature/store.js';
-import { backUp, backupRef, readNote, writeKept } from '../git/backup.js';
-import { toBytes, toText } from '../git/bytes.js';
-import { must } from '../git/client.js';
+import { readFeatures, updateFeatures } from '../feature/store.js';
+import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/backup.js';
+import { type Git, must, toBytes, toText } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
-import { findFiltered } from '../git/filtered.js';
-import { isAncestor } from '../git/memory.js';
+import { findFiltered } from '../git/config.js';
 import {
   applyMove,
   type Bench,
-  keepingMarks,
   type Move,
   onBench,
   planMove,
   requireObjects,
   requireUntouched,
   restoreIndex,
+  treeWith,
 } from '../git/move.js';
+import { isAncestor } from '../git/read.js';
+import type { Repository } from '../git/repository.js';
 import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
-import { type Place, requirePlace } from './plan.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 
 /**
  * The intent of a rollback or an undo. Everything that it removes is already in `backup`. After this is written, the rest
@@ -47,7 +50,7 @@ const Intent = z.looseObject({
   /** The target tree of the files. */
   tree: z.string(),
   backup: z.string(),
-  /** The backup whose files and index are restored byte for byte. */
+  /** The backup whose files, index and features are restored. */
   kept: z.nullable(z.string()),
   /** Features that may keep passing. Null for all. */
   vouched: z.nullable(z.array(z.string())),
@@ -56,6 +59,35 @@ const Intent = z.looseObject({
 });
 type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
+
+export interface Place {
+  repository: Repository;
+  git: Git;
+  /** `.forge/` from the repository's top. */
+  folder: string;
+}
+
+export function requirePlace({ repository, git, layout }: Context): Place {
+  if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
+  throw refused(
+    'recover.place',
+    'What forge brings back is kept in git, and this folder is not a git repository.',
+    { hint: 'git init' },
+  );
+}
+
+/** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */
+export async function requireRest(context: Context): Promise<void> {
+  requireNoCycle(context);
+  const outerIndex = context.world.env.GIT_INDEX_FILE;
+  const reason = await whyNoCommit({ ...requirePlace(context), outerIndex });
+  if (reason) throw notNow(reason);
+}
+
+export const notNow = (reason: string): Error =>
+  refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
+    hint: 'finish or abort it first\nforge recover --worktree FOLDER   # the checkpoint, in a folder of its own',
+  });
 
 /** One recovery at a time: exit 3 while another live process runs one. A dry run takes no claim. */
 export async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
@@ -74,20 +106,20 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   try {
     return await onBench({ repository, git, env: world.env, place }, work);
   } catch (error) {
-    throw plainly(error, 'nothing was changed; settle that, then: forge recover --plan');
+    throw withHint(error, 'nothing was changed; settle that, then: forge recover --plan', false);
   } finally {
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
 }
 
-/** A system error in one line. */
-function plainly(error: unknown, hint: string): unknown {
-  const code = error instanceof ForgeError ? undefined : systemCode(error);
-  if (code === undefined) return error;
+/** A system error in one line. An error of forge's own keeps its hint unless `isOurs`. */
+function withHint(error: unknown, hint: string, isOurs: boolean): unknown {
   const { dest, path = 'the git dir' } = error as NodeJS.ErrnoException & { dest?: string };
-  const { kind, code: name, message, details } = diskError(error, dest ?? path);
-  return new ForgeError(kind, name, message, { ...details, hint });
+  const isSystem = !(error instanceof ForgeError) && systemCode(error) !== undefined;
+  const known = isSystem ? diskError(error, dest ?? path) : error;
+  if (!(known instanceof ForgeError) || !(isSystem || isOurs)) return error;
+  return new ForgeError(known.kind, known.code, known.message, { ...known.details, hint });
 }
 
 /** The name is the time. A suffix of the milliseconds and random digits keeps names sorted and unique. */
@@ -96,126 +128,152 @@ export function nameBackup({ world }: Context): string {
   return backupRef(`${seconds}Z-${rest.slice(0, 3)}${makeToken(6)}`);
 }
 
-export const noteOf = ({ repository }: Place, why: string): Record<string, unknown> => ({
+export const noteOf = (context: Context, why: string): Record<string, unknown> => ({
   schema_version: '1.0',
   why,
-  worktree: repository.gitDir,
+  worktree: requirePlace(context).repository.gitDir,
 });
 
-/** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */
-export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
-  requireNoCycle(context);
-  const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
-  if (reason) throw notNow(reason);
+interface Text {
+  id: string;
+  subject: string;
+  what: string[];
+  why: string;
+  parentNote?: string;
 }
 
-export const notNow = (reason: string): Error =>
-  refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
-    hint: 'finish or abort it first\nforge recover --worktree FOLDER   # the checkpoint, in a folder of its own',
+/** A commit on HEAD with the files of another commit and HEAD's `.forge/`. HEAD itself if nothing differs. No hook runs. */
+export async function commitRestored(
+  context: Context,
+  { git }: Bench,
+  { head, of, text: { id, parentNote, ...text } }: { head: string; of: string; text: Text },
+): Promise<string> {
+  const folder = toBytes(requirePlace(context).folder);
+  const own = (await git(['ls-tree', '-z', head, '--', folder])).split('\t')[0];
+  const tree = await treeWith(git, `${of}^{tree}`, folder, own);
+  if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
+  const running = readRunning(context);
+  const message = formatCommitMessage({
+    ...text,
+    id: validId(context, id),
+    learned: [],
+    updated: [],
+    backtrace: {
+      parent: head.slice(0, 12),
+      ...(parentNote === undefined ? {} : { parentNote }),
+      linear: 'none',
+      session: running ? sessionName(running.id) : 'none',
+    },
   });
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
+  return (await git(args, { input: toBytes(message) })).trim();
+}
 
-/** Checks for everything that can block a move, before any change. `index` holds the files' attributes. */
+/** Checks for everything that can block a move, before any change. `kept` are files that are written byte for byte. */
 export async function requirePossible(
-  { git }: Place,
-  bench: Bench,
+  context: Context,
+  { look, index, ...bench }: Bench,
   move: Move,
-  {
-    kept = [],
-    commit,
-    index,
-  }: { kept?: readonly { path: string; oid: string }[]; commit: string; index?: string },
+  { kept = [], commit }: { kept?: readonly KeptFile[]; commit: string },
 ): Promise<void> {
   const raw = new Set(kept.map(({ path }) => path));
   const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
-  const source = index === undefined ? {} : { source: ['--cached'], env: { GIT_INDEX_FILE: index } };
-  const filtered = await findFiltered(git, paths, source);
+  const env = { GIT_INDEX_FILE: `${index}.target` };
+  await look(['read-tree', move.tree], { env });
+  const filtered = await findFiltered(requirePlace(context).git, paths, { source: ['--cached'], env });
   // Without its filter git would write a pointer, or encrypted bytes, instead of the file.
   if (filtered)
     throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
       hint: filtered.hint,
     });
   const objects = [...move.write, ...kept.map(({ path, oid }) => [path, oid] as const)];
-  await requireObjects(bench, objects, commit);
+  await requireObjects({ ...bench, look, index }, objects, commit);
 }
 
-/** Backs up what the move changes, writes the intent, and moves. */
+interface Job extends Pick<Intent, 'op' | 'head' | 'commit' | 'kept' | 'vouched'> {
+  /** Of the backup. */
+  subject: string;
+  note?: Record<string, unknown>;
+  /** More fields of the audit record. */
+  about: Record<string, unknown>;
+}
+
+/** Backs up what the move changes, writes the intent, and moves. Returns the backup. */
 export async function makeMove(
   context: Context,
-  { place, bench, move }: { place: Place; bench: Bench; move: Move },
-  {
-    note,
-    subject,
-    ...job
-  }: Omit<Intent, 'schema_version'> & { note: Record<string, unknown>; subject: string },
-): Promise<void> {
+  bench: Bench,
+  move: Move,
+  { about, note, subject, ...job }: Job,
+): Promise<string> {
   const { disk, layout, warnings } = context;
+  const { op, head, commit } = job;
+  const { repository, git } = requirePlace(context);
   if (move.left.length > 0)
     warnings.push(
       `Submodules and repositories inside this one were left as they are: ${listed(move.left.map(toText))}. Look at: git status  and  git submodule update`,
     );
-  const intent = { schema_version: INTENT.version, ...job } as Intent;
-  await backUp(bench, move, { ref: intent.backup, head: intent.head, subject, note });
+  const backup = nameBackup(context);
+  await backUp(bench, move, {
+    ref: backup,
+    head,
+    subject,
+    note: { ...noteOf(context, op), ...note, features: readFeatures(context) },
+  });
   requireUntouched(bench, move);
+  const record = { move: makeToken(8), action: op, ...about, from: head, to: commit, backup };
+  const intent = { schema_version: INTENT.version, ...job, tree: move.tree, backup, record };
   disk.withLock(() => disk.replace(recoverFile(layout), encodeDocument(intent)));
-  await finishMove(context, { place, bench, move }, intent);
-  if ((await readBranch(place.repository, place.git)) === null)
+  await finishMove(context, bench, move, intent);
+  if ((await readBranch(repository, git)) === null)
     warnings.push(
-      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${intent.commit.slice(0, 12)}`,
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${commit.slice(0, 12)}`,
     );
+  return backup;
 }
 
-/** Exit 3 if HEAD was moved meanwhile. Nothing was changed then. */
-async function finishMove(
-  context: Context,
-  { place, bench, move }: { place: Place; bench: Bench; move: Move },
-  intent: Intent,
-): Promise<void> {
+/** Exit 3 if HEAD was moved meanwhile. Nothing was changed then. After that, the move can only be completed. */
+async function finishMove(context: Context, bench: Bench, move: Move, intent: Intent): Promise<void> {
   const { disk, layout } = context;
-  if (!(await moveHead(place, intent))) {
+  const { op, kept, backup } = intent;
+  const { git } = requirePlace(context);
+  if (!(await moveHead(git, intent))) {
     disk.remove(recoverFile(layout));
     throw refused('recover.moved', 'HEAD moved meanwhile; the files were left as they are.', {
       hint: 'forge recover --plan',
     });
   }
   try {
-    const note = intent.kept === null ? null : await readNote(place.git, intent.kept);
-    await keepingMarks(bench, async () => {
-      await applyMove(bench, move);
+    const note = kept === null ? null : await readNote(git, kept);
+    await applyMove(bench, move, async () => {
       if (!note) return;
       await writeKept(bench, note.files);
-      await restoreIndex(bench, `${intent.kept}^2:staged`, move.folder);
+      await restoreIndex(bench, move, `${kept}^2:staged`);
     });
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     recordMove(context, intent);
   } catch (error) {
-    throw cutOff(error, intent);
+    const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
+    throw withHint(error, hint, true);
   }
   disk.remove(recoverFile(layout));
 }
 
-/** After HEAD has moved, the move can only be completed. */
-function cutOff(error: unknown, { op, backup }: Intent): unknown {
-  const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
-  if (error instanceof ForgeError)
-    return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
-  return plainly(error, hint);
-}
-
 /** False if HEAD is neither at the start nor at or past the target. */
-async function moveHead({ git }: Place, { head, commit, record }: Intent): Promise<boolean> {
+async function moveHead(git: Git, { head, commit, record }: Intent): Promise<boolean> {
   const now = (await must(git, ['rev-parse', '--verify', 'HEAD^{commit}'])).trim();
   if (now !== head || commit === head) return now === commit || (await isAncestor(git, commit, now)) === true;
   const reason = `forge recover: ${record.action} ${record.checkpoint ?? ''}`.trim();
   return (await git(['update-ref', '-m', reason, 'HEAD', commit, head])).code === 0;
 }
 
-/** Features that only removed work proved are in progress again. A redo restores their status. */
-function settleFeatures(context: Context, { vouched }: Intent, features: readonly Feature[]): void {
-  const back = new Map(features.map((feature) => [JSON.stringify(asUnproved(feature)), feature]));
-  updateFeatures(context, (before) => {
-    const lost = vouched === null ? [] : unproved(before, new Set(vouched));
-    return before.map((feature) =>
-      lost.includes(feature) ? asUnproved(feature) : (back.get(JSON.stringify(feature)) ?? feature),
+/** Features that only removed work proved are in progress again. An undo restores the proof that each one had. */
+function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Feature[]): void {
+  const bare = ({ unproven, ...feature }: Feature): string => JSON.stringify(asUnproved(feature));
+  const before = new Map(kept.map((feature) => [bare(feature), feature]));
+  updateFeatures(context, (features) => {
+    const lost = vouched === null ? [] : unproved(features, new Set(vouched));
+    return features.map((feature) =>
+      lost.includes(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
     );
   });
 }
@@ -235,23 +293,23 @@ export const HALF_WAY = 'half_way';
 export async function finishRecovery(context: Context): Promise<void> {
   const { disk, layout } = context;
   if (disk.dryRun || !hasRecovery(context) || readHalt(disk) !== null) return;
-  const place = requirePlace(context);
+  const { git, folder } = requirePlace(context);
   const { value: intent } = disk.requireDocument(INTENT, recoverFile(layout));
-  await requireRest(context, place);
+  await requireRest(context);
   await installGuard(context);
   await atBench(context, async (bench) => {
     // Files that were ignored before the move are not new work.
-    const kept = intent.kept === null ? null : await readNote(place.git, intent.kept);
-    const move = await planMove(bench, intent.tree, toBytes(place.folder), {
+    const kept = intent.kept === null ? null : await readNote(git, intent.kept);
+    const move = await planMove(bench, intent.tree, toBytes(folder), {
       beside: [intent.backup],
       more: kept?.files.map(({ path }) => path) ?? [],
     });
     const ref = nameBackup(context);
-    const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
+    const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
     const subject = `Half-way through a ${intent.op} that was interrupted`;
     if (move.touched.length > 0)
-      await backUp(bench, move, { ref, head, subject, note: noteOf(place, HALF_WAY) });
-    await finishMove(context, { place, bench, move }, intent);
+      await backUp(bench, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
+    await finishMove(context, bench, move, intent);
     context.warnings.push(
       `A ${intent.op} had been interrupted; it is completed now. What was there before: ${intent.backup}; half-way: ${move.touched.length > 0 ? ref : 'nothing'}.`,
     );

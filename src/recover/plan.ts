@@ -1,23 +1,19 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
-import { refused } from '../core/error.js';
-import { shownFrom } from '../core/paths.js';
 import type { Feature } from '../feature/rules.js';
-import { toBytes } from '../git/bytes.js';
 import { type Git, type GitResult, must } from '../git/client.js';
-import { withoutLocalFilters } from '../git/config.js';
-import { type Filtered, findFiltered } from '../git/filtered.js';
-import { stampIn } from '../git/move.js';
-import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
-import { mergeBase } from '../git/read.js';
-import type { Repository } from '../git/repository.js';
+import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
+import { isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/state.js';
+import { readTreeStatus } from '../git/status.js';
 import { verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
+import { type Place, requirePlace } from './move.js';
 import {
   ASKED,
   type Decision,
@@ -50,25 +46,6 @@ export interface RecoveryPlan {
   rules: Rule[];
 }
 
-export interface Place {
-  repository: Repository;
-  git: Git;
-  /** `.forge/` from the repository's top. */
-  folder: string;
-}
-
-export function requirePlace({ repository, git, layout }: Context): Place {
-  if (!repository || !git)
-    throw refused(
-      'recover.place',
-      'What forge brings back is kept in git, and this folder is not a git repository.',
-      {
-        hint: 'git init',
-      },
-    );
-  return { repository, git, folder: shownFrom(repository.root, layout.dir) };
-}
-
 /**
  * GIT-06: the last checkpoint (or `to`), the changes since, the current results of its checks, and the decision.
  * forge writes nothing, and runs only commands that affect the decision.
@@ -84,7 +61,8 @@ export async function planRecovery(
     measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isCutOff, isHeadSame, gone, filtered, ...numbers } = measured;
+  const { head, isHeadSame, gone, filtered, ...numbers } = measured;
+  const isCutOff = isShallow(place.repository);
   if (filtered) context.warnings.push(`${filtered.what}, so it cannot compare them. ${filtered.hint}`);
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow: isCutOff, isHeadSame };
@@ -171,7 +149,6 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
 /** Git's part of the divergence. The rest only forge knows. */
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
-  isCutOff: boolean;
   isHeadSame: boolean;
   /** Files that cannot be compared. */
   filtered: Filtered | null;
@@ -185,48 +162,26 @@ async function measureDivergence(
   commit: string | null,
 ): Promise<Measured> {
   const git = await withoutLocalFilters(unsafe);
-  const [status, history, changes] = await Promise.all([
-    readStatus(git, folder),
-    commit === null ? null : readHistory(git, commit, folder),
+  const [{ head, files }, history, changes] = await Promise.all([
+    readTreeStatus(git, folder, 'all'),
+    commit === null ? NO_HISTORY : readHistory(git, commit, folder),
     commit === null ? NO_CHANGES : readChanges(git, commit, folder),
   ]);
-  const { root } = repository;
-  const filtered = await findFiltered(unsafe, status.changed);
-  const gone = changes.deleted.filter((path) => stampIn(root, toBytes(path)) === null);
+  const untracked = files.filter(({ kind }) => kind === 'untracked').length;
+  const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
+  const filtered = await findFiltered(unsafe, changed);
+  const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
+  const { paths, ...sizes } = changes;
   return {
-    commits: history?.commits ?? 0,
-    behind: history?.behind ?? 0,
-    files: changes.files,
-    insertions: changes.insertions,
-    deletions: changes.deletions,
-    untracked: status.untracked.length,
-    uncommitted: status.changed.length - (filtered?.paths.length ?? 0) + status.untracked.length,
+    ...history,
+    ...sizes,
+    untracked,
+    uncommitted: files.length - (filtered?.paths.length ?? 0),
     filtered,
-    branch: status.head === null ? 'unborn' : (history?.branch ?? 'missing'),
-    operation: operationInProgress(repository) ?? (status.isUnmerged ? 'an unresolved conflict' : null),
-    head: status.head,
-    isCutOff: isShallow(repository),
-    isHeadSame: history?.isHeadSame ?? false,
-    gone: new Set(gone.map((path) => join(root, path))),
-  };
-}
-
-interface Status {
-  head: string | null;
-  changed: string[];
-  untracked: string[];
-  isUnmerged: boolean;
-}
-
-async function readStatus(git: Git, folder: string): Promise<Status> {
-  const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'];
-  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)])).split('\0');
-  const oid = lines.find((line) => line.startsWith('# branch.oid '))?.slice(13) ?? '(initial)';
-  return {
-    head: oid === '(initial)' ? null : oid,
-    changed: lines.flatMap((line) => /^(?:1(?: \S+){7}|u(?: \S+){9}) (.*)$/s.exec(line)?.[1] ?? []),
-    untracked: lines.flatMap((line) => (line.startsWith('? ') ? [line.slice(2)] : [])),
-    isUnmerged: lines.some((line) => line.startsWith('u ')),
+    branch: head === null ? 'unborn' : history.branch,
+    operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
+    head,
+    gone: new Set(paths.map((path) => join(repository.root, path)).filter((path) => !existsSync(path))),
   };
 }
 
@@ -237,16 +192,16 @@ interface History {
   isHeadSame: boolean;
 }
 
+const NO_HISTORY: History = { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
+
 async function readHistory(git: Git, commit: string, folder: string): Promise<History> {
-  const args = ['rev-list', '--left-right', '--count', `${commit}...HEAD`, '--'];
-  const { code, stdout } = await git(args);
-  if (code !== 0) return { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
-  const [behind = 0, ahead = 0] = stdout.trim().split('\t').map(Number);
-  const branch = await relate(git, commit, folder, { behind, ahead });
+  const distance = await readDistance(git, commit);
+  if (!distance) return NO_HISTORY;
+  const branch = await relate(git, commit, folder, distance);
   const isHeadSame = await isSameOutside(git, commit, 'HEAD', folder);
   const own = ['rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`];
   const commits = Number(await must(git, ['--no-literal-pathspecs', ...own, ...outsideOf(folder)]));
-  return { commits, behind: branch === 'descendant' ? 0 : behind, branch, isHeadSame };
+  return { commits, behind: branch === 'descendant' ? 0 : distance.behind, branch, isHeadSame };
 }
 
 async function relate(
@@ -262,10 +217,10 @@ async function relate(
 }
 
 type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'> & {
-  /** Paths that the commit has and git does not know now. */
-  deleted: string[];
+  /** Files that differ. */
+  paths: string[];
 };
-const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, deleted: [] };
+const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, paths: [] };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
   if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
@@ -274,16 +229,11 @@ async function readChanges(git: Git, commit: string, folder: string): Promise<Ch
     const args = ['diff', form, ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
     return git(['--no-literal-pathspecs', ...args]);
   };
-  const words = (await must(() => diff('--name-status'), ['diff'])).split('\0').slice(0, -1);
+  const paths = (await must(() => diff('--name-only'), ['diff'])).split('\0').filter(Boolean);
   const { code, stdout } = await diff('--numstat');
   const counts = [...stdout.matchAll(/(?:^|\0)(\d+)\t(\d+)\t/g)];
   // Lines cannot be counted in a file that git lacks, as in a partial clone.
   const sum = (column: number): number | null =>
     code === 0 ? counts.reduce((total, count) => total + Number(count[column]), 0) : null;
-  return {
-    files: words.length / 2,
-    insertions: sum(1),
-    deletions: sum(2),
-    deleted: words.filter((_, i) => i % 2 === 1 && words[i - 1] === 'D'),
-  };
+  return { files: paths.length, insertions: sum(1), deletions: sum(2), paths };
 }

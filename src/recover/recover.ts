@@ -1,26 +1,31 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { listed } from '../checkpoint/place.js';
+import { issueOf, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
-import { refused, usage } from '../core/error.js';
+import { ForgeError, refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken } from '../core/text.js';
-import { type Git, must, PORCELAIN } from '../git/client.js';
+import { makeToken, plural } from '../core/text.js';
+import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
+import { type Git, must, PORCELAIN, toBytes, toText } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
+import { hasLeftOut, listOthers, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/state.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
-import { finishRecovery, notNow } from './move.js';
 import {
-  chooseTarget,
-  planRecovery,
-  type RecoveryPlan,
+  atBench,
+  commitRestored,
+  finishRecovery,
+  makeMove,
+  notNow,
   requirePlace,
-  type Target,
-  targetOf,
-} from './plan.js';
-import { about, rollBack } from './rollback.js';
+  requirePossible,
+  requireRest,
+} from './move.js';
+import { chooseTarget, planRecovery, type RecoveryPlan, type Target, targetOf } from './plan.js';
 import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
@@ -32,9 +37,12 @@ export interface AgreedWatch extends CheckpointWatch {
 
 /** A plan and its result. */
 export interface Recovered extends RecoveryPlan {
-  /** For a rollback: the backup of everything that it changed, and the commit that restores the checkpoint. */
+  /** For a rollback: the backup of everything that it changed. Null if there was nothing to change. */
   backup_ref?: string | null;
+  /** The commit that restores the checkpoint. Null if HEAD already had it. */
   commit?: string | null;
+  /** The checkpoint's features, whose tests ran again after the rollback. */
+  features?: Pick<FeatureResult, 'id' | 'status'>[];
   /** The audit record of a decision to continue. */
   audit?: RecordRef;
   /** The next step. */
@@ -80,20 +88,107 @@ export async function recover(
     );
   if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
-  if (plan.decision === 'rollback') return rolledBack(plan, await rollBack(context, plan));
+  if (plan.decision === 'rollback') {
+    const done = await rollBack(context, plan);
+    return { ...plan, ...done, ...(await verifyRestored(context, plan, done.backup_ref, watch)) };
+  }
   const record = { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };
   const audit = context.disk.withLock(() => storeAudit(context, record));
   return { ...plan, audit, next: toFix(plan, input.to) };
 }
 
-const rolledBack = (plan: RecoveryPlan, done: Pick<Recovered, 'backup_ref' | 'commit'>): Recovered => ({
-  ...plan,
-  ...done,
-  next: [
-    ...(done.backup_ref ? ['forge undo   # brings back everything that this took away'] : []),
-    'forge done --all   # runs the tests, which show what passes now',
-  ],
+/** The audit record of a decision. */
+const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unknown> => ({
+  checkpoint: checkpoint?.tag ?? null,
+  ...(checkpoint ? { checkpoint_commit: checkpoint.commit } : {}),
+  rules: rules.map(({ rule, value, limit, holds }) => ({ rule, value, limit, holds })),
+  failed: checks.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])),
 });
+
+/** Restores the checkpoint's tree outside `.forge/`, as a commit on HEAD and on disk. */
+async function rollBack(
+  context: Context,
+  plan: RecoveryPlan,
+): Promise<{ backup_ref: string | null; commit: string | null }> {
+  await requireRest(context);
+  const folder = toBytes(requirePlace(context).folder);
+  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  return atBench(context, async (bench) => {
+    if (await hasLeftOut(bench))
+      throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
+        hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
+      });
+    const commit = await commitRestored(context, bench, { head, of: target.commit, text: describe(plan) });
+    const move = await planMove(bench, commit, folder);
+    if (move.isEmpty && commit === head) return { backup_ref: null, commit: null };
+    await requirePossible(context, bench, move, { commit: target.commit.slice(0, 12) });
+    const backup_ref = await makeMove(context, bench, move, {
+      op: 'rollback',
+      head,
+      commit,
+      kept: null,
+      vouched: target.features_passing,
+      subject: `Before the rollback to ${target.tag}`,
+      note: { checkpoint: target.tag, restored: commit },
+      about: about(plan),
+    });
+    const spared = (await listOthers(bench.git)).filter(
+      (path) => !/\/$/.test(path) && !isBelow(path, folder),
+    );
+    if (spared.length > 0)
+      context.warnings.push(
+        `Left where they are, though the checkpoint's .gitignore does not name them: ${listed(spared.map(toText))}. Commit none of them by accident.`,
+      );
+    return { backup_ref, commit: commit === head ? null : commit };
+  });
+}
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+
+function describe({
+  checkpoint,
+  divergence,
+  checks,
+}: RecoveryPlan): Parameters<typeof commitRestored>[2]['text'] {
+  const { tag, commit } = checkpoint as Target;
+  const { files, commits } = divergence;
+  const short = commit.slice(0, 12);
+  const failed = checks.filter(({ state }) => state === 'failed');
+  return {
+    id: issueOf(nameIn(tag) ?? 'FORGE'),
+    subject: `Roll back to ${tag}`,
+    what: [
+      `Everything outside .forge/ as in ${short}`,
+      `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
+    ],
+    why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
+    parentNote: `the verified state is ${short}`,
+  };
+}
+
+/** Runs the tests of the checkpoint's features again: their status is what they do now, not what failed before. */
+async function verifyRestored(
+  context: Context,
+  { checks }: RecoveryPlan,
+  backup: string | null,
+  { onStart, onOutput, signal }: AgreedWatch,
+): Promise<Pick<Recovered, 'features' | 'next'>> {
+  const ids = checks.flatMap(({ kind, name }) => (kind === 'feature' ? [name] : []));
+  const undo = backup ? ['forge undo   # brings back everything that this took away'] : [];
+  if (ids.length === 0) return { next: undo };
+  try {
+    const watch = { ...(onOutput ? { onOutput } : {}), ...(signal ? { signal } : {}), known: new Map() };
+    const started = onStart ? { onStart: (_id: string, command: string) => onStart(command) } : {};
+    const { results } = await verifyFeatures(context, { ids }, { ...watch, ...started });
+    const features = results.map(({ id, status }) => ({ id, status }));
+    const red = results.filter(({ failure }) => failure !== undefined);
+    return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(`The rollback is done, but its features were not verified: ${error.message}`);
+    return { next: [...undo, 'forge done --all   # runs the tests, which show what passes now'] };
+  }
+}
 
 /** The problems that a human must settle before a decision. */
 function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {

@@ -82,12 +82,14 @@ export function judgePlace({
   ];
 }
 
-/** GIT-06: decides by what broke. A single check that only uncommitted work can have broken is fixed, not rolled back. */
+/** GIT-06: decides by what broke. A single cause that only uncommitted work can have broken is fixed, not rolled back. */
 export function judgeDivergence(facts: Facts): Rule[] {
   const place = judgePlace(facts);
   if (place.some(({ holds }) => !holds)) return place;
   const { checks, divergence, isHeadSame } = facts;
   const failed = checks.filter(({ state }) => state === 'failed');
+  // One command that fails for several features is one cause.
+  const causes = new Set(failed.map(({ command, name }) => command ?? name)).size;
   const { files, untracked, uncommitted } = divergence;
   const isFixable =
     uncommitted > 0 && (isHeadSame || failed.every(({ passedAtHead }) => passedAtHead === true));
@@ -95,7 +97,7 @@ export function judgeDivergence(facts: Facts): Rule[] {
   const rules = [
     ...place,
     atMost('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0, 'alert'),
-    atMost('failing', failed.length, isFixable ? 1 : 0, 'rollback'),
+    atMost('failing', causes, isFixable ? 1 : 0, 'rollback'),
   ];
   // The same files passed then, so the cause is outside git and a rollback cannot remove it.
   if (failed.length > 0 && files + untracked === 0) rules.push(word('changes', 'none', 'some'));

@@ -5,7 +5,7 @@ import { readFeatures } from '../feature/store.js';
 import type { Git } from '../git/client.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Repository } from '../git/repository.js';
-import { describeUnsigned } from '../git/signing.js';
+import { describeUnsigned } from '../git/signatures.js';
 import { readBranch } from '../git/state.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';

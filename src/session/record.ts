@@ -47,7 +47,8 @@ export const noteTree = ({ disk, layout }: Context, session: string, { head, fil
 export async function readTree({ git, repository, layout }: Context): Promise<Tree | null> {
   if (!git || !repository) return null;
   const folder = shownFrom(repository.root, layout.dir);
-  const { head, paths } = await readTreeStatus(git, { repository, folder });
+  const { head, files: changed } = await readTreeStatus(git, folder);
+  const paths = changed.map(({ path }) => path);
   const noted = paths.length > MAX_FILES ? [] : paths;
   const files = noted.map((path) => [path, stateOf(join(repository.root, path))]);
   return { head, files: Object.fromEntries(files), count: paths.length };

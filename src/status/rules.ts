@@ -233,6 +233,8 @@ export interface GitFacts {
   upstream: { name: string; ahead: number; behind: number } | null;
   /** The newest checkpoint among HEAD's ancestors that can be restored. */
   checkpoint: string | null;
+  /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
+  hasWork: boolean;
   /** A rollback or an undo was interrupted. */
   isRecovering: boolean;
 }
@@ -265,8 +267,10 @@ export function judgeGit(facts: GitFacts): Remark[] {
   if (isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, unmerged > 0 ? RESOLVE : COMMIT));
-  if (!isUnborn && checkpoint === null)
+  if (!isUnborn && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;
-  return [green(`clean${branch === null ? ', on a detached HEAD' : ''}; last checkpoint: ${checkpoint}`)];
+  const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;
+  if (checkpoint === null) return [neutral(`${clean}; no checkpoint yet`)];
+  return [green(`${clean}; last checkpoint: ${checkpoint}`)];
 }

@@ -14,9 +14,9 @@ import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { readDistance } from '../git/read.js';
-import { knownRemote } from '../git/remote.js';
-import { operationInProgress, readRemoteDefault } from '../git/state.js';
-import { readTreeStatus } from '../git/status.js';
+import { findRemote, readRemoteDefault } from '../git/remote.js';
+import { operationInProgress } from '../git/state.js';
+import { type FileState, readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
@@ -27,6 +27,7 @@ import { readQueue } from '../linear/queue.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes } from '../session/progress-rules.js';
 import { sessionName } from '../session/rules.js';
@@ -170,25 +171,35 @@ async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
   const [tree, checkpoint, remoteName] = await Promise.all([
-    readTreeStatus(git, { repository, folder: shownFrom(repository.root, layout.dir) }),
+    readTreeStatus(git, shownFrom(repository.root, layout.dir)),
     newestCheckpoint(context, git),
-    knownRemote(repository, git),
+    findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
-  const remote = remoteName === null ? null : readRemoteDefault(repository, remoteName, setting);
+  const remote = remoteName === null ? null : await readRemoteDefault(git, remoteName, setting);
   const names = remote ? [remote.branch] : setting === '' ? ['main', 'master', 'trunk'] : [setting];
   let upstream = names.includes(tree.branch ?? '') ? tree.upstream : null;
   if (!upstream && remote) {
     const distance = await readDistance(git, remote.ref);
     upstream = distance && { name: remote.name, ...distance };
   }
-  const { head, branch, changed, untracked, unmerged } = tree;
+  const { head, branch, files } = tree;
+  const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const operation = operationInProgress(repository);
   const isRecovering = hasRecovery(context);
   return judgeGit({
-    ...{ isUnborn: head === null, branch, changed, untracked, unmerged },
+    ...{ isUnborn: head === null, branch, changed: count('changed') },
+    ...{ untracked: count('untracked'), unmerged: count('unmerged') },
     ...{ operation, upstream, checkpoint, isRecovering },
+    hasWork: checkpoint === null && hasWork(context),
   });
+}
+
+/** On the first day there is nothing to go back to yet. */
+function hasWork(context: Context): boolean {
+  if (readManifests(context).length > 0) return true;
+  const features = archivedIds(context).length > 0 ? orElse(() => readFeatures(context), []) : [];
+  return features.some(({ status }) => status === 'passing');
 }
 
 /** The newest checkpoint among HEAD's ancestors that is intact and can be restored. */

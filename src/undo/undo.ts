@@ -1,29 +1,192 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { outside, refused } from '../core/error.js';
+import { outside, refused, usage } from '../core/error.js';
 import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
 import { removeFeature } from '../feature/feature.js';
 import { type Feature, requireFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
-import { type BackupNote, hashFiles, writeBackup } from '../git/backup.js';
-import { byteGit, toBytes } from '../git/bytes.js';
-import { openObjects } from '../git/client.js';
+import {
+  type Backup,
+  type BackupNote,
+  backupRef,
+  listBackups,
+  readNote,
+  writeBackup,
+} from '../git/backup.js';
+import { byteGit, must, toBytes, words } from '../git/client.js';
+import { type Bench, type Move, planMove } from '../git/move.js';
 import { installGuard } from '../guard/guard.js';
+import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireSupervisor } from '../project/project.js';
-import { finishRecovery, nameBackup, noteOf } from '../recover/move.js';
-import { requirePlace } from '../recover/plan.js';
+import {
+  atBench,
+  commitRestored,
+  finishRecovery,
+  HALF_WAY,
+  makeMove,
+  nameBackup,
+  noteOf,
+  requirePlace,
+  requirePossible,
+  requireRest,
+} from '../recover/move.js';
 import { RESERVED } from '../recover/recover.js';
-import { type Found, findBackup, type Undone, undoRollback } from '../recover/rollback.js';
 import { requireArchive } from '../session/archive.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 
+export interface BackupList {
+  backups: (Backup & { why: string; here: boolean })[];
+}
+
+/** All backups in this repository, newest first. */
+export async function listRecoveries(context: Context): Promise<BackupList> {
+  const { git, repository } = requirePlace(context);
+  const backups = (await listBackups(git)).map(async (backup) => {
+    const note = await readNote(git, backup.ref);
+    return { ...backup, why: String(note?.why ?? 'unknown'), here: note?.worktree === repository.gitDir };
+  });
+  return { backups: await Promise.all(backups) };
+}
+
+/** A backup to restore. */
+interface Found {
+  backup: Backup;
+  note: BackupNote;
+  /** The user named it. */
+  isNamed: boolean;
+}
+
+/** The named backup, or the last one of this worktree. Exit 2 without one. */
+async function findBackup(context: Context, name: string | undefined): Promise<Found> {
+  const { git, repository } = requirePlace(context);
+  const isNamed = name !== undefined;
+  for (const backup of await listBackups(git)) {
+    if (isNamed && ![backup.ref, backup.ref.slice('refs/'.length), nameOf(backup)].includes(name)) continue;
+    const note = await readNote(git, backup.ref);
+    const isWhole = Array.isArray(note?.files);
+    if (note && isWhole && note.worktree === repository.gitDir && (isNamed || note.why !== HALF_WAY))
+      return { backup, note, isNamed };
+    if (isNamed && !isWhole)
+      throw outside('recover.backup', `${backup.ref} is not a backup that forge made, or is not whole.`, {
+        hint: 'forge recover --list',
+      });
+    if (isNamed)
+      throw refused('recover.elsewhere', `${backup.ref} was made in another worktree.`, {
+        hint: `git restore --source=${backup.ref} -- FILE   # or undo it there`,
+      });
+  }
+  const what = isNamed
+    ? `There is no backup ${JSON.stringify(oneLine(name, 80))}.`
+    : 'There is nothing here to undo.';
+  throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
+}
+
+const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
+
+/** The result of an undo. */
+export interface Undone {
+  /** The restored backup. */
+  undone: string;
+  /** The command it was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+  action: string;
+  /** The backup of the state before the undo. Null in a dry run. */
+  ref: string | null;
+  /** The command that reverts this. */
+  redo: string;
+  /** The commit that reverts the rollback's. Null without one, or if HEAD already had that tree. */
+  commit: string | null;
+  /** How many files were written or removed. */
+  files: number;
+  /** Only with --dry-run. */
+  planned?: true;
+}
+
+/**
+ * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
+ * current state is saved to another backup ref first, so a second undo is a redo.
+ */
+export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
+  requireSupervisor(context, RESERVED);
+  requirePlace(context);
+  await finishRecovery(context);
+  const found = await findBackup(context, backup);
+  const { note } = found;
+  const planned = context.disk.dryRun ? { planned: true as const } : {};
+  const done = { undone: found.backup.ref, action: String(note.why), redo: 'forge undo', ...planned };
+  if (!Array.isArray(note.state)) return { ...done, ...(await undoRollback(context, found)) };
+  const snapshot = note as Snapshot;
+  if (!snapshot.feature)
+    return { ...done, commit: null, ref: await putFiles(context, snapshot), files: snapshot.state.length };
+  return { ...done, commit: null, ref: await putFeature(context, snapshot, snapshot.feature), files: 1 };
+}
+
+/**
+ * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
+ * work was done since. The current state is saved to a separate backup first.
+ */
+async function undoRollback(
+  context: Context,
+  { backup, note, isNamed }: Found,
+): Promise<Pick<Undone, 'ref' | 'commit' | 'files'>> {
+  await requireVerified(context);
+  await requireRest(context);
+  const { git, folder } = requirePlace(context);
+  return atBench(context, async (bench) => {
+    const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
+    const more = note.files.map(({ path }) => path);
+    const move = await planMove(bench, `${backup.commit}^{tree}`, toBytes(folder), { more });
+    if (!isNamed && note.why === 'rollback' && (await hasNewerWork(bench, { backup, note, head, move })))
+      throw refused(
+        'recover.newer',
+        'There is newer work outside .forge/ since the rollback; nothing was changed.',
+        { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
+      );
+    const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
+    await requirePossible(context, bench, move, { kept: note.files, commit: backup.ref });
+    if (context.disk.dryRun) return { ref: null, commit: null, files };
+    const isRollback = note.why === 'rollback';
+    const commit = await commitRestored(context, bench, {
+      head,
+      of: `${backup.commit}^1`,
+      text: {
+        id: 'FORGE',
+        subject: isRollback ? `Undo the rollback to ${note.checkpoint}` : 'Take back the last undo',
+        what: [`Everything outside .forge/ as before: ${backup.ref}`],
+        why: 'forge undo was run.',
+      },
+    });
+    const ref = await makeMove(context, bench, move, {
+      op: 'undo',
+      head,
+      commit,
+      kept: backup.ref,
+      vouched: null,
+      subject: `Before undoing ${backup.ref}`,
+      about: { undone: backup.ref },
+    });
+    return { ref, commit: commit === head ? null : commit, files };
+  });
+}
+
+/** Whether files, index or history outside `.forge/` changed since the rollback. */
+async function hasNewerWork(
+  bench: Bench,
+  { backup, note, head, move }: Omit<Found, 'isNamed'> & { head: string; move: Move },
+): Promise<boolean> {
+  const { folder, isBlocked } = move;
+  if (isBlocked || !(await planMove(bench, head, folder, { beside: [backup.commit] })).isEmpty) return true;
+  const form = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', String(note.restored), head];
+  return words(await bench.look(form)).some((path) => !path.startsWith(`${folder}/`));
+}
+
 /** The state before a change of `.forge/`, on a backup ref. */
 interface Snapshot extends BackupNote {
-  /** Paths from the project's root. Null for a file that did not exist. */
-  state: { path: string; oid: string | null }[];
+  /** Paths from the project's root, and bytes in base64. Null for a file that did not exist. */
+  state: { path: string; bytes: string | null }[];
   feature?: Feature;
   /** The position of the feature in the list. */
   at?: number;
@@ -35,30 +198,26 @@ async function keepFiles(
   { why, subject, ...more }: { why: string; subject: string } & Pick<Snapshot, 'feature' | 'at'>,
   paths: readonly string[] = [],
 ): Promise<string | null> {
-  const { git, layout, disk, world } = context;
+  const { git: asText, layout, disk } = context;
   if (disk.dryRun) return null;
-  if (!git) {
+  if (!asText) {
     context.warnings.push(
       'forge undo cannot bring this back: it keeps things in git, and there is no repository here.',
     );
     return null;
   }
-  const bytes = byteGit(layout.root, world.env);
-  const there = paths.filter((path) => existsSync(path));
-  const oids = await hashFiles(bytes, there.map(toBytes));
   const state = paths.map((path) => ({
     path: relative(layout.root, path),
-    oid: oids[there.indexOf(path)] ?? null,
+    bytes: existsSync(path) ? readFileSync(path, 'base64') : null,
   }));
-  const ref = nameBackup(context);
+  const git = byteGit(asText);
+  const run = async (...args: string[]): Promise<string> => (await git(args, { input: '' })).trim();
+  const { code, stdout } = await asText(['rev-parse', '-q', '--verify', 'HEAD^{commit}']);
   const head =
-    (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim() ||
-    (
-      await bytes(['commit-tree', (await bytes(['mktree'], { input: '' })).trim(), '-m', 'No commit yet'])
-    ).trim();
-  const note = { ...noteOf(requirePlace(context), why), ...more, files: [], state };
-  const entries = oids.map((oid, i) => `100644 blob ${oid}\tfile-${i}`);
-  await writeBackup(bytes, { ref, head, tree: `${head}^{tree}`, subject, note, entries });
+    code === 0 ? stdout.trim() : await run('commit-tree', await run('mktree'), '-m', 'No commit yet');
+  const ref = nameBackup(context);
+  const note = { ...noteOf(context, why), ...more, files: [], state };
+  await writeBackup(git, { ref, head, subject, note });
   return ref;
 }
 
@@ -107,38 +266,11 @@ function filesOf({ layout }: Context, id: string): string[] {
   return [...live, archiveFile(layout, id)];
 }
 
-/**
- * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
- * current state is saved to another backup ref first, so a second undo is a redo.
- */
-export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
-  requireSupervisor(context, RESERVED);
-  const place = requirePlace(context);
-  await finishRecovery(context);
-  const found = await findBackup(place, backup);
-  return Array.isArray(found.note.state)
-    ? restoreSnapshot(context, found, found.note as Snapshot)
-    : undoRollback(context, found);
-}
-
-async function restoreSnapshot(context: Context, { backup }: Found, snapshot: Snapshot): Promise<Undone> {
-  const { feature, at, why } = snapshot;
-  const planned = context.disk.dryRun ? { planned: true as const } : {};
-  const done = { undone: backup.ref, action: why, redo: 'forge undo', commit: null, ...planned };
-  if (feature) {
-    const ref = await putFeature(context, feature, at ?? 0, why);
-    return { ...done, ref, files: 1 };
-  }
-  const ref = await putFiles(context, snapshot);
-  return { ...done, ref, files: snapshot.state.length };
-}
-
 /** Restores the feature, or removes it again for a redo. */
 async function putFeature(
   context: Context,
+  { at = 0, why }: Snapshot,
   feature: Feature,
-  at: number,
-  why: string,
 ): Promise<string | null> {
   const isBack = why === 'feature remove';
   const twin = findTwin(readFeatures(context), feature.id);
@@ -154,30 +286,21 @@ async function putFeature(
 }
 
 /** Restores the session's files. A session that is running now keeps its own. */
-async function putFiles(context: Context, snapshot: Snapshot): Promise<string | null> {
-  const { disk, layout, world } = context;
-  const objects = openObjects(layout.root, world.env);
-  const kept: { path: string; bytes: Buffer | null }[] = [];
-  for (const { path, oid } of snapshot.state) {
-    const bytes = oid === null ? null : (await objects.read(oid))?.bytes;
-    if (bytes === undefined) throw outside('recover.backup', `${path} is no longer in the backup.`);
-    kept.push({ path: resolve(layout.root, path), bytes });
-  }
-  await objects.close();
+async function putFiles(context: Context, { state, why }: Snapshot): Promise<string | null> {
+  const { disk, layout } = context;
+  const kept = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
   const running = readRunning(context);
   if (running && !kept.some(({ path }) => path === archiveFile(layout, running.id)))
     throw refused('undo.newer', 'Another session was started since; nothing was changed.', {
       hint: 'forge end',
     });
-  const subject = `Before the undo of ${snapshot.why}`;
-  const ref = await keepFiles(
-    context,
-    { why: 'session discard', subject },
-    kept.map(({ path }) => path),
-  );
+  const about = { why: 'session discard', subject: `Before the undo of ${why}` };
+  const paths = kept.map(({ path }) => path);
+  const ref = await keepFiles(context, about, paths);
   disk.withLock(() => {
-    for (const { path, bytes } of kept) if (bytes) disk.replaceMoved(path, bytes);
-    for (const { path, bytes } of kept) if (!bytes) disk.remove(path);
+    for (const { path, bytes } of kept)
+      if (bytes !== null) disk.replaceMoved(path, Buffer.from(bytes, 'base64'));
+    for (const { path, bytes } of kept) if (bytes === null) disk.remove(path);
   });
   delete context.recent;
   return ref;

@@ -61,6 +61,13 @@ describe('the table that decides', () => {
     expect([decide(rules), broken]).toEqual([decision, said]);
   });
 
+  it('GIT-06 one command that fails for a feature and by itself is one failure', () => {
+    const checks = checksOf('failed', 'failed').map((check) => ({ ...check, command: 'npm test' }));
+    const facts = { checks, isHeadSame: true };
+    const rules = judge({ files: 1, uncommitted: 1 }, facts);
+    expect([decide(rules), rules.find(({ rule }) => rule === 'failing')?.value]).toEqual(['continue', 1]);
+  });
+
   it('GIT-06 without a checkpoint nothing is compared, but known facts are still shown', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');

@@ -64,6 +64,37 @@ describe('forge recover', () => {
     expect((await backups(project)).backups).toHaveLength(2);
   });
 
+  it('GIT-06 features that the rollback made pass again are green at once, and red again after undo', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const statusOf = (): unknown => storedFeature(project, 'FORGE-001')?.status;
+    expect(statusOf()).toBe('failing');
+    const done = await recover(project);
+    expect(done.features).toEqual([{ id: 'FORGE-001', status: 'passing' }]);
+    expect([statusOf(), done.next]).toEqual(['passing', [expect.stringMatching(/^forge undo/)]]);
+    await undo(project);
+    expect(statusOf()).toBe('failing');
+  });
+
+  it('GIT-06 a test that a feature shares with the checkpoint runs once and fails once', async () => {
+    const project = await makeForge();
+    project.write('app.txt', 'works\n');
+    const test = 'grep -q works app.txt';
+    for (const id of ['A', 'B'])
+      await forgeJson(project, ['feature', 'add', id, id, '--test', test, '--no-run']);
+    await forgeJson(project, ['feature', 'verify', '--all']);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'It works');
+    await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', test]);
+    project.write('app.txt', 'slip\n');
+    const { decision, checks, rules } = await plan(project);
+    expect(checks.map(({ name, state }) => [name, state])).toEqual([
+      ['A', 'failed'],
+      ['B', 'failed'],
+    ]);
+    expect([decision, rules.find(({ rule }) => rule === 'failing')?.value]).toEqual(['continue', 1]);
+  });
+
   it('GIT-06 a small failure: continues, records that, and says what to fix', async () => {
     const project = await withCheckpoint();
     project.write('src/more.js', 'more\n');

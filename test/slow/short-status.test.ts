@@ -17,21 +17,21 @@ describe('forge status --short as a process', () => {
     const project = await makeForge();
     await pause();
     const steps: [what: string, change: () => unknown, told: string][] = [
-      ['nothing', () => {}, 'forge ●··◐·\n'],
+      ['nothing', () => {}, 'forge ●····\n'],
       [
         'a feature',
         () => forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']),
-        'forge ●··◐·\n',
+        'forge ●····\n',
       ],
-      ['it passes', () => forgeJson(project, ['feature', 'verify', 'A']), 'forge ●·●◐·\n'],
-      ['a session', () => forgeJson(project, ['session', 'start', '--task', 'A: a']), 'forge ●●●◐· A\n'],
+      ['it passes', () => forgeJson(project, ['feature', 'verify', 'A']), 'forge ●·●··\n'],
+      ['a session', () => forgeJson(project, ['session', 'start', '--task', 'A: a']), 'forge ●●●·· A\n'],
       [
         'damage',
         () => project.write('.forge/memory/short-term/progress.txt', Buffer.from([0xff])),
-        'forge ●○●◐· A\n',
+        'forge ●○●·· A\n',
       ],
-      ['mended', () => project.write('.forge/memory/short-term/progress.txt', ''), 'forge ●◐●◐· A\n'],
-      ['a line', () => forgeJson(project, ['progress', 'add', 'x']), 'forge ●●●◐· A\n'],
+      ['mended', () => project.write('.forge/memory/short-term/progress.txt', ''), 'forge ●◐●·· A\n'],
+      ['a line', () => forgeJson(project, ['progress', 'add', 'x']), 'forge ●●●·· A\n'],
       ['a checkpoint', () => forgeJson(project, ['checkpoint', 'create']), 'forge ●●●●· A\n'],
       ['a new file', () => project.write('new.txt', 'new\n'), 'forge ●●●◐· A\n'],
       ['gone again', () => rmSync(project.path('new.txt')), 'forge ●●●●· A\n'],
@@ -53,11 +53,11 @@ describe('forge status --short as a process', () => {
   it('VIS-01 is red for a ledger that was edited, and fails with --exit-code', async () => {
     const project = await makeForge();
     await pause();
-    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●··◐·\n'));
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●····\n'));
     const path = project.git('ls-files', `${LEDGER}/init-*.jsonl`);
     project.write(path, project.read(path).replace('"n":1', '"n":7'));
     await pause();
-    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ○··◐·\n'));
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ○····\n'));
     expect(runBinary(project.dir, ['status', '--short', '--exit-code']).exitCode).toBe(1);
   });
 
@@ -72,16 +72,16 @@ describe('forge status --short as a process', () => {
     const passing = project.read(featureFile('A'));
     write(passing);
     await pause();
-    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●·●◐·\n'));
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●·●··\n'));
     write(passing.replace('"passing"', '"failing"'));
-    expect(line(project)).toBe('forge ●·○◐·\n');
+    expect(line(project)).toBe('forge ●·○··\n');
   });
 
   it('VIS-01 B-09 prints nothing outside a forge or to a closed pipe; respects FORGE_DIR and a deleted folder', async () => {
     const project = await makeForge();
     const elsewhere = makePlainProject();
     expect(short(elsewhere)).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });
-    expect(short(elsewhere, { FORGE_DIR: project.dir }).stdout).toBe('forge ●··◐·\n');
+    expect(short(elsewhere, { FORGE_DIR: project.dir }).stdout).toBe('forge ●····\n');
     for (const command of ['status --short', 'status', '', '--version']) {
       const piped = `node "${BIN}" ${command} | true; echo "\${PIPESTATUS[0]}"`;
       expect(run(project.dir, 'bash', ['-c', piped])).toMatchObject({ stdout: '0\n', stderr: '' });

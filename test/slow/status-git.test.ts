@@ -23,7 +23,7 @@ describe('forge status and git', () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'i']);
     expect(project.git('status', '--porcelain')).not.toBe('');
-    expect((await component(project, 'git')).reasons).toEqual(['no checkpoint to go back to']);
+    expect((await component(project, 'git')).reasons).toEqual(['clean; no checkpoint yet']);
     project.write('src/app.js', 'changed\n');
     project.write('new.txt', 'new\n');
     project.write('.forgery/x', 'new\n');
@@ -47,7 +47,7 @@ describe('forge status and git', () => {
     project.git('rebase', '-q', 'origin/main');
     for (let turn = 0; turn < 2; turn++) {
       const { color, reasons } = await component(project, 'git');
-      expect([color, reasons]).toEqual(['yellow', ['no checkpoint to go back to']]);
+      expect([color, reasons]).toEqual(['neutral', ['clean; no checkpoint yet']]);
     }
     // Of a branch that has an upstream of its own, too.
     project.git('switch', '-q', 'topic');
@@ -68,7 +68,7 @@ describe('forge status and git', () => {
     project.git('branch', '-q', '-u', 'origin/next');
     const color = async (): Promise<string> => (await component(project, 'git')).color;
     project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "../../heads/next"\n');
-    expect(await color()).toBe('yellow');
+    expect(await color()).toBe('neutral');
     project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "next"\n');
     expect(await color()).toBe('red');
     project.git('switch', '-q', '-c', 'topic');
@@ -90,11 +90,28 @@ describe('forge status and git', () => {
     expect(await color()).toBe('yellow');
   });
 
+  it('VIS-01 without a checkpoint it is neutral until a session has ended and a feature passes', async () => {
+    const project = await makeForge();
+    const color = async (): Promise<string> => (await component(project, 'git')).color;
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    commitAll(project);
+    expect(await color()).toBe('neutral');
+    await forgeJson(project, ['progress', 'add', 'x']);
+    await forgeJson(project, ['session', 'end']);
+    expect(await component(project, 'git')).toMatchObject({
+      color: 'yellow',
+      reasons: ['no checkpoint to go back to'],
+      fix: ['forge checkpoint create'],
+    });
+  });
+
   it('VIS-01 B-39 a detached HEAD, an unborn branch, a merge in progress', async () => {
     const project = await makeForge();
     const reasons = async (): Promise<string> => (await component(project, 'git')).reasons.join('; ');
     project.git('switch', '-q', '--detach');
-    expect(await reasons()).toBe('no checkpoint to go back to');
+    expect(await reasons()).toBe('clean, on a detached HEAD; no checkpoint yet');
     project.git('switch', '-q', '--orphan', 'unborn');
     project.git('checkout', '-q', 'main', '--', '.forge');
     expect(await reasons()).toBe('there is no commit yet');
@@ -108,9 +125,7 @@ describe('forge status and git', () => {
       commitAll(project);
     }
     expect(() => project.git('merge', 'one')).toThrow();
-    expect(await reasons()).toBe(
-      'a merge is in progress; uncommitted: 1 conflict; no checkpoint to go back to',
-    );
+    expect(await reasons()).toBe('a merge is in progress; uncommitted: 1 conflict');
     // What commits all that is changed would commit the markers.
     expect((await component(project, 'git')).fix.join()).not.toContain('commit -a');
   });
@@ -125,7 +140,7 @@ describe('forge status and git', () => {
     project.write('src/app.js', 'changed\n');
     const tree = projectAt(join(makeFolder(), 'tree'));
     project.git('worktree', 'add', '-q', tree.dir);
-    expect((await component(tree, 'git')).reasons).toEqual(['no checkpoint to go back to']);
+    expect((await component(tree, 'git')).reasons).toEqual(['clean; no checkpoint yet']);
     expect((await component(tree, 'short-term')).color).toBe('neutral');
     const bare = projectAt(makeFolder());
     bare.git('init', '-q', '--bare');

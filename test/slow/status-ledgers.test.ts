@@ -34,7 +34,7 @@ describe('forge status and the ledgers', () => {
     const told = await component(project, 'long-term');
     expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
     expect(told.reasons[0]).toMatch(/^memory is halted: /);
-    expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○··◐·\n');
+    expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○····\n');
   });
 
   it('VIS-01 LTM-04 many lost records are yellow, as memory verify leaves them to a person', async () => {

@@ -61,7 +61,7 @@ describe('forge alone', () => {
 Session   2026-03-01-session-001, since 10:00 UTC
 Task      FORGE-001: Login
 Features  2 features: 1 not_implemented, 1 passing
-Health    git yellow: forge status
+Health    green
 
 Next:
 ${running.next.map((line) => `  ${line}`).join('\n')}

@@ -169,13 +169,15 @@ describe('VIS-01 git', () => {
     unmerged: 0,
     upstream: { name: 'origin/main', ahead: 0, behind: 0 },
     checkpoint: 'checkpoint/A-v1',
+    hasWork: false,
     isRecovering: false,
   };
   const away = (ahead: number, behind: number) => ({ upstream: { name: 'origin/main', ahead, behind } });
 
   it.each<[string, Partial<GitFacts>, string, RegExp]>([
     ['clean, checkpointed', {}, 'green', /^clean; last checkpoint: checkpoint\/A-v1/],
-    ['clean without a checkpoint', { checkpoint: null }, 'yellow', /^no checkpoint/],
+    ['clean without a checkpoint', { checkpoint: null, hasWork: true }, 'yellow', /^no checkpoint to/],
+    ['the first day', { checkpoint: null }, 'neutral', /^clean; no checkpoint yet$/],
     ['ahead', away(3, 0), 'green', /^clean/],
     ['behind', away(0, 3), 'green', /^clean/],
     ['ahead and behind', away(1, 2), 'red', /^diverged from origin\/main: 1 commit ahead, 2 behind$/],
@@ -200,7 +202,9 @@ describe('VIS-01 git', () => {
   ])('VIS-01 B-39 %s', (_title, change, color, reason) => {
     const remarks = judgeGit({ ...clean, ...change });
     expect([colorOf(remarks), told(remarks)]).toEqual([color, expect.stringMatching(reason)]);
-    expect(remarks.every(({ color: own, fix }) => own === 'green' || fix !== undefined)).toBe(true);
+    expect(
+      remarks.every(({ color: own, fix }) => own === 'green' || own === 'neutral' || fix !== undefined),
+    ).toBe(true);
   });
 
   it('LAY-05 VIS-01 reports that there is no git', () => {

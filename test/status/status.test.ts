@@ -30,19 +30,18 @@ describe('forge status', () => {
         'long-term   green    knowledge.json is valid; nothing was learned yet',
         'short-term  neutral  no session is running',
         'features    neutral  there are no features yet',
-        'git         yellow   no checkpoint to go back to',
-        '                     → forge checkpoint create',
+        'git         neutral  clean; no checkpoint yet',
         'linear      neutral  not set up',
         '',
       ].join('\n'),
     );
     const { components, worst } = await statusOf(project);
-    expect(worst).toBe('yellow');
+    expect(worst).toBe('green');
     expect(components[3]).toEqual({
       name: 'git',
-      color: 'yellow',
-      reasons: ['no checkpoint to go back to'],
-      fix: ['forge checkpoint create'],
+      color: 'neutral',
+      reasons: ['clean; no checkpoint yet'],
+      fix: [],
     });
   });
 
@@ -93,6 +92,7 @@ describe('forge status', () => {
 
   it('VIS-01 --exit-code fails if something is red, or with yellow if something is not green', async () => {
     const project = await makeForge();
+    project.write('new.txt', 'new\n');
     const code = async (...args: string[]): Promise<number | null> =>
       (await runForge(project, ['status', ...args])).exitCode;
     expect([await code(), await code('--exit-code'), await code('--exit-code', 'yellow')]).toEqual([0, 0, 1]);
@@ -111,7 +111,8 @@ describe('forge status', () => {
     const project = await makeForge();
     const short = (env: NodeJS.ProcessEnv = {}, ...args: string[]) =>
       runForge(project, ['status', '--short', ...args], { env });
-    expect(await short()).toEqual({ stdout: 'forge ●··◐·\n', stderr: '', exitCode: 0 });
+    expect(await short()).toEqual({ stdout: 'forge ●····\n', stderr: '', exitCode: 0 });
+    project.write('new.txt', 'new\n');
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout']);
     await forgeJson(project, ['session', 'start']);
     expect((await short()).stdout).toBe('forge ●●·◐· FORGE-002\n');

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { guardCommit } from '../commit/guard.js';
 import { isIssue, linkCommits } from '../commit/issue-commits.js';
-import { formatCommitMessage } from '../commit/message.js';
+import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
@@ -10,7 +10,7 @@ import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
-import { type Git, must, PORCELAIN, userGit } from '../git/client.js';
+import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { findRemote } from '../git/remote.js';
 import { describeUnsigned } from '../git/signatures.js';
@@ -106,30 +106,18 @@ export async function createCheckpoint(
 }
 
 async function offerPush(
-  context: Context,
+  { warnings, repository, world }: Context,
   made: CreatedCheckpoint,
   args: readonly string[],
-  watch: CreateWatch,
+  { confirmPush, onOutput, signal }: CreateWatch,
 ): Promise<CreatedCheckpoint> {
   const offered = { ...made, push: formatArgv(['git', ...args]) };
-  const isWanted = await watch.confirmPush?.(offered);
-  if (isWanted === undefined) return offered;
-  return { ...offered, pushed: isWanted && (await pushTag(context, args, watch)) };
-}
-
-/** Uses the person's own git, with its credentials and hooks. A failed push does not undo the checkpoint. */
-async function pushTag(
-  { warnings, repository, world }: Context,
-  args: readonly string[],
-  { onOutput, signal }: CheckpointWatch,
-): Promise<boolean> {
-  const git = userGit(repository?.root ?? '.', world.env);
-  const { code, stderr } = await git(args, {
-    ...(onOutput ? { onOutput } : {}),
-    ...(signal ? { signal } : {}),
-  });
+  const isWanted = await confirmPush?.(offered);
+  if (!isWanted) return isWanted === undefined ? offered : { ...offered, pushed: false };
+  // The person's own git, with its credentials and hooks. A failed push does not undo the checkpoint.
+  const { code, stderr } = await userGit(repository?.root ?? '.', world.env)(args, { onOutput, signal });
   if (code !== 0) warnings.push(`The tag was not pushed: ${oneLine(stderr.trim(), 300)}`);
-  return code === 0;
+  return { ...offered, pushed: code === 0 };
 }
 
 /** Exit 1 if a command fails or changes files that it was to test. */
@@ -172,25 +160,36 @@ interface Making {
 
 /** The commit and its tag. Git decides if another process takes the name first. */
 async function mark(context: Context, making: Making): Promise<Manifest> {
-  const { place, issue } = making;
+  const { place, issue, message, proof } = making;
   const { disk, layout, warnings } = context;
   const { sign } = readConfig(context).git;
   const state = await commitState(context, making);
+  const { evidence, ...proved } = proof;
   for (let attempt = 1; attempt <= 20; attempt++) {
     const name = await freeName(context, place, issue);
-    const manifest = describe(context, making, name, state);
+    const manifest: Manifest = {
+      schema_version: CHECKPOINT.version,
+      tag: tagOf(name),
+      commit: state.commit,
+      timestamp: timestamp(context),
+      ...proved,
+      linear_issues_closed: closedIssues(readFeatures(context), new Set(proof.features_passing)),
+      can_rollback_to: true,
+      ...(message === undefined ? {} : { message }),
+      tree: state.tree,
+      branch: place.branch,
+      session: readRunning(context)?.id ?? null,
+      ledger: state.ledger,
+      evidence,
+    };
     // LTM-13: before the tag contains it.
     disk.checkContent(checkpointFile(layout, name), encodeDocument(manifest));
-    const message = tagMessage(manifest);
-    const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
-    if (tag?.unsigned !== undefined) warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
-    if (!tag) continue;
-    const { features_passing: features, commit } = manifest;
-    queueEvent(context, 'checkpoint', manifest.tag + commit, {
-      tag: manifest.tag,
-      commit,
-      features_passing: features.length,
-    });
+    const { tag, commit } = manifest;
+    const made = await createTag(place.git, { name, commit, message: tagMessage(manifest), sign });
+    if (!made) continue;
+    if (made.unsigned !== undefined) warnings.push(describeUnsigned(`The tag ${tag}`, made.unsigned));
+    const features_passing = manifest.features_passing.length;
+    queueEvent(context, 'checkpoint', tag + commit, { tag, commit, features_passing });
     return manifest;
   }
   throw notNow('others took every name that was tried');
@@ -206,57 +205,34 @@ async function freeName(context: Context, { git }: Place, issue: string): Promis
   return `${nextName(issue, taken)}${hasRemote ? `.${makeToken(6)}` : ''}`;
 }
 
-type State = Pick<Manifest, 'commit' | 'tree' | 'ledger'>;
-
-function describe(context: Context, { proof, message, place }: Making, name: string, state: State): Manifest {
-  const { verified_by, evidence, features_passing } = proof;
-  const { commit, tree, ledger } = state;
-  return {
-    schema_version: CHECKPOINT.version,
-    tag: tagOf(name),
-    commit,
-    timestamp: timestamp(context),
-    verified_by,
-    features_passing,
-    linear_issues_closed: closedIssues(readFeatures(context), new Set(features_passing)),
-    can_rollback_to: true,
-    ...(message === undefined ? {} : { message }),
-    tree,
-    branch: place.branch,
-    session: readRunning(context)?.id ?? null,
-    ledger,
-    evidence,
-  };
-}
+type State = Required<Pick<Manifest, 'commit' | 'tree' | 'ledger'>>;
 
 /**
  * Commits `.forge/` on HEAD. The ledger is read at one moment. The commit may also have records that others append
  * while git reads it.
  */
 async function commitState(context: Context, { place, tree, issue, message }: Making): Promise<State> {
-  const { git } = place;
+  const { git, folder } = place;
   await linkCommits(context);
   await guardCommit(context);
   const id = validId(context, issue);
+  const idOf = async (rev: string): Promise<string> => (await must(git, ['rev-parse', rev])).trim();
   for (let attempt = 1; attempt <= 3; attempt++) {
     const tiers = reportTiers(context, await requireVerified(context));
     const outcome = await commitHere(context, {
-      folder: place.folder,
-      text: {
-        id,
-        subject: 'Memory at a checkpoint',
-        what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
-        why: message ?? 'A verified state is marked, to come back to.',
-        updated: [],
-        ledger: ledgerHeads(context),
-      },
+      folder,
+      id,
+      subject: 'Memory at a checkpoint',
+      what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
+      why: message ?? 'A verified state is marked, to come back to.',
+      updated: [],
+      ledger: ledgerHeads(context),
       session: readRunning(context)?.id,
-      linear: linearOf(context, id),
     });
     if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
-    if ('unsigned' in outcome)
-      context.warnings.push(describeUnsigned('The commit of .forge/', outcome.unsigned as string));
-    const commit = await idOf(git, 'HEAD');
+    if ('hash' in outcome && outcome.unsigned !== undefined)
+      context.warnings.push(describeUnsigned('The commit of .forge/', outcome.unsigned));
+    const commit = await idOf('HEAD');
     if ((await testedTree(context, commit)) !== tree)
       throw refused('checkpoint.moved', 'HEAD moved while the commands ran; no checkpoint was made.', {
         hint: 'forge checkpoint create',
@@ -264,32 +240,32 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
     const held = await recordsIn(context, commit);
     if (tiers.some(({ heads }) => heads.some((head) => !held.has(head)))) continue;
     const ledger = Object.fromEntries(tiers.map(({ tier, heads, records }) => [tier, { heads, records }]));
-    return { commit, tree: await idOf(git, `${commit}^{tree}`), ledger };
+    return { commit, tree: await idOf(`${commit}^{tree}`), ledger };
   }
   throw notNow('memory kept changing while git read it');
 }
 
-const idOf = async (git: Git, rev: string): Promise<string> => (await must(git, ['rev-parse', rev])).trim();
-
-interface OwnCommit {
+interface OwnCommit extends Omit<CommitMessage, 'learned' | 'backtrace'> {
   /** From the repository's top. */
   folder: string;
-  text: Omit<Parameters<typeof formatCommitMessage>[0], 'learned' | 'backtrace'>;
   session: string | null | undefined;
-  linear: string;
+  /** Default: the id, if it is an issue's and not a feature's or a session's. */
+  linear?: string;
   parentNote?: string;
 }
-
-/** The `Linear:` of a commit's backtrace: its subject may also name a feature or a session. */
-const linearOf = (context: Context, id: string): string => (isIssue(context, id) ? id : 'none');
 
 /** A commit of one folder in forge's form. */
 async function commitHere(
   context: Context,
-  { folder, text, session, linear, parentNote }: OwnCommit,
+  { folder, session, linear, parentNote, ...text }: OwnCommit,
 ): Promise<CommitOutcome> {
   const { repository, git, world } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
+  const backtrace = {
+    ...(parentNote === undefined ? {} : { parentNote }),
+    linear: linear ?? (isIssue(context, text.id) ? text.id : 'none'),
+    session: session ? sessionName(session) : 'none',
+  };
   return commitFolder({
     repository,
     git,
@@ -297,16 +273,7 @@ async function commitHere(
     outerIndex: world.env.GIT_INDEX_FILE,
     sign: readConfig(context).git.sign,
     message: (parent) =>
-      formatCommitMessage({
-        ...text,
-        learned: [],
-        backtrace: {
-          parent: parent ?? 'none',
-          ...(parentNote === undefined ? {} : { parentNote }),
-          linear,
-          session: session ? sessionName(session) : 'none',
-        },
-      }),
+      formatCommitMessage({ ...text, learned: [], backtrace: { ...backtrace, parent: parent ?? 'none' } }),
   });
 }
 
@@ -320,17 +287,16 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
     if (!disk.exists(path)) disk.replace(path, encodeDocument(manifest));
   });
   const id = validId(context, issueOf(name));
+  const short = commit.slice(0, 12);
   return commitHere(context, {
     folder: shownFrom(repository?.root ?? layout.root, checkpointsFolder(layout)),
-    text: {
-      id,
-      subject: `Checkpoint ${name}`,
-      what: [`Marked ${commit.slice(0, 12)} as ${tag}`, ...verified_by.map((command) => `Ran: ${command}`)],
-      why: message ?? 'A verified state to come back to.',
-      updated: [shown(layout, path)],
-    },
+    id,
+    subject: `Checkpoint ${name}`,
+    what: [`Marked ${short} as ${tag}`, ...verified_by.map((command) => `Ran: ${command}`)],
+    why: message ?? 'A verified state to come back to.',
+    updated: [shown(layout, path)],
     session,
-    linear: closed.includes(id) ? id : linearOf(context, id),
-    parentNote: `the verified state is ${commit.slice(0, 12)}`,
+    ...(closed.includes(id) ? { linear: id } : {}),
+    parentNote: `the verified state is ${short}`,
   });
 }

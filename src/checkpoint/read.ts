@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { ForgeError, usage } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shownFrom } from '../core/paths.js';
-import { decodeDocument } from '../core/schema.js';
 import { leadsTo } from '../git/read.js';
 import { knownCommits, listTags, reachableTags, type TagFacts } from '../git/tags.js';
 import type { Context } from '../project/project.js';
@@ -11,7 +10,6 @@ import {
   type Checkpoint,
   type FileFacts,
   judgeCheckpoint,
-  type Manifest,
   nameIn,
   parseName,
   tagOf,
@@ -23,15 +21,10 @@ export async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   const names = [...new Set([...tags.keys(), ...files.keys()])].filter((name) => nameIn(name) === name);
   const known = await knownOf(context, tags, files);
-  const judged = names.map((name) =>
-    judgeCheckpoint(
-      name,
-      { file: files.get(name), tag: tags.get(name) },
-      (commit) => known.has(commit),
-      decodeManifest,
-    ),
-  );
-  return judged.sort(byTime);
+  const isKnown = (commit: string): boolean => known.has(commit);
+  return names
+    .map((name) => judgeCheckpoint(name, { file: files.get(name), tag: tags.get(name) }, isKnown))
+    .sort(byTime);
 }
 
 /**
@@ -99,16 +92,6 @@ export function readManifests({ disk, layout }: Context): FileFacts[] {
         return { name, bytes: Buffer.alloc(0), manifest: null, problem: error.message.replace(/\.$/, '') };
       }
     });
-}
-
-/** Null if it is not a manifest. */
-export function decodeManifest(text: string): Manifest | null {
-  try {
-    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag');
-  } catch (error) {
-    if (error instanceof ForgeError) return null;
-    throw error;
-  }
 }
 
 /** Which commits of manifests without a tag are here. */

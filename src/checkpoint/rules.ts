@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { usage } from '../core/error.js';
+import { ForgeError, usage } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
-import { encodeDocument, type Format } from '../core/schema.js';
+import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import type { TagFacts } from '../git/tags.js';
@@ -96,6 +96,16 @@ export function manifestIn(message: string): string | null {
   return start > 0 && end > 0 ? text.slice(start, end + 3) : null;
 }
 
+/** Null if it is not a manifest. */
+export function decodeManifest(text: string): Manifest | null {
+  try {
+    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag');
+  } catch (error) {
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
+}
+
 /** Newest first. All times have the same text format. */
 export function byTime(
   a: { name: string; timestamp: string | null },
@@ -139,15 +149,14 @@ export interface CheckpointFinding {
   hint: string;
 }
 
-/** Judges one checkpoint. `decode` reads the manifest in a tag and returns null without one. */
+/** Judges one checkpoint. `isKnown`: whether this repository has a commit. */
 export function judgeCheckpoint(
   name: string,
   { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },
   isKnown: (commit: string) => boolean,
-  decode: (bytes: string) => Manifest | null,
 ): Checkpoint {
   const held = tag ? manifestIn(tag.message) : null;
-  const inTag = held === null ? null : decode(held);
+  const inTag = held === null ? null : decodeManifest(held);
   const manifest = inTag ?? file?.manifest ?? null;
   const verdict = judge(name, { file, tag, held, inTag }, isKnown);
   const timestamp = manifest?.timestamp ?? null;

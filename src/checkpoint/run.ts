@@ -24,7 +24,7 @@ interface Outcome {
 
 /** Runs commands once each. One that a person has not approved is not run. No lock is held. */
 function runnerFor(context: Context, watch: CheckpointWatch): (command: string) => Promise<Outcome> {
-  const outcomes = new Map<string, Outcome>();
+  const outcomes = new Map<string, Promise<Outcome>>();
   const run = async (command: string): Promise<Outcome> => {
     try {
       requireTrust(context, [command]);
@@ -36,8 +36,8 @@ function runnerFor(context: Context, watch: CheckpointWatch): (command: string) 
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
     return { why: whyFailed(made), run: made };
   };
-  return async (command) => {
-    const outcome = outcomes.get(command) ?? (await run(command));
+  return (command) => {
+    const outcome = outcomes.get(command) ?? run(command);
     outcomes.set(command, outcome);
     return outcome;
   };
@@ -105,14 +105,12 @@ export async function prove(
   watch: CheckpointWatch,
 ): Promise<Proof> {
   const run = runnerFor(context, watch);
-  const evidence: CheckEvidence[] = [];
-  for (const command of commands) {
-    const { why, run: made } = await run(command);
-    if (why !== null)
-      throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
-        data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
-      });
-    if (made) evidence.push(toEvidence(command, made, tree));
+  const { evidence, failed } = await runAll(run, commands, tree);
+  if (failed) {
+    const { command, why, run: made } = failed;
+    throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
+      data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
+    });
   }
   const features_passing: string[] = [];
   for (const { id, commands: tests } of claims) {
@@ -139,22 +137,35 @@ const toEvidence = (
   tree: string,
 ): CheckEvidence => ({ command, exit_code, duration_ms, output_sha256: output.sha256, tree });
 
-/** Runs the commands again up to the first failure, and reports why it failed. */
-export async function runAgain(
+interface Ran {
+  evidence: CheckEvidence[];
+  failed: (Outcome & { command: string }) | null;
+}
+
+/** Runs the commands up to the first failure. */
+async function runAll(
+  run: ReturnType<typeof runnerFor>,
+  commands: readonly string[],
+  tree: string,
+): Promise<Ran> {
+  const evidence: CheckEvidence[] = [];
+  for (const command of commands) {
+    const outcome = await run(command);
+    if (outcome.run) evidence.push(toEvidence(command, outcome.run, tree));
+    if (outcome.why !== null) return { evidence, failed: { command, ...outcome } };
+  }
+  return { evidence, failed: null };
+}
+
+/** Runs the commands of a checkpoint again. Exit 3 if one is not approved. */
+export function runAgain(
   context: Context,
   commands: readonly string[],
   tree: string,
   watch: CheckpointWatch,
-): Promise<{ evidence: CheckEvidence[]; failed: { command: string; why: string } | null }> {
+): Promise<Ran> {
   requireTrust(context, commands);
-  const run = runnerFor(context, watch);
-  const evidence: CheckEvidence[] = [];
-  for (const command of commands) {
-    const { why, run: made } = await run(command);
-    if (made) evidence.push(toEvidence(command, made, tree));
-    if (why !== null) return { evidence, failed: { command, why } };
-  }
-  return { evidence, failed: null };
+  return runAll(runnerFor(context, watch), commands, tree);
 }
 
 /** A command or a feature that passed at the checkpoint, and its current result. */

@@ -66,30 +66,26 @@ export interface VerifiedCheckpoints {
 /** GIT-05: whether checkpoints are unchanged since they were made. */
 export async function verifyCheckpoints(
   context: Context,
-  input: { tag?: string; run?: boolean } = {},
+  { tag, run = false }: { tag?: string; run?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<VerifiedCheckpoints> {
-  const chosen = input.run ? [await toRun(context, input.tag)] : await choose(context, input.tag);
-  const findings = await stateFindings(context, chosen);
-  const good = chosen.filter(({ state }) => state === 'ok');
-  for (const { manifest } of good) if (manifest) findings.push(...(await contentFindings(context, manifest)));
+  const all = tag === undefined && !run ? await readCheckpoints(context) : [await findOne(context, tag)];
+  const findings = await stateFindings(context, all);
+  const good = all.flatMap(({ name, state, manifest }) =>
+    state === 'ok' && manifest ? [{ name, manifest }] : [],
+  );
+  for (const { manifest } of good) findings.push(...(await contentFindings(context, manifest)));
   findings.push(...(await ledgerFindings(context, good)));
-  const checkpoints = chosen.map(({ tag }) => tag);
-  const manifest = good[0]?.manifest;
-  if (!input.run || findings.length > 0 || !manifest) return { checkpoints, findings };
-  const again = await runInPlace(context, manifest, watch);
-  return { checkpoints, ...again };
+  const checkpoints = all.map((checkpoint) => checkpoint.tag);
+  const [first] = good;
+  if (!run || findings.length > 0 || !first) return { checkpoints, findings };
+  return { checkpoints, ...(await runInPlace(context, first.manifest, watch)) };
 }
 
-const choose = async (context: Context, tag: string | undefined): Promise<Checkpoint[]> =>
-  tag === undefined ? readCheckpoints(context) : [await requireCheckpoint(context, tag)];
-
-async function toRun(context: Context, tag: string | undefined): Promise<Checkpoint> {
+async function findOne(context: Context, tag: string | undefined): Promise<Checkpoint> {
   const found = tag === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, tag);
   if (found) return found;
-  throw usage('checkpoint.none', 'There is no checkpoint to verify.', {
-    hint: 'forge checkpoint create',
-  });
+  throw usage('checkpoint.none', 'There is no checkpoint to verify.', { hint: 'forge checkpoint create' });
 }
 
 const REMEDIES: Record<Exclude<CheckpointState, 'ok'>, (name: string, remote: string) => string> = {
@@ -107,11 +103,10 @@ async function stateFindings(
   { repository, git }: Context,
   checkpoints: readonly Checkpoint[],
 ): Promise<CheckpointFinding[]> {
-  const bad = checkpoints.filter(({ state }) => state !== 'ok');
-  if (bad.length === 0) return [];
+  if (checkpoints.every(({ state }) => state === 'ok')) return [];
   const found = repository && git ? await findRemote(repository, git) : null;
   const remote = found === null ? 'REMOTE' : formatArgv([found]);
-  return bad.flatMap(({ name, tag, state, why }) =>
+  return checkpoints.flatMap(({ name, tag, state, why }) =>
     state === 'ok'
       ? []
       : [{ code: state, tag, message: `${tag}: ${why}`, hint: REMEDIES[state](name, remote) }],
@@ -122,45 +117,42 @@ async function stateFindings(
 async function contentFindings(context: Context, manifest: Manifest): Promise<CheckpointFinding[]> {
   const { tag, commit, evidence = [], ledger = {} } = manifest;
   if (!context.repository) return [];
-  const said = (code: 'evidence' | 'ledger', message: string): CheckpointFinding => ({
-    code,
-    tag,
-    message: `${tag}: ${message}`,
-    hint: `forge checkpoint show ${nameIn(tag)}`,
-  });
-  const findings: CheckpointFinding[] = [];
   const tree = await testedTree(context, commit);
-  if (evidence.some((run) => run.tree !== tree))
-    findings.push(said('evidence', 'what was tested is not what its commit has'));
-  if (evidence.some(({ exit_code }) => exit_code !== 0))
-    findings.push(said('evidence', 'a command of it failed'));
-  const heads = Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
   const held = await recordsIn(context, commit);
-  const lacking = heads.filter((head) => !held.has(head));
-  if (lacking.length > 0)
-    findings.push(said('ledger', `its commit has not ${plural(lacking.length, 'record')} that it names`));
-  return findings;
+  const heads = Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
+  const lacking = heads.filter((head) => !held.has(head)).length;
+  const wrong: [code: 'evidence' | 'ledger', isWrong: boolean, message: string][] = [
+    ['evidence', evidence.some((run) => run.tree !== tree), 'what was tested is not what its commit has'],
+    ['evidence', evidence.some(({ exit_code }) => exit_code !== 0), 'a command of it failed'],
+    ['ledger', lacking > 0, `its commit has not ${plural(lacking, 'record')} that it names`],
+  ];
+  const hint = `forge checkpoint show ${nameIn(tag)}`;
+  return wrong.flatMap(([code, isWrong, message]) =>
+    isWrong ? [{ code, tag, message: `${tag}: ${message}`, hint }] : [],
+  );
 }
 
 /** Records that checkpoints of this line of history name and the ledger no longer has. */
-async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Promise<CheckpointFinding[]> {
+async function ledgerFindings(
+  context: Context,
+  good: readonly { name: string; manifest: Manifest }[],
+): Promise<CheckpointFinding[]> {
   if (good.length === 0 || !context.git) return [];
   const here = await reachableTags(context.git);
-  const memory = readMemory(context);
-  return good
+  const { graph } = readMemory(context);
+  const named = good
     .filter(({ name }) => here.has(name))
-    .flatMap(({ tag, manifest }) =>
-      TIERS.flatMap((tier) => {
-        const heads = manifest?.ledger?.[tier]?.heads ?? [];
-        const gone = heads.filter((head) => !memory.graph.hasAnywhere(head));
-        return gone.map((head) => ({
-          code: 'ledger' as const,
-          tag,
-          message: `${tag}: record ${head.slice(0, 12)}… (${tier}) is not in memory any more`,
-          hint: 'forge memory verify',
-        }));
-      }),
+    .flatMap(({ manifest: { tag, ledger } }) =>
+      TIERS.flatMap((tier) => (ledger?.[tier]?.heads ?? []).map((head) => ({ tag, tier, head }))),
     );
+  return named
+    .filter(({ head }) => !graph.hasAnywhere(head))
+    .map(({ tag, tier, head }) => ({
+      code: 'ledger',
+      tag,
+      message: `${tag}: record ${head.slice(0, 12)}… (${tier}) is not in memory any more`,
+      hint: 'forge memory verify',
+    }));
 }
 
 /** Runs in the working tree, which must match the checkpoint: a fresh checkout lacks ignored files. */

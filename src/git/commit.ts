@@ -90,7 +90,8 @@ export async function whyNoCommit({
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {
-  const { code } = await git(['check-ignore', '--quiet', '--', `${folder}/config.toml`], PORCELAIN);
+  const args = ['--no-literal-pathspecs', 'check-ignore', '--quiet', '--', `${folder}/config.toml`];
+  const { code } = await git(args, PORCELAIN);
   return code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 

@@ -39,11 +39,8 @@ export const hasTag = async (git: Git, name: string): Promise<boolean> =>
   (await git(['rev-parse', '-q', '--verify', `refs/tags/${name}`], PORCELAIN)).code === 0;
 
 /** Names of the tags reachable from HEAD. */
-export async function reachableTags(git: Git): Promise<Set<string>> {
-  const args = ['for-each-ref', '--merged=HEAD', '--format=%(refname:lstrip=3)', FOLDER];
-  const { code, stdout } = await git(args, PORCELAIN);
-  return new Set(code === 0 ? stdout.split('\n').filter(Boolean) : []);
-}
+export const reachableTags = async (git: Git): Promise<Set<string>> =>
+  new Set((await listTags(git, true)).map(({ name }) => name));
 
 /** The commits that this repository has. */
 export async function knownCommits(git: Git, commits: readonly string[]): Promise<Set<string>> {
@@ -66,23 +63,15 @@ export interface NewTag {
  * possible. Lines that begin with `#` are kept.
  */
 export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
-  if (!tag.sign) {
-    const made = await makeTag(
-      await withoutLocalFilters(unsafe, await ownSigners(unsafe)),
-      tag,
-      '--annotate',
-    );
-    return made && {};
-  }
-  const git = await signingGit(unsafe);
+  const plain = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
+  if (!tag.sign) return (await makeTag(plain, tag, '--annotate')) && {};
   try {
-    const made = await makeTag(git, tag, '--sign');
+    const made = await makeTag(await signingGit(unsafe), tag, '--sign');
     // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
-    return made && ((await isSigned(git, tag.name)) ? {} : { unsigned: made.message });
+    return made && ((await isSigned(plain, tag.name)) ? {} : { unsigned: made.message });
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    const made = await makeTag(git, tag, '--annotate', '--no-sign');
-    return made && { unsigned: error.message };
+    return (await makeTag(plain, tag, '--annotate', '--no-sign')) && { unsigned: error.message };
   }
 }
 

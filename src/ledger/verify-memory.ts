@@ -1,5 +1,4 @@
-import { decodeManifest } from '../checkpoint/read.js';
-import { manifestIn } from '../checkpoint/rules.js';
+import { decodeManifest, manifestIn } from '../checkpoint/rules.js';
 import { shown, tagOf } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../git/signatures.js';

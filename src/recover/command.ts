@@ -142,7 +142,7 @@ async function run(call: Call): Promise<RecoverAnswer> {
   const asks = !call.flags.yes && !call.flags.dryRun;
   return recover.act(target, {
     ...watch(call),
-    ...(asks ? { confirm: (plan) => confirmPlan(call, plan) } : {}),
+    ...(asks ? { confirm: (plan) => confirmRollback(call, plan) } : {}),
   });
 }
 
@@ -153,30 +153,21 @@ const watch = (call: Call): CheckpointWatch => ({
 });
 
 async function undo(call: Call, name: string | true): Promise<RecoverAnswer> {
-  await confirmed(call, 'Bring back what the rollback took away?', 'forge recover --undo --yes');
+  const isSure = call.flags.yes || call.flags.dryRun;
+  if (!isSure && !(await agreed(call, 'Bring back what the rollback took away?')))
+    throw refused('recover.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
+      hint: 'forge recover --undo --yes',
+    });
   return call.forge().recover.undo(name === true ? {} : { backup: name });
 }
 
-const QUESTIONS = {
-  continue: 'Go on from here?',
-  rollback: 'Roll back? All that this changes goes into a backup first.',
-} as const;
-
-async function confirmPlan(call: Call, plan: RecoveryPlan): Promise<boolean> {
-  if (!call.interactive || plan.decision === 'alert') return false;
-  call.say(renderPlan(harmless(plan), call.style));
-  const { confirm } = await import('../cli/prompt.js');
-  return confirm(QUESTIONS[plan.decision]);
+async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean> {
+  if (call.interactive) call.say(renderPlan(harmless(plan), call.style));
+  return agreed(call, 'Roll back? All that this changes goes into a backup first.');
 }
 
-async function confirmed(call: Call, question: string, hint: string): Promise<void> {
-  if (call.flags.yes || call.flags.dryRun) return;
-  if (call.interactive) {
-    const { confirm } = await import('../cli/prompt.js');
-    if (await confirm(question)) return;
-  }
-  throw refused('recover.unconfirmed', 'Cancelled: this needs confirmation (--yes).', { hint });
-}
+const agreed = async (call: Call, question: string): Promise<boolean> =>
+  call.interactive && (await (await import('../cli/prompt.js')).confirm(question));
 
 /** An alert fails the command, unless only the plan was requested. */
 const isAlert = (answer: RecoverAnswer): boolean =>

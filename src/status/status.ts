@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { decodeManifest, readManifests } from '../checkpoint/read.js';
+import { readManifests } from '../checkpoint/read.js';
 import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
@@ -208,7 +208,7 @@ async function newestCheckpoint(context: Context, git: Git): Promise<string | nu
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   return (
     tags
-      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true, decodeManifest))
+      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true))
       .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true)
       .sort(byTime)[0]?.tag ?? null
   );

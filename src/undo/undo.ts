@@ -1,12 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { outside, refused, usage } from '../core/error.js';
-import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../core/paths.js';
+import {
+  archiveFile,
+  featureFile,
+  focusFile,
+  kfrFile,
+  openFile,
+  progressFile,
+  sessionFile,
+} from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { removeFeature } from '../feature/feature.js';
 import { type Feature, requireFeature } from '../feature/rules.js';
-import { readFeatures, updateFeatures } from '../feature/store.js';
+import { updateFeatures } from '../feature/store.js';
 import {
   type Backup,
   type BackupNote,
@@ -118,10 +126,8 @@ export async function undoLast(context: Context, { backup }: { backup?: string }
   const planned = context.disk.dryRun ? { planned: true as const } : {};
   const done = { undone: found.backup.ref, action: String(note.why), redo: 'forge undo', ...planned };
   if (!Array.isArray(note.state)) return { ...done, ...(await undoRollback(context, found)) };
-  const snapshot = note as Snapshot;
-  if (!snapshot.feature)
-    return { ...done, commit: null, ref: await putFiles(context, snapshot), files: snapshot.state.length };
-  return { ...done, commit: null, ref: await putFeature(context, snapshot, snapshot.feature), files: 1 };
+  const ref = await putFiles(context, note as Snapshot);
+  return { ...done, commit: null, ref, files: note.state.length };
 }
 
 /**
@@ -187,16 +193,15 @@ async function hasNewerWork(
 interface Snapshot extends BackupNote {
   /** Paths from the project's root, and bytes in base64. Null for a file that did not exist. */
   state: { path: string; bytes: string | null }[];
-  feature?: Feature;
-  /** The position of the feature in the list. */
-  at?: number;
+  /** The id of the feature that it is about. */
+  feature?: string;
 }
 
 /** Saves files to a backup ref before forge changes them. Null without git, where undo is impossible. */
 async function keepFiles(
   context: Context,
-  { why, subject, ...more }: { why: string; subject: string } & Pick<Snapshot, 'feature' | 'at'>,
-  paths: readonly string[] = [],
+  { why, subject, feature }: { why: string; subject: string; feature?: string | undefined },
+  paths: readonly string[],
 ): Promise<string | null> {
   const { git: asText, layout, disk } = context;
   if (disk.dryRun) return null;
@@ -216,8 +221,12 @@ async function keepFiles(
   const head =
     code === 0 ? stdout.trim() : await run('commit-tree', await run('mktree'), '-m', 'No commit yet');
   const ref = nameBackup(context);
-  const note = { ...noteOf(context, why), ...more, files: [], state };
-  await writeBackup(git, { ref, head, subject, note });
+  await writeBackup(git, {
+    ref,
+    head,
+    subject,
+    note: { ...noteOf(context, why), files: [], state, feature },
+  });
   return ref;
 }
 
@@ -234,15 +243,10 @@ export async function removeFeatureKept(
   input: { id: string },
 ): Promise<{ removed: Feature; undo: string | null }> {
   await rehearse(context, (dry) => removeFeature(dry, input));
-  const features = readFeatures(context);
-  const feature = requireFeature(features, input.id);
-  const at = features.indexOf(feature);
-  const kept = await keepFiles(context, {
-    why: 'feature remove',
-    subject: `Before feature remove ${feature.id}`,
-    feature,
-    at,
-  });
+  // An edit of features.json is in the feature's file then.
+  const { id } = requireFeature(updateFeatures(context), input.id);
+  const about = { why: 'feature remove', subject: `Before feature remove ${id}`, feature: id };
+  const kept = await keepFiles(context, about, [featureFile(context.layout, id)]);
   return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
@@ -252,56 +256,40 @@ export async function discardSessionKept(
   input: { id?: string } = {},
 ): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
   await rehearse(context, (dry) => discardSession(dry, input));
+  const { layout } = context;
   const running = readRunning(context);
   const isRunning = running && [undefined, running.id, sessionName(running.id)].includes(input.id);
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
+  const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
   const about = { why: 'session discard', subject: `Before session discard ${id}` };
-  const kept = await keepFiles(context, about, filesOf(context, id));
+  const kept = await keepFiles(context, about, [...live, archiveFile(layout, id)]);
   return { ...discardSession(context, input), undo: kept && 'forge undo' };
 }
 
-/** All files that a discard may change. */
-function filesOf({ layout }: Context, id: string): string[] {
-  const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
-  return [...live, archiveFile(layout, id)];
-}
-
-/** Restores the feature, or removes it again for a redo. */
-async function putFeature(
-  context: Context,
-  { at = 0, why }: Snapshot,
-  feature: Feature,
-): Promise<string | null> {
-  const isBack = why === 'feature remove';
-  const twin = findTwin(readFeatures(context), feature.id);
-  if (isBack && twin)
-    throw refused('undo.newer', `A feature ${twin.id} was added since; nothing was changed.`, {
-      hint: `forge feature remove ${twin.id}`,
-    });
-  const next = { why: isBack ? 'feature restore' : 'feature remove', subject: `Before the undo of ${why}` };
-  const ref = await keepFiles(context, { ...next, feature, at });
-  if (!isBack) removeFeature(context, { id: feature.id });
-  else updateFeatures(context, (before) => before.toSpliced(at, 0, feature));
-  return ref;
-}
-
-/** Restores the session's files. A session that is running now keeps its own. */
-async function putFiles(context: Context, { state, why }: Snapshot): Promise<string | null> {
+/** Restores the files of a snapshot. A session that is running now, and a feature that was added since, keep their own. */
+async function putFiles(context: Context, { state, why, feature }: Snapshot): Promise<string | null> {
   const { disk, layout } = context;
-  const kept = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
+  const files = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
+  const newer = (what: string, hint: string): Error =>
+    refused('undo.newer', `${what} since; nothing was changed.`, { hint });
   const running = readRunning(context);
-  if (running && !kept.some(({ path }) => path === archiveFile(layout, running.id)))
-    throw refused('undo.newer', 'Another session was started since; nothing was changed.', {
-      hint: 'forge end',
-    });
-  const about = { why: 'session discard', subject: `Before the undo of ${why}` };
-  const paths = kept.map(({ path }) => path);
-  const ref = await keepFiles(context, about, paths);
+  const isBack = files.some(({ bytes }) => bytes !== null);
+  const twin = feature !== undefined && isBack && findTwin(updateFeatures(context), feature);
+  if (twin) throw newer(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
+  if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))
+    throw newer('Another session was started', 'forge end');
+  const about = { why, subject: `Before the undo of ${why}`, feature };
+  const ref = await keepFiles(
+    context,
+    about,
+    files.map(({ path }) => path),
+  );
   disk.withLock(() => {
-    for (const { path, bytes } of kept)
+    for (const { path, bytes } of files)
       if (bytes !== null) disk.replaceMoved(path, Buffer.from(bytes, 'base64'));
-    for (const { path, bytes } of kept) if (bytes === null) disk.remove(path);
+    for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
   });
+  if (feature !== undefined) updateFeatures(context);
   delete context.recent;
   return ref;
 }

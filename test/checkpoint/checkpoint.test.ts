@@ -166,7 +166,7 @@ describe('the state of a checkpoint', () => {
       ],
     ];
   it.each(cases)('B-108 GIT-05 %s', (_what, facts, known, state) => {
-    const judged = judgeCheckpoint(name, facts, () => known, decode);
+    const judged = judgeCheckpoint(name, facts, () => known);
     expect(judged.state).toBe(state);
     expect(judged.why === undefined).toBe(state === 'ok');
   });

@@ -3,19 +3,32 @@ import { basename, dirname, join, sep } from 'node:path';
 import { formatArgv } from './argv.js';
 import { corrupted, ForgeError, outside, refused, systemCode } from './error.js';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
 
-const REASONS: Record<string, string> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EROFS: 'the file system is read-only',
-  EFBIG: 'the file size limit is reached',
-  EMFILE: 'too many files are open in this process',
-  ENFILE: 'too many files are open on this machine',
-  EACCES: 'permission denied',
-  EPERM: 'not permitted',
-  EIO: 'the disk reported an error; whether it was written is unknown',
+/** What a system error means, and the first thing to check. Nothing was written, so the command can be run again. */
+const REASONS: Record<string, [reason: string, hint?: (folder: string, file: string) => string]> = {
+  ENOSPC: ['the disk is full', freeSpace],
+  EDQUOT: ['the disk quota is used up', freeSpace],
+  EROFS: [
+    'the file system is read-only',
+    (folder) => `findmnt -T ${folder}   # shows what is mounted read-only`,
+  ],
+  EFBIG: ['the file size limit is reached'],
+  EMFILE: ['too many files are open in this process', () => 'ulimit -n 4096'],
+  ENFILE: ['too many files are open on this machine'],
+  EACCES: ['permission denied', checkModes],
+  EPERM: ['not permitted', checkModes],
+  EIO: ['the disk reported an error; whether it was written is unknown'],
 };
+
+function freeSpace(folder: string): string {
+  return `df -h ${folder}   # free some space, then run the command again`;
+}
+
+function checkModes(folder: string, file: string): string {
+  return `ls -ld ${folder} ${file}   # you must be allowed to write there`;
+}
+
 const NOT_PLAIN: Record<string, string> = {
   ELOOP: 'is a symbolic link',
   EISDIR: 'is a folder',
@@ -26,10 +39,11 @@ const NOT_PLAIN: Record<string, string> = {
 export function diskError(error: unknown, path: string): ForgeError {
   const code = errorName(error);
   if (NOT_PLAIN[code]) return notPlain(path, code);
-  const reason = code === 'ENOSPC' && hasNoInode(path) ? 'the disk has no free inode' : REASONS[code];
-  const hint = code === 'EROFS' && path.includes(`${sep}.git${sep}`) ? SANDBOX_HINT : hintFor(code, path);
-  const message = `${path}: ${reason ?? (error as Error).message}.`;
-  return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
+  const [known = (error as Error).message, hintFor] = REASONS[code] ?? [];
+  const reason = code === 'ENOSPC' && hasNoInode(path) ? 'the disk has no free inode' : known;
+  const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
+  const hint = isSandbox ? SANDBOX_HINT : hintFor?.(formatArgv([dirname(path)]), formatArgv([path]));
+  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, hint, cause: error });
 }
 
 /** Node has no name for an exhausted quota, which is errno 122 on Linux and 69 on macOS. */
@@ -46,17 +60,6 @@ function hasNoInode(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The first thing to check. Nothing was written, so the same command can be run again. */
-function hintFor(code: string, path: string): string | undefined {
-  const folder = formatArgv([dirname(path)]);
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return `df -h ${folder}   # free some space, then run the command again`;
-  if (code === 'EROFS') return `findmnt -T ${folder}   # shows what is mounted read-only`;
-  if (code === 'EACCES' || code === 'EPERM')
-    return `ls -ld ${folder} ${formatArgv([path])}   # you must be allowed to write there`;
-  return code === 'EMFILE' ? 'ulimit -n 4096' : undefined;
 }
 
 export const SANDBOX_HINT =
@@ -180,16 +183,8 @@ function requireUnchanged({ path, expected, name = path }: Write): void {
   });
 }
 
-function writeNew(path: string, bytes: Buffer, mode = 0o666): void {
-  const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-  try {
-    // A full disk shows as a short count first; the next call then throws with the reason.
-    for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
+const writeNew = (path: string, bytes: Buffer, mode = 0o666): void =>
+  fs.writeFileSync(path, bytes, { flag: 'wx', mode, flush: true });
 
 /** Makes names in a folder durable. Some network file systems cannot sync folders. */
 export function syncFolder(folder: string): void {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { elapsed } from './clock.js';
 import { refused, systemCode } from './error.js';
-import { diskError, listFolder, makeFolder, removePath, removeQuietly } from './files.js';
+import { diskError, makeFolder, removePath, removeQuietly } from './files.js';
 import type { Liveness, ProcessIdentity } from './holder.js';
 import { makeToken, oneLine } from './text.js';
 
@@ -23,7 +23,6 @@ const CHECK_HOLDER_MS = 50;
  */
 export function withLock<T>(path: string, policy: LockPolicy, work: (isHeld: () => boolean) => T): T {
   acquire(path, policy);
-  removeDeadDrafts(path, policy);
   const mine = stampOf(path);
   try {
     return work(() => stampOf(path) === mine);
@@ -56,7 +55,7 @@ function acquire(path: string, policy: LockPolicy): void {
   }
 }
 
-/** link(2) of a finished file: the lock never exists without its content. */
+/** link(2) of a finished file: the lock never exists without its content. A kill may leave the draft, which no one reads. */
 function take(path: string, { me }: LockPolicy): boolean {
   const draft = join(dirname(path), `.${basename(path)}.${makeToken(16)}.tmp`);
   try {
@@ -78,19 +77,6 @@ function link(draft: string, path: string): void {
     // Some file systems have no hard links.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(systemCode(error) ?? '')) throw error;
     fs.copyFileSync(draft, path, fs.constants.COPYFILE_EXCL);
-  }
-}
-
-/** Removes drafts that killed processes left. Never fails, because the lock is held already. */
-function removeDeadDrafts(path: string, policy: LockPolicy): void {
-  const folder = dirname(path);
-  try {
-    for (const name of listFolder(folder).filter((name) => /^\..*\.[0-9a-f]{16}\.tmp$/.test(name))) {
-      const holder = readHolder(join(folder, name));
-      if (holder && policy.liveness(holder) === 'gone') removeQuietly(join(folder, name));
-    }
-  } catch {
-    // The next holder tries again.
   }
 }
 

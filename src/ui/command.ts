@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { maskError } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { formatArgv } from '../core/argv.js';
-import { startDetached } from '../core/detached.js';
+import { startDetached } from '../core/process.js';
 import { refused } from '../core/error.js';
 import { createFile, removePath } from '../core/files.js';
 import { jsonLine, oneLine } from '../core/text.js';

@@ -1,18 +1,9 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { SHELLS } from './command.js';
-import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
-import {
-  type CommandSpec,
-  flagOf,
-  GLOBAL_OPTIONS,
-  HELP_OPTION,
-  type Io,
-  type LiveKind,
-  type OptionSpec,
-  optionsOf,
-  type Values,
-} from './spec.js';
+import { GROUPS, SHORT_WAYS, TOPICS } from './groups.js';
+import { commandsBelow, inFull, type Line, optionNamed, optionsAt, parseLine, specsOf } from './line.js';
+import { type CommandSpec, flagOf, type Io, type LiveKind, type Values } from './spec.js';
 
 /** ms. Nobody waits longer after TAB. */
 const DEADLINE = 2000;
@@ -64,28 +55,16 @@ const bashWord = (word: string): string[] =>
 const PLAIN = /^-{0,2}[\p{L}\p{N}][\p{L}\p{M}\p{N}_./:=@%+-]*$/u;
 
 /** The command line before the cursor. */
-interface Place {
+interface Place extends Line {
   io: Io;
-  /** Null: before the first command word. */
-  group: string | null;
-  commands: readonly CommandSpec[];
-  spec: CommandSpec | null;
-  args: string[];
-  /** The names of the options that were given. */
-  given: Set<string>;
-  /** The option whose value comes next. */
-  waiting: OptionSpec | null;
-  /** After `--`, or after the program that a command runs, no word is an option. */
-  isLiteral: boolean;
-  /** The value of `-C`. */
-  dir?: string;
 }
 
 /** Derived from the specs, so a new command or option completes without any code here. */
 async function offerAt(io: Io, before: readonly string[], current: string): Promise<Offer> {
   if (before[0] === 'help') return helpWords(before.slice(1));
-  const place = await parse(io, before);
-  if (!place) return NOTHING;
+  const line = await parseLine(before);
+  if (!line) return NOTHING;
+  const place = { ...line, io };
   const { waiting } = place;
   const value = waiting && (await offerValue(place, waiting.values, flagOf(waiting).value));
   if (waiting && value && !flagOf(waiting).optional) return value;
@@ -96,76 +75,16 @@ async function offerAt(io: Io, before: readonly string[], current: string): Prom
 
 async function helpWords([group, ...more]: readonly string[]): Promise<Offer> {
   if (group === undefined) return words([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
-  return more.length > 0 ? NOTHING : words(subcommands(await specsOf(group), group));
+  return more.length > 0 ? NOTHING : words(namesOf(await specsOf(group)).filter((name) => name !== group));
 }
+
+const namesOf = (commands: readonly CommandSpec[]): string[] => commands.map(({ name }) => name);
 
 const groupNames = (): string[] => [
   ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
   ...Object.keys(SHORT_WAYS),
   'version',
 ];
-
-const subcommands = (commands: readonly CommandSpec[], group: string | null): string[] =>
-  commands.map(({ name }) => name).filter((name) => name !== group);
-
-/** Null after a word that is not a command. */
-async function parse(io: Io, before: readonly string[]): Promise<Place | null> {
-  const place: Place = {
-    io,
-    group: null,
-    commands: [],
-    spec: null,
-    args: [],
-    given: new Set(),
-    waiting: null,
-    isLiteral: false,
-  };
-  for (const word of before) {
-    if (place.waiting && !(flagOf(place.waiting).optional && word.startsWith('-'))) {
-      takeValue(place, place.waiting, word);
-      place.waiting = null;
-    } else if (word === '--' && !place.isLiteral) place.isLiteral = true;
-    else if (word.startsWith('-') && !place.isLiteral) {
-      const [name = '', value] = word.split(/=(.*)/s);
-      const option = optionNamed(place, name);
-      for (const each of option ? flagOf(option).names : []) place.given.add(each);
-      if (option && value !== undefined) takeValue(place, option, value);
-      place.waiting = option && value === undefined && flagOf(option).value !== null ? option : null;
-    } else if (place.group === null) {
-      place.group = word;
-      place.commands = await specsOf(word);
-      place.spec = place.commands.find(({ name }) => name === word) ?? null;
-      if (place.commands.length === 0) return null;
-    } else if (!takeWord(place, word)) return null;
-  }
-  return place;
-}
-
-function takeValue(place: Place, option: OptionSpec, value: string): void {
-  if (flagOf(option).names.includes('-C')) place.dir = value;
-}
-
-/** False for a word that no command takes. */
-function takeWord(place: Place, word: string): boolean {
-  const below = mayBeSubcommand(place) && subcommands(place.commands, place.group).includes(word);
-  if (below) place.spec = place.commands.find(({ name }) => name === word) ?? null;
-  else if (place.spec) place.args.push(word);
-  else return false;
-  if (place.spec?.runs) place.isLiteral = place.args.length > 0;
-  return true;
-}
-
-const mayBeSubcommand = ({ spec, group, args, isLiteral }: Place): boolean =>
-  args.length === 0 && !isLiteral && (spec === null || spec.name === group);
-
-const optionsAt = ({ spec }: Place): OptionSpec[] => [
-  ...(spec ? optionsOf(spec) : []),
-  ...GLOBAL_OPTIONS,
-  HELP_OPTION,
-];
-
-const optionNamed = (place: Place, name: string): OptionSpec | null =>
-  optionsAt(place).find((option) => flagOf(option).names.includes(name)) ?? null;
 
 /** `--flag`, or the value in `--flag=value`. */
 async function offerOption(place: Place, current: string): Promise<Offer> {
@@ -181,14 +100,14 @@ async function offerOption(place: Place, current: string): Promise<Offer> {
 const flagsAt = (place: Place): string[] =>
   optionsAt(place).flatMap((option) => {
     const { names } = flagOf(option);
-    return !option.many && names.some((name) => place.given.has(name)) ? [] : names;
+    return !option.many && names.some((name) => place.options.includes(name)) ? [] : names;
   });
 
 /** A command's name or an argument; a flag where neither can follow. */
 async function offerWord(place: Place, current: string): Promise<Offer> {
-  const { group, commands, spec, args } = place;
+  const { group, spec, args } = place;
   if (group === null) return words([...groupNames(), 'help']);
-  const below = mayBeSubcommand(place) ? subcommands(commands, group) : [];
+  const below = namesOf(commandsBelow(place));
   const names = spec?.args ?? [];
   const next = names[args.length] ?? (names.at(-1)?.includes('...') ? names.at(-1) : undefined);
   if (next !== undefined) {
@@ -254,7 +173,9 @@ const LIVE: Record<LiveKind, (open: () => Forge, place: Place) => Promise<unknow
 
 /** Empty without a project, and if a file is damaged. Writes nothing. */
 async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
-  const { io, dir } = place;
+  const { io, options } = place;
+  const at = options.findLastIndex((word) => word === '-C' || word === '--cwd');
+  const dir = at < 0 ? undefined : options[at + 1];
   try {
     const { openForge, systemWorld } = await import('../index.js');
     const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');

@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
-import { commandWords, GROUPS, inFull, specsOf } from './groups.js';
+import { GROUPS } from './groups.js';
+import { commandWords, inFull, specsOf } from './line.js';
 import {
   type CommandSpec,
   GLOBAL_OPTIONS,

@@ -1,6 +1,5 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { Output } from './spec.js';
 
 /** What a terminal can show. Output to a pipe is not changed. */
 export interface Screen {
@@ -11,7 +10,10 @@ export interface Screen {
 const DEFAULT_WIDTH = 80;
 
 /** Null if the output is not a terminal. Only then are its columns read, which loads Node's stream. */
-export function screenAt(output: Omit<Output, 'write'>, env: NodeJS.ProcessEnv): Screen | null {
+export function screenAt(
+  output: { readonly isTerminal: boolean; readonly columns?: number | undefined },
+  env: NodeJS.ProcessEnv,
+): Screen | null {
   if (!output.isTerminal) return null;
   return { width: (output.columns ?? Number.POSITIVE_INFINITY) || DEFAULT_WIDTH, unicode: hasUnicode(env) };
 }

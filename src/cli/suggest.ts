@@ -1,7 +1,8 @@
 import { formatArgv } from '../core/argv.js';
 import { UPDATE_HINT, usage } from '../core/error.js';
 import { namesLike } from '../core/text.js';
-import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
+import { GROUPS, SHORT_WAYS, TOPICS } from './groups.js';
+import { commandWords, inFull, parseLine } from './line.js';
 import { type CommandSpec, flagOf, optionsOf } from './spec.js';
 
 /** The commands of forge by the words that other tools use. The second one is for the word with text behind it. */
@@ -103,43 +104,12 @@ function nameAsTyped({ argv, words: [group = ''], specs, spec }: WrongCall): str
   return spec && spec.name !== group ? `forge ${group} ${spec.name}` : `forge ${group}`;
 }
 
-/** What stands behind the name of the command. */
-function behindName({ argv, words, spec }: WrongCall): string[] {
-  const [first = '', second] = commandWords(argv);
-  const isLong = spec && spec.name !== words[0] && !Object.hasOwn(SHORT_WAYS, first);
-  return argv.slice(argv.indexOf((isLong && second) || first) + 1);
-}
-
 /** A line that a shell takes as these words. Text in plain quotes, as people write it. */
 const typed = (words: readonly string[]): string =>
   [
     'forge',
     ...words.map((word) => (/^[^"$`\\!\n]* [^"$`\\!\n]*$/.test(word) ? `"${word}"` : formatArgv([word]))),
   ].join(' ');
-
-interface Rest {
-  words: string[];
-  options: string[];
-}
-
-/** The words and options behind the name of a command. Words behind an option are its value if the command takes none. */
-function restOf(words: readonly string[], spec: CommandSpec): Rest {
-  const options = optionsOf(spec).map(flagOf);
-  const isValued = (word: string): boolean =>
-    options.some(({ names, value }) => value !== null && names.includes(word));
-  const rest: Rest = { words: [], options: [] };
-  for (let i = 0; i < words.length; ) {
-    const word = words[i++] as string;
-    if (!word.startsWith('-')) rest.words.push(word);
-    else rest.options.push(word);
-    if (!isValued(word)) continue;
-    const next = words.findIndex((each, at) => at >= i && each.startsWith('-'));
-    const end = spec.args ? i + 1 : next < 0 ? words.length : next;
-    if (i < words.length) rest.options.push(words.slice(i, end).join(' '));
-    i = end;
-  }
-  return rest;
-}
 
 /** Arguments that are a text, which may have several words. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value']);
@@ -168,14 +138,14 @@ function arrange({ args = [], ...spec }: CommandSpec, words: readonly string[]):
   return null;
 }
 
-function tooMany(
+async function tooMany(
   call: WrongCall,
   spec: CommandSpec,
   message: string,
   refuse: (message: string, meant: string) => Error,
-): Error {
-  const { words, options } = restOf(behindName(call), spec);
-  const fitted = arrange(spec, words) ?? words.slice(0, spec.args?.length ?? 0);
+): Promise<Error> {
+  const { args = [], options = [] } = (await parseLine(inFull(call.argv))) ?? {};
+  const fitted = arrange(spec, args) ?? args.slice(0, spec.args?.length ?? 0);
   const meant = `${nameAsTyped(call)}${typed([...fitted, ...options]).replace('forge', '')}`;
   // Text that was several words before.
   const isJoined = [...fitted, ...options].some((word) => /\s/.test(word) && !call.argv.includes(word));
@@ -185,13 +155,11 @@ function tooMany(
 
 /** The call of a command of forge with these words; an example if it needs more. */
 async function callOf(command: string, words: readonly string[]): Promise<string> {
-  const [group, name, ...given] = inFull(command.split(' '));
-  const specs = await specsOf(group);
-  const spec = specs.find((each) => each.name === name) ?? specs.find((each) => each.name === group);
-  if (!spec || given.length > 0) return typed([...command.split(' '), ...words]);
-  const rest = restOf(words, spec);
-  const fitted = arrange(spec, rest.words) ?? (spec.args ? null : []);
-  return fitted ? typed([...command.split(' '), ...fitted, ...rest.options]) : spec.example;
+  const start = command.split(' ');
+  const line = await parseLine([...inFull(start), ...words]);
+  if (!line?.spec || start.some((word) => word.startsWith('-'))) return typed([...start, ...words]);
+  const fitted = arrange(line.spec, line.args) ?? (line.spec.args ? null : []);
+  return fitted ? typed([...start, ...fitted, ...line.options]) : line.spec.example;
 }
 
 async function meantCommand({ argv, words: [word = ''] }: WrongCall): Promise<string | null> {
@@ -218,10 +186,10 @@ async function meantBelow({
   const near = SYNONYMS_BELOW[word]?.find((name) => names.includes(name)) ?? namesLike(word, names)[0];
   if (near !== undefined) return callOf(`${group} ${near}`, rest);
   const isId = /[\d-]/.test(word);
-  const taker = TAKERS.find((name) => {
-    if (name === 'show' && !isId) return false;
-    const spec = specs.find((each) => each.name === name);
-    return spec && arrange(spec, restOf([word, ...rest], spec).words);
-  });
-  return taker === undefined ? null : callOf(`${group} ${taker}`, [word, ...rest]);
+  for (const name of TAKERS) {
+    if (!names.includes(name) || (name === 'show' && !isId)) continue;
+    const line = await parseLine([group, name, word, ...rest]);
+    if (line?.spec && arrange(line.spec, line.args)) return callOf(`${group} ${name}`, [word, ...rest]);
+  }
+  return null;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { inFull } from '../../src/cli/groups.js';
+import { inFull } from '../../src/cli/line.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';

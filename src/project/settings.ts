@@ -18,27 +18,22 @@ const whole = (value: number, min: number, max: number): Setting<number> =>
 const choice = <const T extends string>(value: NoInfer<T>, words: readonly T[]): Setting<T> =>
   setting<T>(value, () => z.enum(words));
 
-/** `problemOf` returns what is wrong with a text, or null. */
-const checked = (problemOf: (text: string) => string | null) => (): z.ZodMiniType<string> =>
-  z.string().check(
-    z.superRefine((text, context) => {
-      const problem = problemOf(text);
-      const shown = oneLine(JSON.stringify(text), 60);
-      if (problem !== null) context.addIssue({ code: 'custom', message: `${shown} ${problem}` });
-    }),
-  );
+/** `problemOf` returns what is wrong with a text, or null. A value that may hold a password is not shown. */
+const checked =
+  (problemOf: (text: string) => string | null, isShown = true) =>
+  (): z.ZodMiniType<string> =>
+    z.string().check(
+      z.superRefine((text, context) => {
+        const problem = problemOf(text);
+        const shown = isShown ? `${oneLine(JSON.stringify(text), 60)} ` : '';
+        if (problem !== null) context.addIssue({ code: 'custom', message: shown + problem });
+      }),
+    );
 const pattern = checked((text) => {
   const problem = patternProblem(text);
   return problem && `cannot be matched: ${problem}`;
 });
-/** Its value is never shown: it may hold a password. */
-const address = (): z.ZodMiniType<string> =>
-  z.string().check(
-    z.superRefine((text, context) => {
-      const problem = addressProblem(text);
-      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-    }),
-  );
+const address = checked(addressProblem, false);
 /** What subjects and streams of NATS are called. */
 const subject = checked((text) =>
   /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= 100

@@ -8,23 +8,14 @@ import { trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { identityOf } from '../git/repository.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
-import { type Approval, digestRunnable, type Runnable, toUrl } from './rules.js';
+import { Approval, digestRunnable, type Runnable, toUrl } from './rules.js';
 
 export const identityHere = ({ layout, repository }: Context): string => identityOf(layout.root, repository);
 
 const Approvals = z.looseObject({
   schema_version: z.string(),
   identity: z.string(),
-  approvals: z.array(
-    z.looseObject({
-      kind: z.enum(['file', 'command', 'rule', 'url']),
-      name: z.string(),
-      digest: z.string(),
-      content: z.string(),
-      at: z.string(),
-      how: z.enum(['entered', 'approved']),
-    }),
-  ),
+  approvals: z.array(Approval),
 });
 const APPROVALS: Format<z.infer<typeof Approvals>> = { name: 'trust', version: '1.0', schema: Approvals };
 
@@ -42,6 +33,12 @@ export function readApprovals(context: Context): Approval[] {
 /** Characters of a content that is kept. A change of a longer one is shown as a whole. */
 const MAX_KEPT = 20_000;
 
+/** Whether a person approved exactly this here. */
+export function approvedHere(context: Context): (runnable: Runnable) => boolean {
+  const known = new Set(readApprovals(context).map(({ digest }) => digest));
+  return (runnable) => known.has(digestRunnable(runnable));
+}
+
 /** Adds approvals, readable by this person only. Durable on return. */
 export function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
   if (context.disk.dryRun || runnables.length === 0) return;
@@ -49,17 +46,16 @@ export function approve(context: Context, runnables: readonly Runnable[], how: A
   const at = timestamp(context);
   makeFolder(dirname(path), PRIVATE);
   withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
-    const before = readApprovals(context);
-    const known = new Set(before.map(({ digest }) => digest));
+    const isKnown = approvedHere(context);
     const added = runnables
+      .filter((runnable) => !isKnown(runnable))
       .map((runnable) => ({
         ...runnable,
         content: runnable.content.length > MAX_KEPT ? '' : runnable.content,
         ...{ digest: digestRunnable(runnable), at, how },
-      }))
-      .filter(({ digest }) => !known.has(digest));
+      }));
     if (added.length === 0) return;
-    const approvals = [...before, ...added];
+    const approvals = [...readApprovals(context), ...added];
     const after = { schema_version: APPROVALS.version, identity: identityHere(context), approvals };
     replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
   });
@@ -69,5 +65,4 @@ export function approve(context: Context, runnables: readonly Runnable[], how: A
 export const approveUrl = (context: Context, url: string): void => approve(context, [toUrl(url)], 'entered');
 
 /** B-74: an address may come with a clone, so forge connects to it only after a person approved it. */
-export const isUrlApproved = (context: Context, url: string): boolean =>
-  readApprovals(context).some(({ digest }) => digest === digestRunnable(toUrl(url)));
+export const isUrlApproved = (context: Context, url: string): boolean => approvedHere(context)(toUrl(url));

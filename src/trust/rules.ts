@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { compareText } from '../core/text.js';
 
 /** What `[cycle]` lets forge run by itself, as commands to approve, because the setting may come with a clone. */
@@ -7,9 +8,11 @@ export const CYCLE_COMMANDS = {
   checkpoint: 'forge checkpoint create',
 } as const;
 
+const Kind = z.enum(['file', 'command', 'rule', 'url']);
+
 /** Something in the repository that a person must approve: code to run, an address, or an invariant for agents to obey. */
 export interface Runnable {
-  kind: 'file' | 'command' | 'rule' | 'url';
+  kind: z.infer<typeof Kind>;
   /** The file's path in the repository, or the place of the command or rule (`feature F-1`). */
   name: string;
   content: string;
@@ -19,15 +22,16 @@ export interface Runnable {
 export const toUrl = (url: string): Runnable => ({ kind: 'url', name: '[events] url', content: url });
 
 /** What a person approved. The content is kept so that a later change can be shown. */
-export interface Approval extends Record<string, unknown> {
-  kind: Runnable['kind'];
-  name: string;
-  digest: string;
-  content: string;
-  at: string;
+export const Approval = z.looseObject({
+  kind: Kind,
+  name: z.string(),
+  digest: z.string(),
+  content: z.string(),
+  at: z.string(),
   /** `entered` through forge on this machine, or `approved` at a terminal. */
-  how: 'entered' | 'approved';
-}
+  how: z.enum(['entered', 'approved']),
+});
+export type Approval = z.infer<typeof Approval>;
 
 export interface TrustItem extends Runnable {
   digest: string;

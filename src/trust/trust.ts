@@ -14,7 +14,7 @@ import { readArchitecture } from '../knowledge/architecture-rules.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { approvalsFile, approve, identityHere, readApprovals } from './approvals.js';
+import { approvalsFile, approve, approvedHere, identityHere, readApprovals } from './approvals.js';
 import {
   approvedBy,
   CYCLE_COMMANDS,
@@ -120,8 +120,8 @@ export function approveRules(context: Context, texts: readonly string[]): void {
 
 /** Returns which invariants a person approved on this machine, word for word. */
 export function approvedRules(context: Context): (text: string) => boolean {
-  const known = new Set(readApprovals(context).map(({ digest }) => digest));
-  return (text) => known.has(digestRunnable(toRule(text)));
+  const isApproved = approvedHere(context);
+  return (text) => isApproved(toRule(text));
 }
 
 /**
@@ -134,13 +134,13 @@ export function requireTrust(
   files: readonly string[] = [],
 ): void {
   const { items } = showTrust(context);
-  const trusted = [...readApprovals(context), ...items.filter(({ state }) => state === 'trusted')];
-  const known = new Set(trusted.map(({ digest }) => digest));
+  const trusted = new Set(items.filter(({ state }) => state === 'trusted').map(({ digest }) => digest));
+  const isApproved = approvedHere(context);
   const wanted = [
     ...commandRunnables(context, commands),
     ...files.flatMap((path) => fileRunnable(context, path)),
   ];
-  const blocking = wanted.find((one) => !known.has(digestRunnable(one)));
+  const blocking = wanted.find((one) => !isApproved(one) && !trusted.has(digestRunnable(one)));
   if (!blocking) return;
   const listed = items.find(({ digest }) => digest === digestRunnable(blocking));
   const place = listed ? ` (${listed.name})` : '';
@@ -226,8 +226,8 @@ function isShipped(path: string, name: string): boolean {
 
 /** Returns which skills a person approved here, or forge ships. */
 export function approvedSkills(context: Context): (name: string) => boolean {
-  const known = new Set(readApprovals(context).map(({ digest }) => digest));
-  return (name) => skillRunnables(context, name).every((each) => known.has(digestRunnable(each)));
+  const isApproved = approvedHere(context);
+  return (name) => skillRunnables(context, name).every(isApproved);
 }
 
 /** A skill that was just made or imported here. */

@@ -84,7 +84,8 @@ async function run(io: Io): Promise<number> {
   try {
     return await invoke(io, invocation);
   } catch (error) {
-    throw withHint(error, `${invocation.name} --help`);
+    const { withCall } = await import('./suggest.js');
+    throw withCall(withHint(error, `${invocation.name} --help`), io.argv);
   }
 }
 

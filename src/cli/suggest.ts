@@ -1,5 +1,5 @@
 import { formatArgv } from '../core/argv.js';
-import { UPDATE_HINT, usage } from '../core/error.js';
+import { ForgeError, UPDATE_HINT, usage } from '../core/error.js';
 import { namesLike } from '../core/text.js';
 import { GROUPS, SHORT_WAYS, TOPICS } from './groups.js';
 import { commandWords, inFull, parseLine } from './line.js';
@@ -110,6 +110,17 @@ const typed = (words: readonly string[]): string =>
     'forge',
     ...words.map((word) => (/^[^"$`\\!\n]* [^"$`\\!\n]*$/.test(word) ? `"${word}"` : formatArgv([word]))),
   ].join(' ');
+
+/** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes. */
+export function withCall(error: unknown, argv: readonly string[]): unknown {
+  if (!(error instanceof ForgeError)) return error;
+  const { kind, code, message, details } = error;
+  const [, name] = /^Did you mean (\S+)\?$/.exec(error.hint ?? '') ?? [];
+  const words = argv.filter((word) => word !== '--json');
+  const at = words.findLastIndex((word) => message.includes(JSON.stringify(word)));
+  if (name === undefined || at < 0) return error;
+  return new ForgeError(kind, code, message, { ...details, hint: typed(words.with(at, name)) });
+}
 
 /** Arguments that are a text, which may have several words. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value']);

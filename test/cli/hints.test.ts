@@ -125,8 +125,9 @@ describe('hints', () => {
     [['feature', 'rm', 'A'], 'forge feature remove A\nforge feature --help'],
     [['kfr', 'show'], 'forge kfr list\nforge kfr --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],
-    [['agent', 'install', 'claude-code'], 'Did you mean claude?'],
-    [['done', 'logi'], 'Did you mean LOGIN?'],
+    [['agent', 'install', 'claude-code', '-n'], 'forge agent install claude -n'],
+    [['done', 'logi'], 'forge done LOGIN'],
+    [['config', 'get', 'sesion.commit'], 'forge config get session.commit'],
   ])('B-01 %j: what was meant, ready to be typed', async (argv, hint) => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'LOGIN', 'Login works']);

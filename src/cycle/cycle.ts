@@ -144,7 +144,8 @@ async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
   const { context, input } = run;
   const choose = () => chooseTask(context, input.task, listFeatures(context).features);
   if (eventUrl(context) === null) return choose();
-  const { holdTask, refreshHeld } = await import('../events/claim.js');
+  const { refreshHeld } = await import('../events/claim.js');
+  const { holdTask } = await import('../events/claim-work.js');
   await refreshHeld(context, LOOK_MS);
   for (let tries = 0; ; tries++) {
     const chosen = choose();

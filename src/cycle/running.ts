@@ -5,7 +5,7 @@ import { judgeHolder, ProcessIdentity, type Verdict } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import type { HeldTask } from '../events/claim.js';
+import type { HeldTask } from '../events/claim-work.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycles } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';

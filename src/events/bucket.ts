@@ -1,73 +1,56 @@
 import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
-import { Claim, heldBy, isInWay } from './held.js';
+import { Claim, isInWay } from './held.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
-import { type Server, within } from './server.js';
+import { codeOf, NOT_FOUND, replicated, type Server, within } from './server.js';
 
 /** The KV bucket that holds the claims of a project. */
 export interface Bucket {
   kv: KV;
   entries: number;
-  /** Seconds after which the server deletes an entry by itself; null for never. */
-  ttl: number | null;
   /** The server's time when it was asked, and this process's. */
   clock?: { server: number; here: number };
 }
 
-/** A claim on the server. `left`: how many ms it holds on, by the server's clock. */
+/** A claim on the server, which has held it since `created`, by its own clock. */
 export interface ServerClaim {
   claim: Claim;
   revision: number;
   created: number;
 }
 
-const NOT_FOUND = 10059;
-const WRONG_SEQUENCE = [10071, 10164];
-const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
-
 /** Milliseconds for one request: what a leader that went away got is lost, and has to be asked again. */
 const REQUEST = 1000;
 
-/** True when another client changed the entry first. */
-export const isOvertaken = (error: unknown): boolean => WRONG_SEQUENCE.includes(codeOf(error));
-
-export const bucketName = (context: Context): string => `forge-claims-${projectOf(context).slice(0, 32)}`;
-
 /** Throws where there is no JetStream, or it may not be used. */
-export async function openBucket(
-  context: Context,
-  { nats, connection }: Server,
-  ms: number,
-): Promise<Bucket> {
-  const name = bucketName(context);
+export async function openBucket(context: Context, server: Server, ms: number): Promise<Bucket> {
+  const { nats, connection } = server;
+  const name = `forge-claims-${projectOf(context).slice(0, 32)}`;
   const limit = Math.min(ms, REQUEST);
   const manager = await nats.jetstreamManager(connection, { checkAPI: false, timeout: limit });
   const kvm = new nats.Kvm(nats.jetstream(connection, { timeout: limit }));
   const find = () => within(limit, manager.streams.info(`KV_${name}`));
   const info = await find().catch(async (error) => {
     if (codeOf(error) !== NOT_FOUND) throw error;
-    const make = (replicas: number) => kvm.create(name, { history: 1, replicas });
     // Another client may make it at the same time.
-    const made = connection.info?.cluster ? make(3).catch(() => make(1)) : make(1);
+    const make = replicated(server, (replicas) => kvm.create(name, { history: 1, replicas }));
     await within(
       ms,
-      made.catch(() => undefined),
+      make.catch(() => undefined),
     );
     return find();
   });
   // A request to a bucket that has no leader yet gets no answer.
   if (info.cluster && !info.cluster.leader) throw new Error('timeout');
-  const { max_age } = info.config;
   return {
     kv: await kvm.open(name, { bindOnly: true, timeout: limit } as object),
     entries: info.state.messages,
-    ttl: max_age > 0 ? max_age / 1e9 : null,
   };
 }
 
 /** A task's id as a key. Ids have letters, digits, ".", "_" and "-". */
-export const keyOf = (task: string): string => `task.${task.replaceAll('.', '=')}`;
+const keyOf = (task: string): string => `task.${task.replaceAll('.', '=')}`;
 
 /** The clock of the server that stores entries: a key that is written and read back. */
 const CLOCK = 'clock';
@@ -83,7 +66,7 @@ export async function serverNow(bucket: Bucket): Promise<number> {
 }
 
 /** Null for no claim: a missing or deleted entry, or something else that somebody put there. */
-export function toClaim(entry: KvEntry | null): ServerClaim | null {
+function toClaim(entry: KvEntry | null): ServerClaim | null {
   if (entry?.operation !== 'PUT' || entry.length > 4096) return null;
   try {
     const claim = Claim.parse(JSON.parse(entry.string()));
@@ -121,27 +104,58 @@ export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClai
   return claims;
 }
 
-/** The revision of the new entry. Compare-and-set: of two clients one gets it, and the other finds it held. */
-export async function takeOnServer(bucket: Bucket, claim: Claim, again: boolean): Promise<number> {
-  const { kv } = bucket;
-  const value = JSON.stringify(claim);
-  // Most tasks are free: one request. create() would make another one where the key exists.
-  try {
-    return await kv.put(keyOf(claim.task), value, { previousSeq: 0 });
-  } catch (error) {
-    if (!isOvertaken(error)) throw error;
-  }
-  for (let attempt = 0; ; attempt++) {
-    const entry = await kv.get(keyOf(claim.task));
-    const other = toClaim(entry);
-    if (other && isInWay(other.claim, claim.place, again) && msLeft(other, await serverNow(bucket)) > 0)
-      throw Object.assign(heldBy(other.claim), { found: other });
+/** The revision of the new entry, the claim of the holder in the way, or null: the task was lost, and is given up. */
+export type Taken = number | ServerClaim | null;
+
+/** Takes a task, or renews it with the `revision` that it had: then others did not have it meanwhile. */
+export async function takeOnServer(
+  bucket: Bucket,
+  claim: Claim,
+  again: boolean,
+  revision: number | null = null,
+): Promise<Taken> {
+  let holder: Taken = null;
+  const taken = await changeEntry(bucket, claim.task, revision ?? 0, async ({ claim: found, isDeleted }) => {
+    const isHeld = found !== null && isInWay(found.claim, claim.place, again);
+    holder = isHeld && msLeft(found, await serverNow(bucket)) > 0 ? found : null;
+    return holder || (isDeleted && revision !== null) ? undefined : claim;
+  });
+  return taken ?? holder;
+}
+
+const WRONG_SEQUENCE = [10071, 10164];
+const MAX_ATTEMPTS = 6;
+
+/** What stands on the server now, and whether something stood there that was given up. */
+interface Found {
+  claim: ServerClaim | null;
+  isDeleted: boolean;
+}
+
+/**
+ * Compare-and-set: of two clients one changes an entry, and the other has to look again. `next` says what comes after what
+ * was found: a claim, null for none, or undefined to leave it. With `guess` the first attempt takes it as the revision
+ * that the caller knows, 0 for no entry: most often it still is, and one request is enough. Returns the new revision.
+ */
+export async function changeEntry(
+  { kv }: Bucket,
+  task: string,
+  guess: number | null,
+  next: (found: Found) => Promise<Claim | null | undefined>,
+): Promise<number | null> {
+  const key = keyOf(task);
+  for (let attempt = guess === null ? 1 : 0; ; attempt++) {
+    const entry = attempt === 0 ? null : await kv.get(key);
+    const isDeleted = entry !== null && entry.operation !== 'PUT';
+    const claim = await next({ claim: toClaim(entry), isDeleted });
+    if (claim === undefined) return null;
+    const options = { previousSeq: attempt === 0 ? (guess ?? 0) : (entry?.revision ?? 0) };
     try {
-      return await (entry === null
-        ? kv.create(keyOf(claim.task), value)
-        : kv.update(keyOf(claim.task), value, entry.revision));
+      if (claim) return await kv.put(key, JSON.stringify(claim), options);
+      await kv.delete(key, options);
+      return null;
     } catch (error) {
-      if (!isOvertaken(error) || attempt === 5) throw error;
+      if (!WRONG_SEQUENCE.includes(codeOf(error)) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

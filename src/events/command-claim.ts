@@ -4,21 +4,17 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { jsonLine, oneLine, plural } from '../core/text.js';
 import type { Claimed, Fleet, FleetRow } from '../index.js';
+import { secondsOf } from './command.js';
 import { SUBJECTS } from './event.js';
-
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** `90m` in seconds. */
 function parseDuration(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const seconds = Number(count) * (UNITS[unit] ?? Number.NaN);
+  const seconds = secondsOf(text);
   if (seconds >= 5 && seconds <= 30 * 86_400) return seconds;
   throw usage(
     'claim.duration',
     `--for: found ${JSON.stringify(oneLine(text, 40))}, allowed: 5s to 30d, such as 90m or 4h.`,
-    {
-      field: 'for',
-    },
+    { field: 'for' },
   );
 }
 

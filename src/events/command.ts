@@ -14,21 +14,23 @@ const SINCE = { flags: '--since <time>', help: 'an ISO time, or how long ago: 90
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
+/** `6h` in seconds; not a number for everything else. */
+export function secondsOf(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return Number(count) * (SECONDS[unit] ?? Number.NaN);
+}
+
 /** `6h` or an ISO time, as an ISO time. */
 function sinceOf(call: Call): { since?: string } {
   const { since } = call.options as { since?: string };
   if (since === undefined) return {};
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(since) ?? [];
-  const at = count
-    ? new Date(call.world.now().getTime() - Number(count) * (SECONDS[unit] ?? 0) * 1000)
-    : new Date(/^\d{4}-\d\d-\d\d/.test(since) ? since : Number.NaN);
+  const ago = call.world.now().getTime() - secondsOf(since) * 1000;
+  const at = new Date(/^\d{4}-\d\d-\d\d/.test(since) ? since : ago);
   if (!Number.isNaN(at.getTime())) return { since: at.toISOString() };
   throw usage(
     'events.since',
     `--since: found ${JSON.stringify(oneLine(since, 40))}, allowed: 90s, 15m, 6h, 7d or an ISO time.`,
-    {
-      field: 'since',
-    },
+    { field: 'since' },
   );
 }
 

@@ -46,7 +46,7 @@ const DATA = {
 };
 export type EventData = { [K in EventType]: z.infer<(typeof DATA)[K]> };
 
-const common = {
+const Common = z.object({
   schema_version: z.string(),
   /** The same change has the same id, so that servers and readers drop a second copy. */
   id: short(),
@@ -61,29 +61,22 @@ const common = {
   place: short(),
   /** Where the ledger stood: its largest record number, and up to 8 heads. */
   ledger: z.nullable(z.looseObject({ n: count(), heads: z.array(short()).check(z.maxLength(8)) })),
-};
+});
 
 const formatOf = (type: EventType): Format<unknown> => ({
   name: `event-${SUBJECTS[type].replace('.', '-')}`,
   version: VERSION,
-  schema: z.looseObject({ ...common, type: z.literal(type), data: DATA[type] }) as z.ZodMiniType<unknown>,
+  schema: z.looseObject({
+    ...Common.shape,
+    type: z.literal(type),
+    data: DATA[type],
+  }) as z.ZodMiniType<unknown>,
 });
 
 /** The payload of each subject, for `forge schema`. */
 export const EVENT_FORMATS: readonly Format<unknown>[] = EVENT_TYPES.map(formatOf);
 
-interface Common {
-  schema_version: string;
-  id: string;
-  at: string;
-  project: string;
-  session: string | null;
-  actor: 'human' | 'agent' | 'builder';
-  host: string;
-  place: string;
-  ledger: { n: number; heads: string[] } | null;
-}
-export type EventOf<T extends EventType> = Common & { type: T; data: EventData[T] };
+export type EventOf<T extends EventType> = z.infer<typeof Common> & { type: T; data: EventData[T] };
 export type ForgeEvent = { [T in EventType]: EventOf<T> }[EventType];
 
 export const subjectOf = (prefix: string, type: EventType): string => `${prefix}.${SUBJECTS[type]}`;

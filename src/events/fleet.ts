@@ -39,12 +39,6 @@ const IDLE_MS = 15 * 60_000;
 /** A session that reported nothing for so long is left out. */
 const GONE_MS = 24 * 3_600_000;
 
-/** A claim with the ms that it holds on. */
-interface HeldTask {
-  claim: Claim;
-  left: number;
-}
-
 /** EVT-03: who works on what. Without events, or when the server is away, what this machine knows. */
 export async function readFleet(context: Context, { all = false }: { all?: boolean } = {}): Promise<Fleet> {
   if (eventUrl(context) === null) return readHere(context);
@@ -58,87 +52,66 @@ export async function readFleet(context: Context, { all = false }: { all?: boole
 }
 
 async function readThere(context: Context, server: Server, all: boolean): Promise<Fleet> {
-  const { now, claims } = await readClaimsThere(context, server);
-  const places = await readPlaces(context, server);
-  const held = claims.filter(({ claim }) => claim.state === 'held');
-  const rows = new Map<string, FleetRow>();
-  for (const [place, seen] of places) rows.set(place, rowOf(seen, now));
-  for (const { claim, left } of held) {
+  const bucket = await openBucket(context, server, SILENCE);
+  const claims = await listClaims(bucket, SILENCE);
+  const now = await serverNow(bucket);
+  const rows = await readEvents(context, server, now);
+  for (const each of claims) {
+    const { claim } = each;
+    if (claim.state !== 'held') continue;
     const row = rows.get(claim.place);
     // A second task of the same worktree has a row of its own.
-    const key = row?.lease_seconds === null || !row ? claim.place : `${claim.place} ${claim.task}`;
-    rows.set(key, withClaim(row ?? emptyRow(claim), claim, left));
+    const isFirst = !row || row.lease_seconds === null;
+    rows.set(
+      isFirst ? claim.place : `${claim.place} ${claim.task}`,
+      withClaim(row, claim, msLeft(each, now)),
+    );
   }
-  const isShown = ({ health }: FleetRow): boolean => all || health !== 'ended';
-  return { rows: [...rows.values()].filter(isShown).sort(compareRows), source: 'server' };
+  const shown = [...rows.values()].filter(({ health }) => all || health !== 'ended');
+  return { rows: shown.sort(compareRows), source: 'server' };
 }
 
-async function readClaimsThere(
-  context: Context,
-  server: Server,
-): Promise<{ now: number; claims: HeldTask[] }> {
-  const bucket = await openBucket(context, server, SILENCE);
-  const found = await listClaims(bucket, SILENCE);
-  const now = await serverNow(bucket);
-  return { now, claims: found.map((each) => ({ claim: each.claim, left: msLeft(each, now) })) };
-}
-
-/** The last that was heard of a worktree. */
-interface Place {
-  host: string;
-  place: string;
-  session: string | null;
-  branch: string | null;
-  task: string | null;
-  since: string | null;
-  last: ForgeEvent;
-  /** By the server's clock. */
-  at: number;
-}
-
-async function readPlaces(context: Context, server: Server): Promise<Map<string, Place>> {
-  const places = new Map<string, Place>();
+/** What the last events say of each worktree. `now` is the server's time. */
+async function readEvents(context: Context, server: Server, now: number): Promise<Map<string, FleetRow>> {
+  const rows = new Map<string, FleetRow>();
   const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
-  if (!stream) return places;
+  if (!stream) return rows;
   const project = projectOf(context);
   const subjects = subjectsOf(readConfig(context).events.prefix);
   await eachMessage(stream, { subjects, since: null, last: LAST_MESSAGES }, (bytes, _, at) => {
     const event = parseEvent(bytes);
-    if (event?.project === project) places.set(event.place, heardOf(event, at, places.get(event.place)));
+    if (event?.project === project) rows.set(event.place, withEvent(rows.get(event.place), event, now - at));
   });
-  return places;
+  return rows;
 }
 
-function heardOf(event: ForgeEvent, at: number, before: Place | undefined): Place {
-  const { host, place, session } = event;
-  const isNew = before === undefined || before.session !== session;
-  const known = isNew ? { branch: null, task: null, since: null } : before;
-  const seen = { ...known, host, place, session, last: event, at };
-  if (event.type === 'session_start')
-    return { ...seen, branch: event.data.branch, task: event.data.task, since: event.at };
-  return event.type === 'focus' ? { ...seen, task: event.data.task } : seen;
+function withEvent(before: FleetRow | undefined, event: ForgeEvent, age: number): FleetRow {
+  const { type, at, data } = event;
+  const row = before?.session === event.session ? before : emptyRow(event);
+  const isOver = type === 'session_end' || age > GONE_MS;
+  return {
+    ...row,
+    ...(type === 'session_start' ? { branch: data.branch, since: at } : {}),
+    ...(type === 'session_start' || type === 'focus' ? { task: data.task } : {}),
+    last: { type, at },
+    health: isOver ? 'ended' : age > IDLE_MS ? 'idle' : 'working',
+  };
 }
 
-function rowOf({ last, at, ...seen }: Place, now: number): FleetRow {
-  const age = now - at;
-  const health = last.type === 'session_end' || age > GONE_MS ? 'ended' : age > IDLE_MS ? 'idle' : 'working';
-  return { ...seen, last: { type: last.type, at: last.at }, health, lease_seconds: null };
-}
-
-const emptyRow = ({ host, place, session, branch }: Claim): FleetRow => ({
-  ...{ host, place, session, branch, task: null, since: null, last: null },
+const emptyRow = ({ host, place, session }: Pick<FleetRow, 'host' | 'place' | 'session'>): FleetRow => ({
+  ...{ host, place, session, branch: null, task: null, since: null, last: null },
   ...{ health: 'working', lease_seconds: null },
 });
 
-const withClaim = (row: FleetRow, claim: Claim, left: number): FleetRow => ({
-  ...row,
-  session: claim.session ?? row.session,
-  branch: claim.branch ?? row.branch,
-  task: claim.task,
-  since: claim.since,
-  health: left > 0 ? 'working' : 'lost',
-  lease_seconds: Math.max(0, Math.round(left / 1000)),
-});
+/** `left`: ms that the claim holds on. */
+function withClaim(row: FleetRow | undefined, claim: Claim, left: number): FleetRow {
+  const { session, branch, task, since } = claim;
+  const known = row ?? emptyRow(claim);
+  return {
+    ...{ ...known, session: session ?? known.session, branch: branch ?? known.branch, task, since },
+    ...{ health: left > 0 ? 'working' : 'lost', lease_seconds: Math.max(0, Math.round(left / 1000)) },
+  };
+}
 
 const compareRows = (a: FleetRow, b: FleetRow): number =>
   compareText(a.host, b.host) || compareText(a.since ?? '', b.since ?? '');
@@ -147,18 +120,18 @@ const compareRows = (a: FleetRow, b: FleetRow): number =>
 function readHere(context: Context): Fleet {
   const now = context.world.now().getTime();
   const { local, remote } = readClaims(context);
-  const held: HeldTask[] = [
-    ...local.map((claim) => ({ claim, left: new Date(claim.at).getTime() + claim.seconds * 1000 - now })),
-    ...remote.map((claim) => ({ claim, left: new Date(claim.until).getTime() - now })),
-  ].filter(({ claim }) => claim.state === 'held');
-  const rows = held.map(({ claim, left }) => withClaim(emptyRow(claim), claim, left));
+  const rows = [
+    ...local.map((claim) => ({ claim, until: Date.parse(claim.at) + claim.seconds * 1000 })),
+    ...remote.map((claim) => ({ claim, until: Date.parse(claim.until) })),
+  ]
+    .filter(({ claim }) => claim.state === 'held')
+    .map(({ claim, until }) => withClaim(undefined, claim, until - now));
   const running = readRunning(context);
   const place = placeOf(context);
   if (running && !rows.some((row) => row.place === place))
     rows.push({
-      ...{ host: context.world.self().host, place, session: running.id, branch: running.branch },
-      ...{ task: running.goal ?? null, since: running.started_at, last: null },
-      ...{ health: 'working', lease_seconds: null },
+      ...emptyRow({ host: context.world.self().host, place, session: running.id }),
+      ...{ branch: running.branch, task: running.goal ?? null, since: running.started_at },
     });
   return { rows: rows.sort(compareRows), source: 'machine' };
 }

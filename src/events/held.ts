@@ -55,19 +55,26 @@ const NONE: Claims = { schema_version: CLAIMS.version, local: [], remote: [] };
 export const readClaims = ({ disk, layout }: Context): Claims =>
   disk.readDocument(CLAIMS, claimsFile(layout), NONE).value;
 
+/** What this worktree holds, has finished or has lost. */
+export function ownClaims(context: Context): LocalClaim[] {
+  const place = placeOf(context);
+  return readClaims(context).local.filter((claim) => claim.place === place);
+}
+
+/** The fields that others need. */
+export const asClaim = (claim: Claim): Claim => {
+  const { task, state, place, host, session, actor, branch, since, seconds } = claim;
+  return { schema_version: '1.0', task, state, place, host, session, actor, branch, since, seconds };
+};
+
 /** Reads, changes and writes the claims. All worktrees share them, so they have a lock of their own. */
-export function changeClaims<T>(
-  context: Context,
-  change: (claims: Claims) => { claims: Claims; result: T },
-): T {
+export function changeClaims(context: Context, change: (claims: Claims) => Claims): void {
   const { disk, layout, world } = context;
-  if (disk.dryRun) return change(readClaims(context)).result;
+  if (disk.dryRun) return void change(readClaims(context));
   disk.makeFolder(layout.shared);
-  return withLock(claimsLock(layout), lockPolicy(world), () => {
-    const { claims, result } = change(readClaims(context));
-    disk.replaceMoved(claimsFile(layout), encodeDocument(claims));
-    return result;
-  });
+  withLock(claimsLock(layout), lockPolicy(world), () =>
+    disk.replaceMoved(claimsFile(layout), encodeDocument(change(readClaims(context)))),
+  );
 }
 
 const isAhead = ({ world }: Context, time: string, seconds = 0): boolean =>
@@ -105,11 +112,8 @@ export function describeHolder({ session, host, state }: Claim): string {
 }
 
 /** True if this worktree holds or held a task, so that its results may be stale. */
-export function hasClaimed(context: Context, task: string): boolean {
-  if (!context.disk.exists(claimsFile(context.layout))) return false;
-  const place = placeOf(context);
-  return readClaims(context).local.some((claim) => claim.place === place && claim.task === task);
-}
+export const hasClaimed = (context: Context, task: string): boolean =>
+  context.disk.exists(claimsFile(context.layout)) && ownClaims(context).some((claim) => claim.task === task);
 
 /** Exit 3 for a task that another holder has. */
 export const heldBy = (claim: Claim): ForgeError =>

@@ -33,9 +33,6 @@ export interface Flushed {
   kept_by: 'stream' | 'none';
 }
 
-/** Sessions that are sent at the same time. The events of one session are sent one after the other. */
-const AT_ONCE = 64;
-
 /**
  * EVT-02: sends what waits, after a command that wrote events. Takes BUDGET at most, and never fails: what could not be
  * sent stays, and one warning says why.
@@ -95,31 +92,23 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
 async function sendToStream(
   context: Context,
   server: Server,
-  stream: EventStream,
+  { client, name: streamName }: EventStream,
   left: () => number,
 ): Promise<void> {
   const { prefix } = readConfig(context).events;
-  const queues = bySession(listWaiting(context));
-  let failure: unknown;
-  const work = async (): Promise<void> => {
-    for (let names = queues.pop(); names && failure === undefined; names = queues.pop())
-      for (const name of names) {
-        const waiting = readOrDrop(context, name);
-        if (!waiting) continue;
-        const { event, bytes } = waiting;
-        const { subject, headers } = addressOf(server, event, prefix);
-        const options = { msgID: event.id, headers, expect: { streamName: stream.name }, timeout: left() };
-        await stream.client.publish(subject, bytes, options);
-        removeWaiting(context, name);
-        if (failure !== undefined) return;
-      }
+  const send = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const waiting = readOrDrop(context, name);
+      if (!waiting) continue;
+      const { event, bytes } = waiting;
+      const { subject, headers } = addressOf(server, event, prefix);
+      await client.publish(subject, bytes, {
+        ...{ msgID: event.id, headers, expect: { streamName }, timeout: left() },
+      });
+      removeWaiting(context, name);
+    }
   };
-  const guarded = (): Promise<void> =>
-    work().catch((error) => {
-      failure ??= error;
-    });
-  await Promise.all(Array.from({ length: AT_ONCE }, guarded));
-  if (failure !== undefined) throw failure;
+  await Promise.all(bySession(listWaiting(context)).map(send));
 }
 
 /** Without JetStream the server has them once it answers a ping. Who does not listen gets nothing. */

@@ -44,28 +44,34 @@ interface Target {
 
 /** After a server did not answer, this process does not ask it again for a while. */
 const SILENT_MS = 5000;
-const silent = new WeakMap<Context, { until: number; why: string }>();
+
+/** What failed because of a server that is away, and where the one warning about it is. */
+interface Away {
+  until: number;
+  why: string;
+  parts: string[];
+  at: number;
+}
+/** By the list of warnings of a command. */
+const away = new WeakMap<readonly string[], Away>();
 
 /** Why the server was not reached just now; null when it may be tried. */
-export function whySilent(context: Context): string | null {
-  const found = silent.get(context);
+export function whySilent({ warnings }: Context): string | null {
+  const found = away.get(warnings);
   return found && found.until > elapsed() ? found.why : null;
 }
 
-/** The one warning of a command about its server, by the list of warnings that it is in. */
-const away = new WeakMap<string[], { parts: string[]; at: number }>();
-
 /** EVT-02: a server that is away costs a command one line, whatever was wanted from it. */
-export function warnAway(context: Context, part: string, error: unknown): void {
+export function warnAway({ warnings }: Context, part: string, error: unknown): void {
   const { message } = error as Error;
   const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
-  silent.set(context, { until: elapsed() + SILENT_MS, why });
-  const { warnings } = context;
-  const { parts, at } = away.get(warnings) ?? { parts: [], at: warnings.length };
+  const before = away.get(warnings);
+  const isShown = before !== undefined && before.at < warnings.length;
+  const { at, parts } = isShown ? before : { at: warnings.length, parts: [] };
   if (!parts.includes(part)) parts.push(part);
+  away.set(warnings, { until: elapsed() + SILENT_MS, why, parts, at });
   const what = parts.join(', and ');
   warnings[at] = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${why}.`;
-  away.set(warnings, { parts, at });
 }
 
 /** Exit 2 while events are off. */
@@ -139,53 +145,37 @@ function authenticatorOf(nats: Nats, { nkey, creds }: Target): ConnectionOptions
   return nkey ? nats.nkeyAuthenticator(nkey) : undefined;
 }
 
-/** The fields of a context file of the `nats` program that forge uses. */
-interface NatsContext {
-  url?: string;
-  user?: string;
-  password?: string;
-  token?: string;
-  nkey?: string;
-  creds?: string;
-  ca?: string;
-  cert?: string;
-  key?: string;
-}
+/** Each credential by its name in a context file of the `nats` program, and the variable that goes before it. */
+const CREDENTIALS = {
+  ...{ url: 'NATS_URL', user: 'NATS_USER', password: 'NATS_PASSWORD', token: 'NATS_TOKEN' },
+  ...{ nkey: 'NATS_NKEY', creds: 'NATS_CREDS', ca: 'NATS_CA', cert: 'NATS_CERT', key: 'NATS_KEY' },
+};
+type Credentials = { [K in keyof typeof CREDENTIALS]?: string };
 
 /** Credentials come from the environment or from a context file of this person, never from the repository. */
 function readTargetOf(context: Context): Target {
   const { env } = context.world;
-  const file = readNatsContext(env);
-  const url = env.NATS_URL || file.url || readConfig(context).events.url;
-  const given = {
-    user: env.NATS_USER || file.user,
-    pass: env.NATS_PASSWORD || file.password,
-    token: env.NATS_TOKEN || file.token,
-    nkey: env.NATS_NKEY || file.nkey,
-    creds: env.NATS_CREDS || file.creds,
-    ca: env.NATS_CA || file.ca,
-    cert: env.NATS_CERT || file.cert,
-    key: env.NATS_KEY || file.key,
-  };
-  const parts = url.split(',').map((each) => parseAddress(each.trim()));
+  const given: Credentials = readNatsContext(env);
+  for (const [name, variable] of Object.entries(CREDENTIALS))
+    if (env[variable]) given[name as keyof Credentials] = env[variable];
+  const parts = (given.url || readConfig(context).events.url).split(',').map(parseAddress);
   const [first] = parts;
   const user = given.user || first?.user;
-  const pass = given.pass || first?.pass;
+  const pass = given.password || first?.pass;
   const token = given.token || (first?.pass ? undefined : first?.user);
-  const wantsTls = parts.some(({ tls }) => tls) || [given.ca, given.cert].some(Boolean);
-  const files = { ca: given.ca, cert: given.cert, key: given.key };
+  const hosts = parts.map(({ host }) => host);
+  const { ca, cert, key, nkey, creds } = given;
+  const wantsTls = parts.some(({ tls }) => tls) || Boolean(ca || cert);
   return {
-    servers: parts.map(({ host }) => host),
-    name: parts.map(({ host }) => `nats://${host}`).join(','),
+    servers: hosts,
+    name: hosts.map((host) => `nats://${host}`).join(','),
     options: {
       ...(user && pass ? { user, pass } : token ? { token } : {}),
-      ...(wantsTls
-        ? { tls: { ...tlsOf(env, files), ...identityByIp(parts.map(({ host }) => host)) } as object }
-        : {}),
+      ...(wantsTls ? { tls: { ...tlsOf(env, { ca, cert, key }), ...identityByIp(hosts) } as object } : {}),
     },
-    ...(given.nkey ? { nkey: readSecret(env, given.nkey, 'NATS_NKEY') } : {}),
-    ...(given.creds ? { creds: readFile(env, given.creds, 'NATS_CREDS') } : {}),
-    secrets: [pass, token, given.nkey].filter((secret): secret is string => !!secret && secret.length > 2),
+    ...(nkey ? { nkey: readSecret(env, nkey, 'NATS_NKEY') } : {}),
+    ...(creds ? { creds: readFile(env, creds, 'NATS_CREDS') } : {}),
+    secrets: [pass, token, nkey].filter((secret): secret is string => !!secret && secret.length > 2),
   };
 }
 
@@ -218,7 +208,8 @@ interface Address {
 }
 
 /** `nats://user:password@host:4222`, `tls://host`, `host:4222`; exit 2 for anything else. The text is never shown. */
-function parseAddress(text: string): Address {
+function parseAddress(given: string): Address {
+  const text = given.trim();
   try {
     const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `nats://${text}`);
     if (!['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') throw new Error('protocol');
@@ -236,7 +227,7 @@ function parseAddress(text: string): Address {
 }
 
 /** A file of the `nats` program: `$XDG_CONFIG_HOME/nats/context/NAME.json`. */
-function readNatsContext(env: Env): NatsContext {
+function readNatsContext(env: Env): Credentials {
   const name = env.NATS_CONTEXT;
   if (!name) return {};
   if (!/^[\w-][\w.-]*$/.test(name))
@@ -292,6 +283,15 @@ export const asOutside = (server: Server, error: unknown, hint: string): ForgeEr
   error instanceof ForgeError
     ? error
     : outside('events.failed', `${server.name}: ${server.describe(error)}.`, { hint });
+
+/** JetStream reports failures as numbers. */
+export const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
+/** No such stream. */
+export const NOT_FOUND = 10059;
+
+/** Three copies in a cluster; one where the server is alone or has too little room for more. */
+export const replicated = <T>({ connection }: Server, make: (copies: number) => Promise<T>): Promise<T> =>
+  connection.info?.cluster ? make(3).catch(() => make(1)) : make(1);
 
 /** Rejects after `ms`, whatever the server does. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { outside } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
 import { MAX_EVENT_BYTES, subjectsOf } from './event.js';
 import type { JetStreamClient, JetStreamManager } from './nats.js';
-import { type Server, SILENCE, within } from './server.js';
+import { codeOf, NOT_FOUND, replicated, type Server, SILENCE, within } from './server.js';
 
 /** The stream that keeps events. */
 export interface EventStream {
@@ -18,10 +18,8 @@ const MAX_AGE_DAYS = 30;
 /** Minutes in which the server drops a second copy of an event. Later, readers do. */
 const DUPLICATES_MINUTES = 10;
 
-/** JetStream reports failures as numbers: no such stream, JetStream is off for the account, or on the server. */
-const NOT_FOUND = 10059;
+/** JetStream is off for the account, or on the server. */
 const OFF = [10039, 10076];
-const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
 
 /** The stream, made where it is missing. Null where the server has no JetStream. */
 export async function openStream(
@@ -50,25 +48,17 @@ export async function openStream(
   return { name, manager, client: nats.jetstream(connection, { timeout: ms }), first, last };
 }
 
-/** Three copies in a cluster; one where the server is alone or has too little room for more. */
-async function makeStream(
-  { nats, connection }: Server,
-  manager: JetStreamManager,
-  name: string,
-  subjects: string[],
-) {
-  const add = (num_replicas: number) =>
+const makeStream = (server: Server, manager: JetStreamManager, name: string, subjects: string[]) =>
+  replicated(server, (num_replicas) =>
     manager.streams.add({
       name,
       subjects,
       num_replicas,
-      max_age: nats.nanos(MAX_AGE_DAYS * 86_400_000),
-      duplicate_window: nats.nanos(DUPLICATES_MINUTES * 60_000),
+      max_age: server.nats.nanos(MAX_AGE_DAYS * 86_400_000),
+      duplicate_window: server.nats.nanos(DUPLICATES_MINUTES * 60_000),
       max_msg_size: MAX_EVENT_BYTES,
-    });
-  if (!connection.info?.cluster) return add(1);
-  return add(3).catch(() => add(1));
-}
+    }),
+  );
 
 /** True when messages on `subject` match a pattern with `*` and `>`. */
 function covers(pattern: string, subject: string): boolean {

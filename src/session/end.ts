@@ -133,7 +133,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
   const linear = await commentOnIssue(context, running, focus, { lines, next });
-  if (eventUrl(context) !== null) await (await import('../events/claim.js')).releaseOthers(context);
+  if (eventUrl(context) !== null) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await warnOnGitFailure(context, () => readTree(context));

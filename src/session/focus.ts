@@ -102,7 +102,7 @@ function reportFocus(context: Context, before: Focus, after: Focus): void {
 /** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
   if (eventUrl(context) === null) return setFocus(context, raw);
-  const { taskOfFocus, turnTo } = await import('../events/claim.js');
+  const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
   const { task = null, issue = null } = checkInput(FocusInput, raw);
   const id = taskOfFocus(context, { task, issue });
   if (id !== null) await turnTo(context, id);
@@ -120,6 +120,6 @@ export async function leaveFocus(context: Context): Promise<Focus> {
 /** What came with another focus is free again. */
 async function dropClaims(context: Context, { task, linear_issue: issue }: Focus): Promise<void> {
   if (eventUrl(context) === null) return;
-  const { releaseOthers, taskOfFocus } = await import('../events/claim.js');
+  const { releaseOthers, taskOfFocus } = await import('../events/claim-work.js');
   await releaseOthers(context, taskOfFocus(context, { task, issue }));
 }

@@ -80,9 +80,10 @@ export async function startSession(
   const work = await tree;
   const memory: Memory = { ...state, architecture, commits, uncommitted: work?.count };
   const head = memory.commits[0]?.hash ?? null;
-  const claims = eventUrl(context) === null ? null : await import('../events/claim.js');
+  const claims = eventUrl(context) === null ? null : await import('../events/claim-work.js');
   if (claims && input.id !== undefined) await claims.turnTo(context, requireTask(memory, input.id).id);
-  else if (claims && input.goal === undefined) await claims.refreshHeld(context);
+  else if (claims && input.goal === undefined)
+    await (await import('../events/claim.js')).refreshHeld(context);
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;

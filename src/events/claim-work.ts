@@ -1,0 +1,81 @@
+import { ForgeError } from '../core/error.js';
+import { type Context, readConfig } from '../project/project.js';
+import { claimTask, findTask, refuseLost, releaseTask, renewClaims } from './claim.js';
+import { ownClaims } from './held.js';
+import { eventUrl } from './outbox.js';
+import { BUDGET, SILENCE } from './server.js';
+
+/** The feature or issue that a focus is about: `F-1` of `F-1: Login works`. */
+export function taskOfFocus(
+  context: Context,
+  { task, issue }: { task?: string | null; issue?: string | null },
+): string | null {
+  const id = /^([\w.-]{1,64})(?::|$)/.exec(task ?? '')?.[1];
+  return (id === undefined ? null : findTask(context, id)) ?? (issue ? findTask(context, issue) : null);
+}
+
+/** The worktree turns to a task: what it held before by its focus is free. Exit 3 when another holder has the task. */
+export async function turnTo(context: Context, task: string): Promise<void> {
+  if (context.disk.dryRun || eventUrl(context) === null) return;
+  await claimTask(context, { id: task }, { ms: BUDGET, again: false, byFocus: true });
+  await releaseOthers(context, task);
+}
+
+/** At the end of the focus or of the session. */
+export async function releaseOthers(context: Context, keep: string | null = null): Promise<void> {
+  for (const { task, state, by_focus } of ownClaims(context))
+    if (task !== keep && state === 'held' && by_focus)
+      await releaseTask(context, { id: task }, { ms: BUDGET });
+}
+
+/** The session begins with this focus: its task is claimed, or a warning says who holds it. */
+export async function claimFocus(
+  context: Context,
+  focus: { task: string | null; linear_issue: string | null },
+): Promise<void> {
+  const task = taskOfFocus(context, { task: focus.task, issue: focus.linear_issue });
+  try {
+    if (task === null) await releaseOthers(context);
+    else await turnTo(context, task);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.code !== 'claim.held') throw error;
+    context.warnings.push(`${error.message} Choose another task: forge next`);
+  }
+}
+
+/** A task that a cycle holds while it runs. */
+export interface HeldTask {
+  /** Exit 3 `claim.lost` when another holder took it. */
+  check(): Promise<void>;
+  /** Ends the claim. `done`: its tests pass, so others leave it alone. */
+  end(done: boolean): Promise<void>;
+}
+
+/** Milliseconds for a cluster that lost its leader: two loops must not take the same task meanwhile. */
+const ELECTION = 15_000;
+
+/** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. */
+export async function holdTask(context: Context, id: string): Promise<HeldTask | null> {
+  const task = findTask(context, id);
+  if (task === null) return null;
+  const seconds = readConfig(context).events.lease_seconds;
+  await claimTask(
+    context,
+    { id: task, seconds },
+    { process: context.world.self(), again: false, ms: ELECTION },
+  );
+  const renew = (): void => void renewClaims(context, SILENCE).catch(() => undefined);
+  const timer = setInterval(renew, (seconds * 1000) / 3).unref();
+  return {
+    check: () => refuseLost(context, [task], SILENCE),
+    end: async (done) => {
+      clearInterval(timer);
+      try {
+        await releaseTask(context, { id: task }, { done });
+      } catch (error) {
+        // Somebody gave it up by hand.
+        if (!(error instanceof ForgeError) || error.code !== 'claim.none') throw error;
+      }
+    },
+  };
+}

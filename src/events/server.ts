@@ -67,7 +67,7 @@ export function warnAway({ warnings }: Context, part: string, error: unknown): v
   const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
   const before = away.get(warnings);
   const isShown = before !== undefined && before.at < warnings.length;
-  const { at, parts } = isShown ? before : { at: warnings.length, parts: [] };
+  const { at, parts } = isShown ? before : { at: warnings.length, parts: [] as string[] };
   if (!parts.includes(part)) parts.push(part);
   away.set(warnings, { until: elapsed() + SILENT_MS, why, parts, at });
   const what = parts.join(', and ');

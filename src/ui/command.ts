@@ -51,19 +51,16 @@ async function openBrowser(call: Call, url: string): Promise<() => void> {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-const PORT = {
-  flags: '--port <n>',
-  help: 'listen here; default: a free port',
-  number: [1, 65_535] as [number, number],
-};
-
 export const group: Group = {
   commands: [
     command<void>({
       name: 'ui',
       summary: 'Serve the memory page to a browser on this machine. Reads only; Ctrl-C ends it',
       example: 'forge ui',
-      options: [PORT, { flags: '--open', help: 'open the browser' }],
+      options: [
+        { flags: '--port <n>', help: 'listen here; default: a free port', number: [1, 65_535] },
+        { flags: '--open', help: 'open the browser' },
+      ],
       run: serve,
       render: () => '',
     }),

@@ -225,17 +225,15 @@ function makeApp(memory: Memory, keys: Keys, mask: PageOptions['mask']): Hono {
 
 /** Before anything is read: other hosts, other sites, other methods, bodies (B-95, B-96, B-99). */
 function refuse(context: Context, keys: Keys): Response | null {
-  const { method } = context.req;
+  const { method, path } = context.req;
   const header = (name: string): string | undefined => context.req.header(name);
-  const host = header('host');
+  const [host, origin, site = 'none'] = ['host', 'origin', 'sec-fetch-site'].map(header);
+  // A link in a chat or a terminal in the browser may open the page, and nothing else.
+  const isLink = header('sec-fetch-dest') === 'document' && path === '/';
+  const isForeign = (origin ?? `http://${host}`) !== `http://${host}`;
   if (!keys.isOwnHost(host))
     return refusal(context, 403, 'ui.host', 'This server answers to 127.0.0.1 and localhost only.');
-  const origin = header('origin');
-  if (origin !== undefined && origin !== `http://${host}`)
-    return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
-  // A link in a chat or a terminal in the browser may open the page, and nothing else.
-  const isLink = header('sec-fetch-dest') === 'document' && context.req.path === '/';
-  if (!['none', 'same-origin', undefined].includes(header('sec-fetch-site')) && !isLink)
+  if (isForeign || !(isLink || ['none', 'same-origin'].includes(site)))
     return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
   if (method !== 'GET' && method !== 'HEAD')
     return refusal(

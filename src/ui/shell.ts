@@ -8,22 +8,15 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => 
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%233d5a98'/%3E%3Cpath d='M5 4h7v2H7v2h4v2H7v3H5z' fill='white'/%3E%3C/svg%3E";
-const ICON_LINK = `<link rel="icon" href="${ICON}">`;
 
-interface Parts {
-  title: string;
-  head: string;
-  body: string;
-}
-
-const page = ({ title, head, body }: Parts): string => `<!doctype html>
+const page = (title: string, head: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-${ICON_LINK}
+<link rel="icon" href="${ICON}">
 ${head}
 <title>${escapeHtml(title)}</title>
 </head>
@@ -34,32 +27,25 @@ ${body}
 `;
 
 const ROOT = '<div id="page"><noscript>This page needs JavaScript.</noscript></div>';
+const FILES = '<link rel="stylesheet" href="/page.css">\n<script src="/page.js" defer></script>';
+
 /** The page that the server sends. */
-export const servedPage = (): string =>
-  page({
-    title: 'forge',
-    head: `<link rel="stylesheet" href="/page.css">\n<script src="/page.js" defer></script>`,
-    body: ROOT,
-  });
+export const servedPage = (): string => page('forge', FILES, ROOT);
 
 /**
  * Leads on to the page after its cookie is set. A redirect would still count as one from the site that had the link, and
  * the browser would keep the cookie back.
  */
 export const enteringPage = (): string =>
-  page({
-    title: 'forge',
-    head: '<meta http-equiv="refresh" content="0; url=/">',
-    body: '<main><a href="/">Open the page</a></main>',
-  });
+  page(
+    'forge',
+    '<meta http-equiv="refresh" content="0; url=/">',
+    '<main><a href="/">Open the page</a></main>',
+  );
 
 /** A refusal as a page, without script or style. */
 export const plainPage = (title: string, text: string): string =>
-  page({
-    title,
-    head: '',
-    body: `<main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></main>`,
-  });
+  page(title, '', `<main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></main>`);
 
 /** JSON that cannot end its script element. */
 const embed = (value: unknown): string =>
@@ -81,9 +67,9 @@ interface ExportedPage {
 /** The whole page in one file. Its policy allows exactly this script and this style, and no connection. */
 export function exportedPage({ title, script, style, data }: ExportedPage): string {
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
-  return page({
+  return page(
     title,
-    head: `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`,
-    body: `${ROOT}\n<script type="application/json" id="data">${embed(data)}</script>\n<script>${script}</script>`,
-  });
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`,
+    `${ROOT}\n<script type="application/json" id="data">${embed(data)}</script>\n<script>${script}</script>`,
+  );
 }

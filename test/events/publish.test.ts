@@ -65,7 +65,9 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     connection.subscribe('acme.memory.>', {
       callback: (_, { subject, headers }) => {
         const names = ['ce-specversion', 'ce-type', 'ce-id', 'ce-source', 'Nats-Msg-Id'];
-        messages.push([subject, Object.fromEntries(names.map((name) => [name, headers?.get(name)]))]);
+        const found = Object.fromEntries(names.map((name) => [name, headers?.get(name)]));
+        // On a busy machine the first answer may come too late, and the event is sent again.
+        if (messages.every(([, { 'ce-id': id }]) => id !== found['ce-id'])) messages.push([subject, found]);
       },
     });
     await connection.flush();

@@ -118,15 +118,12 @@ export function useLive(): State {
 export interface Answer<T> {
   data: T | null;
   problem: Problem | null;
-  /** Asks again. */
-  reload(): void;
 }
 
 /** An answer that is asked for again when memory changes. The old one stays until the new one is there. */
 export function useAnswer<P extends keyof Answers>(route: P, given: Given = {}): Answer<Answers[P]> {
   const { version } = useLive();
   const address = addressOf(route, given);
-  const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<{ of: string; data?: object; problem?: Problem }>({ of: '' });
   useEffect(() => {
     let isWanted = true;
@@ -137,9 +134,9 @@ export function useAnswer<P extends keyof Answers>(route: P, given: Given = {}):
     return () => {
       isWanted = false;
     };
-  }, [address, version, turn]);
+  }, [address, version]);
   const { data = null, problem = null } = answer.of === address ? answer : {};
-  return { data: data as Answers[P] | null, problem, reload: () => setTurn(turn + 1) };
+  return { data: data as Answers[P] | null, problem };
 }
 
 /** `#/features/F-1` → `['features', 'F-1']` */

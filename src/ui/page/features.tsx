@@ -3,7 +3,7 @@ import { type Answers, linkTo } from './data.js';
 import { recordEntry } from './log.js';
 import {
   Ask,
-  Back,
+  Detail,
   Badge,
   Card,
   Command,
@@ -13,7 +13,7 @@ import {
   many,
   Time,
   type Tone,
-  Warnings,
+  Trouble,
 } from './parts.js';
 
 type Feature = Answers['features/:id']['feature'];
@@ -50,7 +50,7 @@ export const FeaturesView = () => (
       const proved = new Set(features.filter(({ status }) => status === 'passing').map(({ id }) => id));
       return (
         <>
-          <Warnings lines={warnings} />
+          <Trouble lines={warnings} />
           {features.length === 0 && (
             <Empty command='forge feature add "Login works" --test "npm test -- login"'>
               A feature is a promise with a test. Only a test that forge ran makes it pass.
@@ -96,37 +96,34 @@ export const FeaturesView = () => (
 );
 
 export const FeatureView = ({ id }: { id: string }) => (
-  <>
-    <Back to="features">all features</Back>
-    <Ask route="features/:id" given={{ id }}>
-      {({ feature, history, checkpoints }) => {
-        const { status, tests = [], verified_by = [], verified_at, verified_commit, override } = feature;
-        const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
-        return (
-          <>
-            <Card title={`${feature.id}: ${feature.name}`} aside={<Badge tone={tone}>{label}</Badge>}>
-              <Facts
-                rows={[
-                  ['evidence', evidenceOf(feature)],
-                  ['verified', verified_at && <Time at={verified_at} />],
-                  ['commit', verified_commit],
-                  ['ran', verified_by],
-                  ['tests', tests],
-                  ['by hand', override && `${override.reason} (${override.at})`],
-                  ['blocked by', blockers(feature).join(', ')],
-                  ['priority', feature.priority],
-                  ['issue', feature.linear_issue],
-                  ['checkpoints', checkpoints.map(({ tag }) => tag).join(', ')],
-                ]}
-              />
-              {status !== 'passing' && <Command line={`forge done ${feature.id}`} />}
-            </Card>
-            <Card title="History">
-              <List items={history} none="No cycle of this feature is recorded." entry={recordEntry} />
-            </Card>
-          </>
-        );
-      }}
-    </Ask>
-  </>
+  <Detail route="features/:id" id={id} back={['features', 'all features']}>
+    {({ feature, history, checkpoints }) => {
+      const { status, tests = [], verified_by = [], verified_at, verified_commit, override } = feature;
+      const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
+      return (
+        <>
+          <Card title={`${feature.id}: ${feature.name}`} aside={<Badge tone={tone}>{label}</Badge>}>
+            <Facts
+              rows={[
+                ['evidence', evidenceOf(feature)],
+                ['verified', verified_at && <Time at={verified_at} />],
+                ['commit', verified_commit],
+                ['ran', verified_by],
+                ['tests', tests],
+                ['by hand', override && `${override.reason} (${override.at})`],
+                ['blocked by', blockers(feature).join(', ')],
+                ['priority', feature.priority],
+                ['issue', feature.linear_issue],
+                ['checkpoints', checkpoints.map(({ tag }) => tag).join(', ')],
+              ]}
+            />
+            {status !== 'passing' && <Command line={`forge done ${feature.id}`} />}
+          </Card>
+          <Card title="History">
+            <List items={history} none="No cycle of this feature is recorded." entry={recordEntry} />
+          </Card>
+        </>
+      );
+    }}
+  </Detail>
 );

@@ -1,7 +1,7 @@
 import { type Answers, linkTo } from './data.js';
 import {
   Ask,
-  Back,
+  Detail,
   Badge,
   Card,
   Command,
@@ -104,58 +104,55 @@ export const KnowledgeView = () => (
 );
 
 export const ChainView = ({ id }: { id: string }) => (
-  <>
-    <Back to="knowledge">all knowledge</Back>
-    <Ask route="knowledge/:id" given={{ id }}>
-      {({ knowledge, records, evidence }) => {
-        const [tone, label] = KNOWN[knowledge.status];
-        return (
-          <>
-            <Card title="Fact" wide aside={<Badge tone={tone}>{label}</Badge>}>
-              <p class="lead">{knowledge.pattern}</p>
-              <Facts
-                rows={[
-                  ['scope', knowledge.scope],
-                  ['evidence', proofOf(knowledge)],
-                  ['since', <Time key="since" at={knowledge.created_at} />],
-                  ['id', knowledge.knowledge_id],
-                ]}
-              />
-              <p class="row">
-                {records.map((record) => (
-                  <span key={record.id}>
-                    {record.kind} <ShortId id={record.id} />
-                  </span>
-                ))}
-              </p>
-            </Card>
-            <Card title={`Because of ${many(evidence.length, 'cycle')}`} wide>
-              <List
-                items={evidence}
-                timeline
-                entry={({ cycle, task_id, classification, at, commit, file, ...link }) => ({
-                  name: `cycle ${cycle}: ${task_id}`,
-                  badge: [classification === 'SUCCESS' ? 'green' : 'yellow', classification],
-                  at,
-                  text: link.commands.map((line) => <code key={line}>{line} </code>),
-                  note: [
-                    <span key="evaluation">
-                      evaluation <ShortId id={link.evaluation} />
-                    </span>,
-                    link.execution && (
-                      <span key="execution">
-                        execution <ShortId id={link.execution} /> exit {link.exit_code}
-                      </span>
-                    ),
-                    <span key="commit">{commit ? `in commit ${short(commit)}` : 'not committed yet'}</span>,
-                    file && <code key="file">{file}</code>,
-                  ],
-                })}
-              />
-            </Card>
-          </>
-        );
-      }}
-    </Ask>
-  </>
+  <Detail route="knowledge/:id" id={id} back={['knowledge', 'all knowledge']}>
+    {({ knowledge, records, evidence }) => {
+      const [tone, label] = KNOWN[knowledge.status];
+      return (
+        <>
+          <Card title="Fact" wide aside={<Badge tone={tone}>{label}</Badge>}>
+            <p class="lead">{knowledge.pattern}</p>
+            <Facts
+              rows={[
+                ['scope', knowledge.scope],
+                ['evidence', proofOf(knowledge)],
+                ['since', <Time key="since" at={knowledge.created_at} />],
+                ['id', knowledge.knowledge_id],
+              ]}
+            />
+            <p class="row">
+              {records.map((record) => (
+                <span key={record.id}>
+                  {record.kind} <ShortId id={record.id} />
+                </span>
+              ))}
+            </p>
+          </Card>
+          <Card title={`Because of ${many(evidence.length, 'cycle')}`} wide>
+            <List
+              items={evidence}
+              timeline
+              entry={({ cycle, task_id, classification, at, commit, file, ...link }) => ({
+                name: `cycle ${cycle}: ${task_id}`,
+                badge: [classification === 'SUCCESS' ? 'green' : 'yellow', classification],
+                at,
+                text: link.commands.map((line) => <code key={line}>{line} </code>),
+                note: [
+                  <span key="evaluation">
+                    evaluation <ShortId id={link.evaluation} />
+                  </span>,
+                  link.execution && (
+                    <span key="execution">
+                      execution <ShortId id={link.execution} /> exit {link.exit_code}
+                    </span>
+                  ),
+                  <span key="commit">{commit ? `in commit ${short(commit)}` : 'not committed yet'}</span>,
+                  file && <code key="file">{file}</code>,
+                ],
+              })}
+            />
+          </Card>
+        </>
+      );
+    }}
+  </Detail>
 );

@@ -1,9 +1,9 @@
-import { type Answers, isExported, linkTo } from './data.js';
+import { type Answers, linkTo } from './data.js';
 import { Log } from './log.js';
 import { MEMORY } from './overview.js';
 import {
   Ask,
-  Back,
+  Detail,
   Badge,
   bytes,
   Card,
@@ -62,56 +62,49 @@ const Checkpoints = () => (
 
 const Verification = () => (
   <Ask route="ledger">
-    {({ status, problems, notes, tiers, signatures }, reload) => {
-      const again = (
-        <button type="button" onClick={reload}>
-          Verify again
-        </button>
-      );
-      return (
-        <div class="grid">
-          <Card title="Verified just now" aside={!isExported && again}>
-            <p class="lead">
-              <Badge tone={MEMORY[status][0]}>{MEMORY[status][1]}</Badge>
+    {({ status, problems, notes, tiers, signatures }) => (
+      <div class="grid">
+        <Card title="Verified just now">
+          <p class="lead">
+            <Badge tone={MEMORY[status][0]}>{MEMORY[status][1]}</Badge>
+          </p>
+          <List
+            items={problems}
+            entry={({ code, message, hint, file, line }) => ({
+              name: line > 0 ? `${file}:${line}` : file,
+              badge: ['red', code],
+              text: message,
+              commands: [hint],
+            })}
+          />
+          {notes.map((note) => (
+            <p key={note} class="dim">
+              {note}
             </p>
-            <List
-              items={problems}
-              entry={({ code, message, hint, file, line }) => ({
-                name: line > 0 ? `${file}:${line}` : file,
-                badge: ['red', code],
-                text: message,
-                commands: [hint],
-              })}
-            />
-            {notes.map((note) => (
-              <p key={note} class="dim">
-                {note}
-              </p>
-            ))}
-            <Table
-              label="Tiers of the ledger"
-              head={['tier', 'records', 'size', 'heads']}
-              rows={tiers.map(({ tier, records, bytes: size, heads }) => [
-                tier,
-                records,
-                bytes(size),
-                heads.slice(0, 4).map((head) => (
-                  <span key={head}>
-                    <ShortId id={head} />{' '}
-                  </span>
-                )),
-              ])}
-            />
-          </Card>
-          <Card title="Signatures">
-            <Signatures signatures={signatures ?? []} />
-          </Card>
-          <Card title="Checkpoints">
-            <Checkpoints />
-          </Card>
-        </div>
-      );
-    }}
+          ))}
+          <Table
+            label="Tiers of the ledger"
+            head={['tier', 'records', 'size', 'heads']}
+            rows={tiers.map(({ tier, records, bytes: size, heads }) => [
+              tier,
+              records,
+              bytes(size),
+              heads.slice(0, 4).map((head) => (
+                <span key={head}>
+                  <ShortId id={head} />{' '}
+                </span>
+              )),
+            ])}
+          />
+        </Card>
+        <Card title="Signatures">
+          <Signatures signatures={signatures ?? []} />
+        </Card>
+        <Card title="Checkpoints">
+          <Checkpoints />
+        </Card>
+      </div>
+    )}
   </Ask>
 );
 
@@ -123,24 +116,21 @@ export const LedgerView = () => (
 );
 
 export const RecordView = ({ id }: { id: string }) => (
-  <>
-    <Back to="ledger">the ledger</Back>
-    <Ask route="records/:id" given={{ id }}>
-      {(entry) => (
-        <Card title={`${entry.kind} ${short(entry.id)}`} wide>
-          <Facts
-            rows={[
-              ['id', entry.id],
-              ['tier', entry.tier],
-              ['n', entry.n],
-              ['at', entry.at],
-              ['session', entry.session && <a href={linkTo('sessions', entry.session)}>{entry.session}</a>],
-            ]}
-          />
-          <pre>{JSON.stringify(entry.record, null, 2)}</pre>
-          <Command line={`forge memory show ${short(entry.id)}`} />
-        </Card>
-      )}
-    </Ask>
-  </>
+  <Detail route="records/:id" id={id} back={['ledger', 'the ledger']}>
+    {(entry) => (
+      <Card title={`${entry.kind} ${short(entry.id)}`} wide>
+        <Facts
+          rows={[
+            ['id', entry.id],
+            ['tier', entry.tier],
+            ['n', entry.n],
+            ['at', entry.at],
+            ['session', entry.session && <a href={linkTo('sessions', entry.session)}>{entry.session}</a>],
+          ]}
+        />
+        <pre>{JSON.stringify(entry.record, null, 2)}</pre>
+        <Command line={`forge memory show ${short(entry.id)}`} />
+      </Card>
+    )}
+  </Detail>
 );

@@ -61,7 +61,7 @@ function LogList({ tier, text }: { tier: string; text: string }) {
   const shown = Array.from({ length: Math.max(0, Math.min(visible, total - first)) }, (_, i) => first + i);
   return (
     <>
-      {problem && <Trouble problem={problem} />}
+      <Trouble lines={problem ? [problem.message] : []} hint={problem?.hint} />
       <p class="dim" aria-live="polite">
         {many(total, 'record')}, newest first
       </p>

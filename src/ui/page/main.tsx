@@ -15,7 +15,7 @@ import { ChainView, KnowledgeView } from './knowledge.js';
 import { LedgerView, RecordView } from './ledger.js';
 import { FleetView, IssuesView, RecallView, SkillsView, TreeView } from './others.js';
 import { OverviewView } from './overview.js';
-import { Command, Facts } from './parts.js';
+import { Facts, Trouble } from './parts.js';
 import { KfrView, SessionsView, SessionView } from './sessions.js';
 import './page.css';
 
@@ -63,20 +63,6 @@ const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: 
   closed: ['ended', 'The server has ended'],
   exported: ['a copy', 'Written by forge export html'],
 };
-
-function Live() {
-  const { live, changes } = useLive();
-  return (
-    <>
-      <span class={`live ${live}`} title={LIVE[live][1]}>
-        {LIVE[live][0]}
-      </span>
-      <span class="hidden" role="status">
-        {changes > 0 && `Memory changed, ${changes}`}
-      </span>
-    </>
-  );
-}
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
@@ -147,21 +133,11 @@ function openSearch(event: KeyboardEvent): void {
   setTimeout(() => document.getElementById('search')?.focus(), 50);
 }
 
-function Closed() {
-  const { live } = useLive();
-  if (live !== 'closed') return null;
-  return (
-    <div class="trouble" role="alert">
-      <p>The server of this page has ended. What you see does not change any more.</p>
-      <Command line="forge ui" />
-    </div>
-  );
-}
-
 function Page() {
   const [name = 'overview', id] = useRoute();
   const [theme, setTheme] = useState<Theme>('auto');
   const overview = useAnswer('overview');
+  const { live, changes } = useLive();
   const main = useRef<HTMLElement>(null);
   const [current, title, show] = VIEWS.find(([each]) => each === name) ?? (VIEWS[0] as View);
   const { name: project, branch } = overview.data?.project ?? {};
@@ -186,7 +162,12 @@ function Page() {
         <p class="project">
           <span class="brand">forge</span> <strong>{project}</strong> {branch && <code>{branch}</code>}
         </p>
-        <Live />
+        <span class={`live ${live}`} title={LIVE[live][1]}>
+          {LIVE[live][0]}
+        </span>
+        <span class="hidden" role="status">
+          {changes > 0 && `Memory changed, ${changes}`}
+        </span>
         <label>
           <small class="dim">colors</small>{' '}
           <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
@@ -200,7 +181,14 @@ function Page() {
       <main id="main" tabIndex={-1} ref={main}>
         <h1>{title}</h1>
         <p class="dim">{ABOUT[current]}</p>
-        <Closed />
+        <Trouble
+          lines={
+            live === 'closed'
+              ? ['The server of this page has ended. What you see does not change any more.']
+              : []
+          }
+          hint="forge ui"
+        />
         {show(id, overview)}
       </main>
       <footer>

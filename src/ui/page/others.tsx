@@ -1,19 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
-import {
-  Ask,
-  Badge,
-  bytes,
-  Card,
-  Empty,
-  List,
-  many,
-  ShortId,
-  short,
-  Table,
-  Time,
-  Warnings,
-} from './parts.js';
+import { Ask, Badge, bytes, Card, Empty, List, many, ShortId, short, Table, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];
 
@@ -100,7 +87,7 @@ export const SkillsView = () => (
   <Ask route="skills">
     {({ skills, warnings }) => (
       <>
-        <Warnings lines={warnings} />
+        <Trouble lines={warnings} />
         <Card title="Skills" wide>
           <List
             items={skills}

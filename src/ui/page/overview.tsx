@@ -15,7 +15,7 @@ import {
   Shown,
   Time,
   type Tone,
-  Warnings,
+  Trouble,
 } from './parts.js';
 
 type Overview = Answers['overview'];
@@ -166,7 +166,7 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
   <Shown answer={answer}>
     {(overview) => (
       <>
-        <Warnings lines={overview.problems} />
+        <Trouble lines={overview.problems} />
         <div class="grid">
           <Now overview={overview} />
           <Decisions decisions={overview.decisions} />

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, type Answers, type Given, linkTo, type Problem, useAnswer } from './data.js';
+import { type Answer, type Answers, type Given, linkTo, useAnswer } from './data.js';
 
 export type Tone = 'neutral' | 'green' | 'yellow' | 'red' | 'accent';
 
@@ -106,23 +106,33 @@ export const Card = ({ title, children, aside, wide }: CardProps) => {
   );
 };
 
-export const Trouble = ({ problem }: { problem: Problem }) => (
-  <div class="trouble" role="alert">
-    <p>{problem.message}</p>
-    {problem.hint && <Commands lines={problem.hint.split('\n')} />}
-  </div>
-);
+interface TroubleProps {
+  lines: readonly string[];
+  /** Commands to type, one a line. */
+  hint?: string | undefined;
+}
+
+/** What is wrong, so that nobody overlooks it; nothing without a line. */
+export const Trouble = ({ lines, hint }: TroubleProps) =>
+  lines.length === 0 ? null : (
+    <div class="trouble" role="alert">
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <Commands lines={hint?.split('\n') ?? []} />
+    </div>
+  );
 
 interface ShownProps<T> {
   answer: Answer<T>;
-  children: (data: T, reload: () => void) => ComponentChildren;
+  children: (data: T) => ComponentChildren;
 }
 
 /** What an answer shows: itself, why there is none, or that it is on its way. */
-export function Shown<T>({ answer: { data, problem, reload }, children }: ShownProps<T>) {
-  if (problem) return <Trouble problem={problem} />;
+export function Shown<T>({ answer: { data, problem }, children }: ShownProps<T>) {
+  if (problem) return <Trouble lines={[problem.message]} hint={problem.hint} />;
   if (data === null) return <p class="dim loading">Reading memory …</p>;
-  return <>{children(data, reload)}</>;
+  return <>{children(data)}</>;
 }
 
 interface AskProps<P extends keyof Answers> extends Pick<ShownProps<Answers[P]>, 'children'> {
@@ -240,21 +250,28 @@ export const Table = ({ label, head, rows }: TableProps) => (
   </div>
 );
 
-/** Leads from a detail to the list that it belongs to. */
-export const Back = ({ to, children }: { to: string; children: ComponentChildren }) => (
-  <p>
-    <a href={linkTo(to)}>‹ {children}</a>
-  </p>
-);
+interface DetailProps<P extends keyof Answers> extends Omit<AskProps<P>, 'given'> {
+  id: string;
+  /** The view that it belongs to, and its name. */
+  back: readonly [view: string, name: string];
+}
 
-export const Warnings = ({ lines }: { lines: readonly string[] }) =>
-  lines.length === 0 ? null : (
-    <div class="trouble" role="alert">
-      {lines.map((line) => (
-        <p key={line}>{line}</p>
-      ))}
-    </div>
-  );
+/** The view of one thing, with a way back to the list that it belongs to. */
+export const Detail = <P extends keyof Answers>({
+  route,
+  id,
+  back: [view, name],
+  children,
+}: DetailProps<P>) => (
+  <>
+    <p>
+      <a href={linkTo(view)}>‹ {name}</a>
+    </p>
+    <Ask route={route} given={{ id }}>
+      {children}
+    </Ask>
+  </>
+);
 
 interface FactsProps {
   /** An array holds what a person would type, one a line. */

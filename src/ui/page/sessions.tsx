@@ -1,5 +1,5 @@
 import { type Answers, linkTo } from './data.js';
-import { Ask, Back, Badge, Card, Empty, Facts, List, many, Time, type Tone } from './parts.js';
+import { Ask, Detail, Badge, Card, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 const KINDS: [kind: string, heading: string][] = [
   ['Goal', 'Goal'],
@@ -53,9 +53,9 @@ export const KfrView = () => (
   </Ask>
 );
 
-type Detail = Answers['sessions/:id'];
+type Session = Answers['sessions/:id'];
 
-const TONES: Record<Detail['session']['status'], Tone> = {
+const TONES: Record<Session['session']['status'], Tone> = {
   ...{ running: 'accent', ended: 'green', interrupted: 'yellow', discarded: 'neutral' },
 };
 
@@ -90,7 +90,7 @@ interface Moment {
 }
 
 /** Entries of progress have a time of day: a smaller one belongs to the next day. */
-function progressMoments({ session, progress }: Detail): Moment[] {
+function progressMoments({ session, progress }: Session): Moment[] {
   let day = Date.parse(`${session.started_at.slice(0, 10)}T00:00:00Z`);
   let last = session.started_at.slice(11, 16);
   return progress.map(({ time, text }) => {
@@ -101,7 +101,7 @@ function progressMoments({ session, progress }: Detail): Moment[] {
 }
 
 /** Oldest first. A cycle that was evaluated is one moment, not two. */
-function momentsOf(detail: Detail): Moment[] {
+function momentsOf(detail: Session): Moment[] {
   const judged = new Set(detail.records.map(({ execution }) => execution));
   const commits = detail.commits.map(({ at, short, subject }) => ({
     ...{ at, what: 'commit', text: `${short} ${subject}` },
@@ -116,47 +116,40 @@ function momentsOf(detail: Detail): Moment[] {
 }
 
 export const SessionView = ({ id }: { id: string }) => (
-  <>
-    <Back to="sessions">all sessions</Back>
-    <Ask route="sessions/:id" given={{ id }}>
-      {(detail) => {
-        const { session, focus, kfr } = detail;
-        return (
-          <>
-            <Card
-              title={session.id}
-              aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>}
-              wide
-            >
-              <Facts
-                rows={[
-                  ['goal', session.goal],
-                  ['task', focus.task],
-                  ['started', <Time key="s" at={session.started_at} />],
-                  ['ended', session.ended_at && <Time at={session.ended_at} />],
-                  ['branch', session.branch],
-                  ['learned', session.learned.join('\n')],
-                  ['failed', session.failed.join('\n')],
-                  ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
-                  ['next', session.next],
-                ]}
-              />
-            </Card>
-            <Card title="What happened (UTC)" wide>
-              <ol class="timeline small">
-                {momentsOf(detail).map(({ at, what, text, link }, i) => (
-                  <li key={`${at}${i}`}>
-                    <span class="dim">
-                      <time dateTime={at}>{at.slice(11, 16)}</time> {what}
-                    </span>{' '}
-                    <span class="text">{link ? <a href={link}>{text || 'record'}</a> : text}</span>
-                  </li>
-                ))}
-              </ol>
-            </Card>
-          </>
-        );
-      }}
-    </Ask>
-  </>
+  <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
+    {(detail) => {
+      const { session, focus, kfr } = detail;
+      return (
+        <>
+          <Card title={session.id} aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>} wide>
+            <Facts
+              rows={[
+                ['goal', session.goal],
+                ['task', focus.task],
+                ['started', <Time key="s" at={session.started_at} />],
+                ['ended', session.ended_at && <Time at={session.ended_at} />],
+                ['branch', session.branch],
+                ['learned', session.learned.join('\n')],
+                ['failed', session.failed.join('\n')],
+                ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
+                ['next', session.next],
+              ]}
+            />
+          </Card>
+          <Card title="What happened (UTC)" wide>
+            <ol class="timeline small">
+              {momentsOf(detail).map(({ at, what, text, link }, i) => (
+                <li key={`${at}${i}`}>
+                  <span class="dim">
+                    <time dateTime={at}>{at.slice(11, 16)}</time> {what}
+                  </span>{' '}
+                  <span class="text">{link ? <a href={link}>{text || 'record'}</a> : text}</span>
+                </li>
+              ))}
+            </ol>
+          </Card>
+        </>
+      );
+    }}
+  </Detail>
 );

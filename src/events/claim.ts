@@ -34,7 +34,17 @@ import {
   readClaims,
 } from './held.js';
 import { eventUrl, placeOf } from './outbox.js';
-import { BUDGET, closeServer, openServer, SILENCE, warnAway, whySilent, within } from './server.js';
+import {
+  asOutside,
+  BUDGET,
+  closeServer,
+  openServer,
+  type Server,
+  SILENCE,
+  warnAway,
+  whySilent,
+  within,
+} from './server.js';
 
 const ClaimInput = z.strictObject({
   id: z.string(),
@@ -84,14 +94,15 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
     ...{ since: timestamp(context), seconds },
   };
-  refuseHeldHere(context, claim, again);
+  refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));
   if (typeof answer === 'object' && answer) throw heldBy(answer.claim);
-  if (answer === null) refuseHeldElsewhere(context, claim, again);
+  // Without a server, its last answer counts.
+  if (answer === null) refuseHeld(context, claim, again, true);
   const taken = { ...claim, process, by_focus, revision: answer, at: timestamp(context) };
   changeClaims(context, ({ local, remote, ...rest }) => {
     // Under the lock: of two worktrees one gets the task. The one that had it learns that it lost it.
-    refuseHeldHere(context, claim, again);
+    refuseHeld(context, claim, again);
     const others = local.flatMap((each) => {
       if (each.task !== task) return [each];
       return each.place === claim.place || each.state === 'done' ? [] : [{ ...each, state: 'lost' as const }];
@@ -127,27 +138,16 @@ function listTasks(context: Context): string[] {
   return [...readFeatures(context).map(({ id }) => id), ...issues.map(({ linear_id }) => linear_id)];
 }
 
-function refuseHeld({ task, place }: Claim, again: boolean, claims: readonly Claim[]): void {
-  const other = claims.find((each) => each.task === task && isInWay(each, place, again));
-  if (other) throw heldBy(other);
-}
-
-const refuseHeldHere = (context: Context, claim: Claim, again: boolean): void =>
-  refuseHeld(
-    claim,
-    again,
-    readClaims(context).local.filter((each) => isLive(context, each)),
-  );
-
-/** Uses the last answer of the server while it cannot be reached. */
-function refuseHeldElsewhere(context: Context, claim: Claim, again: boolean): void {
+/** Exit 3 when a worktree here holds the task. `offline`: or another machine did, by the last answer of the server. */
+function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
+  const { local, remote } = readClaims(context);
   const now = context.world.now().getTime();
-  const { remote } = readClaims(context);
-  refuseHeld(
-    claim,
-    again,
-    remote.filter(({ until }) => new Date(until).getTime() > now),
-  );
+  const others: Claim[] = [
+    ...local.filter((claim) => isLive(context, claim)),
+    ...remote.filter(({ until }) => offline && Date.parse(until) > now),
+  ];
+  const other = others.find((claim) => claim.task === task && isInWay(claim, place, again));
+  if (other) throw heldBy(other);
 }
 
 /** Null while events are off or the server cannot be used, with one warning that says why. */
@@ -161,24 +161,21 @@ async function withBucket<T>(
   if (ms <= BUDGET && whySilent(context) !== null) return null;
   const deadline = elapsed() + ms;
   const left = (): number => Math.max(1, deadline - elapsed());
+  let server: Server | undefined;
   try {
-    const server = await within(left(), openServer(context, left()));
-    try {
-      return await within(
-        left(),
-        persist(left, () => openBucket(context, server, left()).then(work)),
-      );
-    } catch (error) {
-      if (error instanceof ForgeError) throw error;
-      throw new ForgeError('outside', 'claim.server', `${server.name}: ${server.describe(error)}.`);
-    } finally {
-      closeServer(server);
-    }
+    const open = await within(left(), openServer(context, left()));
+    server = open;
+    return await within(
+      left(),
+      persist(left, () => openBucket(context, open, left()).then(work)),
+    );
   } catch (error) {
-    const isAway = error instanceof ForgeError ? error.kind === 'outside' : isTimeout(error);
+    const isAway = error instanceof ForgeError ? error.kind === 'outside' : server || isTimeout(error);
     if (!isAway) throw error;
-    warnAway(context, 'claims hold on this machine only', error);
+    warnAway(context, 'claims hold on this machine only', server ? asOutside(server, error, '') : error);
     return null;
+  } finally {
+    if (server) closeServer(server);
   }
 }
 

@@ -41,66 +41,44 @@ export interface EventList {
 
 /** The last events that the stream keeps, oldest first, each once. Exit 6 where nothing keeps them. */
 export async function listEvents(context: Context, raw: EventListInput = {}): Promise<EventList> {
-  const { limit = 50, since, ...filter } = checkInput(ListInput, raw);
-  const found: ForgeEvent[] = [];
-  const foreign = await readStream(
-    context,
-    { ...filter, since, last: since ? undefined : limit * 4 },
-    (event) => {
-      found.push(event);
-      if (found.length > limit) found.shift();
-    },
-  );
-  return { events: found, foreign };
+  const { limit = 50, ...wanted } = checkInput(ListInput, raw);
+  const events: ForgeEvent[] = [];
+  const keep = (event: ForgeEvent): void => {
+    events.push(event);
+    if (events.length > limit) events.shift();
+  };
+  const { foreign } = await readStream(context, wanted, keep, wanted.since ? undefined : limit * 4);
+  return { events, foreign };
 }
 
 /** Every event since a time, oldest first, handed over as it is read. */
-export async function replayEvents(
+export const replayEvents = (
   context: Context,
   raw: EventListInput,
   onEvent: (event: ForgeEvent) => void,
-): Promise<{ replayed: number; foreign: number }> {
-  const { since, ...filter } = checkInput(ListInput, raw);
-  let replayed = 0;
-  const foreign = await readStream(context, { ...filter, since }, (event) => {
-    replayed++;
-    onEvent(event);
-  });
-  return { replayed, foreign };
-}
+): Promise<{ foreign: number }> => readStream(context, checkInput(ListInput, raw), onEvent);
 
-interface Wanted extends EventFilter {
-  since?: string | undefined;
-  /** Only so many of the last messages are looked at. */
-  last?: number | undefined;
-}
-
+/** `last`: only so many of the last messages are looked at. */
 async function readStream(
   context: Context,
-  wanted: Wanted,
+  wanted: EventListInput,
   onEvent: (event: ForgeEvent) => void,
-): Promise<number> {
+  last?: number,
+): Promise<{ foreign: number }> {
   const since = wanted.since === undefined ? null : new Date(wanted.since);
   // The server counts nanoseconds in 64 bits.
   if (since && !(since.getUTCFullYear() > 1970 && since.getUTCFullYear() < 2200))
     throw usage('events.since', 'since: an ISO time between 1971 and 2199 is needed.', { field: 'since' });
   return withServer(context, async (server) => {
     const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
+    const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
     if (!stream)
-      throw outside(
-        'events.no_stream',
-        `${server.name} keeps no events: it has no JetStream or no stream yet.`,
-        {
-          hint: 'forge events tail   # shows what comes from now on',
-        },
-      );
+      throw outside('events.no_stream', none, {
+        hint: 'forge events tail   # shows what comes from now on',
+      });
     const keep = reader(context, wanted, onEvent);
-    await eachMessage(
-      stream,
-      { subjects: wantedSubjects(context, wanted.type), since, last: wanted.last },
-      keep.take,
-    );
-    return keep.foreign();
+    await eachMessage(stream, { subjects: wantedSubjects(context, wanted.type), since, last }, keep.take);
+    return { foreign: keep.foreign() };
   });
 }
 

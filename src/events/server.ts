@@ -35,10 +35,9 @@ export interface Server {
 interface Target {
   servers: string[];
   name: string;
-  options: Omit<ConnectionOptions, 'authenticator'>;
-  /** Seed or credentials that need an authenticator. */
-  nkey?: Uint8Array;
-  creds?: Uint8Array;
+  options: ConnectionOptions;
+  /** For a seed or a file of credentials. */
+  authenticator: ((nats: Nats) => NonNullable<ConnectionOptions['authenticator']>) | null;
   secrets: string[];
 }
 
@@ -92,18 +91,16 @@ export function requireOn(context: Context): void {
 
 /** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects for ever. */
 export async function openServer(context: Context, ms: number, stays = false): Promise<Server> {
-  const target = readTargetOf(context);
-  const { servers, name, options, secrets } = target;
+  const { servers, name, options, authenticator, secrets } = readTargetOf(context);
   const describe = (error: unknown): string => describeError(error, secrets);
   const nats = await import('./nats.js');
-  const authenticator = authenticatorOf(nats, target);
   const once = { reconnect: false, maxReconnectAttempts: 0 };
   const forever = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500 };
   try {
     const connection = await endingSockets(() =>
       nats.connect({
         ...options,
-        ...(authenticator ? { authenticator } : {}),
+        ...(authenticator ? { authenticator: authenticator(nats) } : {}),
         servers,
         name: 'forge',
         // Each server gets its share, so that a silent one leaves time for the others.
@@ -140,11 +137,6 @@ async function endingSockets<T>(connect: () => Promise<T>): Promise<T> {
   }
 }
 
-function authenticatorOf(nats: Nats, { nkey, creds }: Target): ConnectionOptions['authenticator'] {
-  if (creds) return nats.credsAuthenticator(creds);
-  return nkey ? nats.nkeyAuthenticator(nkey) : undefined;
-}
-
 /** Each credential by its name in a context file of the `nats` program, and the variable that goes before it. */
 const CREDENTIALS = {
   ...{ url: 'NATS_URL', user: 'NATS_USER', password: 'NATS_PASSWORD', token: 'NATS_TOKEN' },
@@ -165,26 +157,30 @@ function readTargetOf(context: Context): Target {
   const token = given.token || (first?.pass ? undefined : first?.user);
   const hosts = parts.map(({ host }) => host);
   const { ca, cert, key, nkey, creds } = given;
-  const wantsTls = parts.some(({ tls }) => tls) || Boolean(ca || cert);
+  const tls = {
+    ...(ca ? { ca: readText(env, ca, 'NATS_CA') } : {}),
+    ...(cert ? { cert: readText(env, cert, 'NATS_CERT') } : {}),
+    ...(key ? { key: readText(env, key, 'NATS_KEY') } : {}),
+    ...identityByIp(hosts),
+  };
+  const wantsTls = parts.some((each) => each.tls) || Boolean(ca || cert);
+  const seed =
+    nkey && Buffer.from(/^S[A-Z2-7]{57}$/.test(nkey) ? nkey : readText(env, nkey, 'NATS_NKEY').trim());
+  const file = creds && Buffer.from(readText(env, creds, 'NATS_CREDS'));
   return {
     servers: hosts,
     name: hosts.map((host) => `nats://${host}`).join(','),
     options: {
       ...(user && pass ? { user, pass } : token ? { token } : {}),
-      ...(wantsTls ? { tls: { ...tlsOf(env, { ca, cert, key }), ...identityByIp(hosts) } as object } : {}),
+      ...(wantsTls ? { tls } : {}),
     },
-    ...(nkey ? { nkey: readSecret(env, nkey, 'NATS_NKEY') } : {}),
-    ...(creds ? { creds: readFile(env, creds, 'NATS_CREDS') } : {}),
+    authenticator: file
+      ? (nats) => nats.credsAuthenticator(file)
+      : seed
+        ? (nats) => nats.nkeyAuthenticator(seed)
+        : null,
     secrets: [pass, token, nkey].filter((secret): secret is string => !!secret && secret.length > 2),
   };
-}
-
-function tlsOf(env: Env, files: Record<'ca' | 'cert' | 'key', string | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(files).flatMap(([name, path]) =>
-      path ? [[name, Buffer.from(readFile(env, path, `NATS_${name.toUpperCase()}`)).toString('utf8')]] : [],
-    ),
-  );
 }
 
 /** The library checks the certificate of an IP address against the name "localhost". */
@@ -233,29 +229,19 @@ function readNatsContext(env: Env): Credentials {
   if (!/^[\w-][\w.-]*$/.test(name))
     throw usage('events.context', 'NATS_CONTEXT is the name of a context of the nats program.');
   const home = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(homeFolder(env), '.config');
-  const bytes = readFile(env, join(home, 'nats', 'context', `${name}.json`), 'NATS_CONTEXT');
+  const text = readText(env, join(home, 'nats', 'context', `${name}.json`), 'NATS_CONTEXT');
   try {
-    const fields = Object.entries(JSON.parse(Buffer.from(bytes).toString('utf8')) as object);
+    const fields = Object.entries(JSON.parse(text) as object);
     return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value !== ''));
   } catch {
     throw usage('events.context', `The context ${name} is not JSON.`, { field: 'NATS_CONTEXT' });
   }
 }
 
-/** A seed, or the path of a file that has it. */
-const readSecret = (env: Env, text: string, name: string): Uint8Array =>
-  Buffer.from(
-    /^S[A-Z2-7]{57}$/.test(text)
-      ? text
-      : Buffer.from(readFile(env, text, name))
-          .toString('utf8')
-          .trim(),
-  );
-
-function readFile(env: Env, path: string, name: string): Uint8Array {
+function readText(env: Env, path: string, name: string): string {
   const full = path.startsWith('~/') ? join(homeFolder(env), path.slice(2)) : path;
   const bytes = readTarget(full, MAX_FILE_BYTES);
-  if (bytes) return bytes;
+  if (bytes) return Buffer.from(bytes).toString('utf8');
   throw usage('events.file', `${name}: there is no file ${oneLine(path)}.`, { field: name });
 }
 

@@ -183,10 +183,15 @@ function readOutput(
       hash.update(chunk);
       bytes += chunk.length;
       tail = Buffer.concat([tail, chunk.subarray(-keepBytes)]).subarray(-keepBytes);
-      if (bytes <= MAX_SHOWN_BYTES) onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
+      if (bytes <= MAX_SHOWN_BYTES)
+        onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
     });
   }
-  return () => ({ tail: stripVTControlCharacters(lastBytes(tail, keepBytes)), bytes, sha256: hash.digest('hex') });
+  return () => ({
+    tail: stripVTControlCharacters(lastBytes(tail, keepBytes)),
+    bytes,
+    sha256: hash.digest('hex'),
+  });
 }
 
 /** Starts a program that lives on by itself, such as a browser. False if it could not be started. */

@@ -52,12 +52,10 @@ export function sameHolder(a: Holder, b: Holder): boolean {
 export function judgeHolder(question: HolderQuestion): Verdict {
   const { holder, me, liveness, lastUsed, now } = question;
   if (sameHolder(holder, me)) return { state: 'same' };
+  // Two terminals of the same person, who may have closed the first one.
+  if (holder.terminal && me.terminal && liveness !== 'unknown') return { state: 'same' };
   if (liveness === 'gone') return { state: 'interrupted', why: `process ${holder.pid} is gone` };
-  if (liveness === 'alive')
-    // Two terminals of the same person.
-    return holder.terminal && me.terminal
-      ? { state: 'same' }
-      : { state: 'held', why: `process ${holder.pid} is running` };
+  if (liveness === 'alive') return { state: 'held', why: `process ${holder.pid} is running` };
   const host = oneLine(holder.host, 100);
   return lastUsed === null || now - lastUsed >= question.unknownHostMinutes * 60_000
     ? { state: 'interrupted', why: `nothing was heard from host ${host}` }

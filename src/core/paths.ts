@@ -97,8 +97,7 @@ export const knownFile = inForge('local', KNOWN);
 export const recallFile = inForge('local', 'recall.db');
 export const recallStampFile = (layout: Layout): string => join(layout.state, 'recall');
 /** Working memory of interrupted sessions. */
-export const leftKfrFolder = inForge('local', 'kfr');
-export const leftKfrFile = named(leftKfrFolder);
+export const leftKfrFile = named(inForge('local', 'kfr'));
 
 /** Machine-local files and views, which belong in no commit. */
 export const localPaths = (layout: Layout): string[] => [
@@ -120,8 +119,6 @@ export const writtenFile = inState('written.json');
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
-/** An unfinished session end, which the next start completes. */
-export const intentFile = inState('intent.json');
 /** An unfinished promotion of an entry to a note. */
 export const promotionFile = inState('promotion.json');
 /** Open entries of working memory, which are named if its file is lost. */

@@ -55,7 +55,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     feature: {
       list: bind(() => import('../feature/feature.js'), 'listFeatures', 'reads'),
       show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads'),
-      add: bind(() => import('../feature/feature.js'), 'addFeature'),
+      add: bind(() => import('../session/focus.js'), 'addFeatureToWork'),
       edit: bind(() => import('../feature/feature.js'), 'editFeature'),
       remove: bind(() => import('../undo/undo.js'), 'removeFeatureKept'),
       import: bind(() => import('../feature/feature.js'), 'importFeatures'),
@@ -211,7 +211,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
       make: bind(() => import('../commit/commit.js'), 'makeCommit'),
       template: bind(() => import('../commit/commit.js'), 'commitTemplate', 'reads'),
-      history: bind(() => import('../session/history.js'), 'readHistory', 'looks'),
+      history: bind(() => import('../session/briefing.js'), 'readHistory', 'looks'),
     },
     /** Git hooks (GIT-03). They are not memory, so they work while it is halted. */
     hooks: {

@@ -7,7 +7,7 @@ import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { changeActive, readIssues } from '../learning/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
-import { setFocus } from '../session/focus.js';
+import { leaveIssue, setFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { checkAnswers, type Form, parseForm } from './form.js';
@@ -131,5 +131,6 @@ export async function finishIssue(context: Context, raw: z.infer<typeof DoneInpu
     }
     enqueue(context, { kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'completed' });
   }
+  await leaveIssue(context, issue.linear_id);
   return done;
 }

@@ -4,7 +4,6 @@ import {
   focusFile,
   kfrFile,
   leftKfrFile,
-  leftKfrFolder,
   openFile,
   progressFile,
   sessionFile,
@@ -12,12 +11,12 @@ import {
 } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { readKfrFile } from '../kfr/kfr.js';
-import { KFR, Kfr, NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
+import { KFR, Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import { FOCUS, Focus, NO_FOCUS } from './focus-rules.js';
-import { lastGiven } from './ids.js';
+import { lastIssued } from './ids.js';
 import { readProgressText } from './progress.js';
-import { NO_SESSION_TEXT, parseProgress } from './progress-rules.js';
+import { holdsWork, NO_SESSION_TEXT, parseProgress } from './progress-rules.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
@@ -52,8 +51,8 @@ export const archivedIds = ({ disk, layout }: Context): string[] =>
 export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
   const ids = archivedIds(context);
   const known = new Set(ids);
-  const given = lastGiven(context.layout).filter((id) => known.has(id));
-  const wanted = new Set([...ids.slice(-newest), ...given.slice(-newest)]);
+  const issued = lastIssued(context.layout).filter((id) => known.has(id));
+  const wanted = new Set([...ids.slice(-newest), ...issued.slice(-newest)]);
   return [...wanted]
     .map((id) => readArchive(context, id))
     .sort(bySequence)
@@ -90,9 +89,7 @@ export function clearShortTerm({ disk, layout }: Context): void {
     { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
     { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
   ]);
-  disk.remove(kfrFile(layout));
-  disk.remove(openFile(layout));
-  disk.remove(sessionFile(layout));
+  for (const file of [kfrFile, openFile, sessionFile]) disk.remove(file(layout));
 }
 
 /** The session of that shown or stored id. Only its own file is read. Exit 2 for none. */
@@ -103,31 +100,30 @@ export function requireArchive(context: Context, wanted: string): ArchivedSessio
 
 /** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
 export function requireResumable(context: Context, wanted: string): ArchivedSession {
-  const isOwn = ownSessions(context);
-  const waiting = wanted === 'latest' ? resumable(readArchives(context, RESUMABLE)) : [];
-  const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
-  const session = wanted === 'latest' ? latest : requireArchive(context, wanted);
-  if (session?.status === 'interrupted') return session;
-  if (!session)
+  if (wanted === 'latest') {
+    const waiting = resumable(readArchives(context, RESUMABLE));
+    const isOwn = ownSessions(context);
+    const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
+    if (latest) return latest;
     throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
       hint: 'forge session list',
     });
+  }
+  const session = requireArchive(context, wanted);
+  if (session.status === 'interrupted') return session;
   const name = sessionName(session.id);
   throw usage('session.not_interrupted', `Session ${name} was ${session.status}, not interrupted.`, {
     hint: `forge session show ${name}`,
   });
 }
 
-/** Rewrites an archive (its status, who resumed it). */
-export function updateArchive(
-  context: Context,
-  id: string,
-  change: (session: ArchivedSession) => ArchivedSession,
-): void {
+/** Rewrites an archive (its status, who resumed it). Its working memory was carried over to another session, or settled. */
+export function settleArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
   const { disk, layout } = context;
   disk.withLock(() => {
     const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));
-    disk.replace(path, encodeDocument(change(value)), bytes);
+    disk.replace(path, encodeDocument({ ...value, ...change }), bytes);
+    disk.remove(leftKfrFile(layout, id));
   });
   delete context.recent;
 }
@@ -146,16 +142,10 @@ export const progressIn = ({ progress = [] }: ArchivedSession): string => progre
 export const readLeftKfr = ({ disk, layout }: Context, id: string): Kfr =>
   disk.readDocument(KFR, leftKfrFile(layout, id), NO_KFR).value;
 
-/** The lines that `startProgress` writes. A file with only these holds no work. */
-const START_LINES = 2;
-
-export function holdsWork(progress: string): boolean {
-  const { date, lines, next } = parseProgress(progress);
-  return date !== null && (lines.length > START_LINES || next !== undefined);
-}
+type ShortTerm = Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'>;
 
 /** The files of the running session, in the form of its archive. */
-export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
+export function shortTerm(context: Context): ShortTerm {
   const { disk, layout } = context;
   const text = readProgressText(context);
   const kfr = readKfrFile(context);
@@ -186,21 +176,20 @@ export function forgetEmpty(context: Context, running: RunningSession): void {
 }
 
 /** Archives an abandoned session as `interrupted`. Nothing is lost (SES-07). The caller holds the lock. */
-export function archiveInterrupted(context: Context, running: RunningSession): ArchivedSession {
-  const session = toArchive(running, {
-    status: 'interrupted',
-    ended_at: null,
-    learned: [],
-    ...shortTerm(context),
-  });
+export function archiveInterrupted(
+  context: Context,
+  running: Parameters<typeof toArchive>[0],
+): ArchivedSession {
+  const end = { status: 'interrupted' as const, ended_at: null, learned: [] };
+  const session = toArchive(running, { ...end, ...shortTerm(context) });
   writeArchive(context, session);
   clearShortTerm(context);
   return session;
 }
 
 /**
- * Progress without a session record of this clone: a start was interrupted before the record, or somebody removed it.
- * If it holds work, it is archived under the given id. Its open questions can only be carried over. Caller holds the lock.
+ * Progress without a session record of this clone: it is another clone's, or somebody removed it. If it holds work, it is
+ * archived under the given id. Its open questions can only be carried over. The caller holds the lock.
  */
 export function archiveLeft(
   context: Context,
@@ -217,45 +206,20 @@ export function archiveLeft(
   const text = readProgressText(context);
   if (!holdsWork(text) && kfr.entries.length === 0) return null;
   const { date, lines } = parseProgress(text);
-  const session: ArchivedSession = {
-    schema_version: '1.0',
-    ...allocate(),
-    started_at: `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`,
-    branch: null,
-    head: null,
-    status: 'interrupted',
-    ended_at: null,
-    learned: [],
-    ...shortTerm(context),
-  };
-  writeArchive(context, session);
-  clearShortTerm(context);
+  const started_at = `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`;
+  const left = { schema_version: '1.0', ...allocate(), started_at, branch: null, head: null };
   context.warnings.push(
-    `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
+    `Progress without a session was found; it is kept as ${left.id} (${timestamp(context)}).`,
   );
-  return session;
+  return archiveInterrupted(context, left);
 }
 
-/** An interrupted session of this worktree has open questions that no later session carried over. */
+/** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
 export function refuseToForget(context: Context): void {
-  const { disk, layout } = context;
-  const known = new Set(archivedIds(context));
-  const taken = new Set(recentArchives(context).map(({ resumed_from }) => resumed_from));
-  for (const file of disk.list(leftKfrFolder(layout))) {
-    const id = file.replace(/\.json$/, '');
-    const kfr = readLeftKfr(context, id);
-    if (!known.has(id) || taken.has(id) || openEntries(kfr).length === 0) continue;
-    const { status, resumed_by } = requireArchive(context, id);
-    if (status !== 'interrupted' || resumed_by !== undefined) continue;
-    const name = sessionName(id);
+  for (const { id } of resumable(recentArchives(context)))
     requireResolved(
-      kfr,
-      `Session ${name} was interrupted and cannot be left`,
-      `forge start --resume ${name}   # takes them along`,
+      readLeftKfr(context, id),
+      `Session ${sessionName(id)} was interrupted and cannot be left`,
+      `forge start --resume ${sessionName(id)}   # takes them along`,
     );
-  }
 }
-
-/** Its working memory was carried over to another session, or settled. */
-export const forgetLeftKfr = ({ disk, layout }: Context, id: string): void =>
-  disk.remove(leftKfrFile(layout, id));

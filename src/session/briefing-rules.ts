@@ -60,30 +60,31 @@ export function cutBriefing(
   { lead = null, guide = null }: { lead?: Lead | null; guide?: string | null } = {},
 ): Briefing {
   const sections = all.filter((section) => section.items.length > 0);
-  const kept = new Map(sections.map((section) => [section.key, section.items.length]));
-  const isBrief = budget < LISTED_FROM;
+  const kept = new Map(sections.map(({ key, items }) => [key, items.length]));
   const title = style === 'markdown' ? `# ${heading}` : heading;
   const begin = [title, lead?.text, budget < GUIDED_FROM ? null : guide].filter((text) => text != null);
   const compose = (): Briefing => {
-    const shown = sections.map((section) => ({
-      ...section,
-      items: section.items.slice(0, kept.get(section.key)),
-    }));
-    const filled = shown.filter(({ items }) => items.length > 0);
-    const [approved, blocks] = [true, false].map((isWanted) =>
-      filled
-        .filter((section) => (section.approved === true) === isWanted)
-        .map((section) => formatSection(section, style)),
-    ) as [string[], string[]];
+    const shown = sections
+      .map((section) => ({ ...section, items: section.items.slice(0, kept.get(section.key)) }))
+      .filter(({ items }) => items.length > 0);
+    const blocks = (isApproved: boolean): string[] =>
+      shown
+        .filter(({ approved = false }) => approved === isApproved)
+        .map((section) => formatSection(section, style));
     const omitted = sections
       .map(({ key, title: section, items, command }) => {
         return { section, items: items.length - (kept.get(key) ?? 0), command };
       })
       .filter(({ items }) => items > 0);
-    const tail = omitted.length > 0 ? [formatOmitted(omitted, style, isBrief)] : [];
-    const data = blocks.length > 0 ? [opening(boundary), ...blocks, `--- end ${boundary} ---`] : [];
-    const text = `${[...begin, ...approved, ...data, ...tail].join('\n\n')}\n`;
-    const listed = filled.map(({ key, title: name, source, items }) => ({ key, title: name, source, items }));
+    const data = blocks(false);
+    const parts = [
+      ...begin,
+      ...blocks(true),
+      ...(data.length > 0 ? [opening(boundary), ...data, `--- end ${boundary} ---`] : []),
+      ...(omitted.length > 0 ? [formatOmitted(omitted, style, budget < LISTED_FROM)] : []),
+    ];
+    const text = `${parts.join('\n\n')}\n`;
+    const listed = shown.map(({ key, title: name, source, items }) => ({ key, title: name, source, items }));
     if (lead)
       listed.unshift({ key: 'kfr', title: 'Working memory', source: 'authoritative', items: lead.items });
     return { text, tokens: countTokens(text), sections: listed, omitted };

@@ -1,7 +1,6 @@
 import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
-import type { Unit } from '../feature/tasks.js';
-import { type Candidate, selectNext } from '../feature/tasks.js';
+import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
@@ -9,6 +8,7 @@ import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
+import { OPENING } from './progress-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
@@ -56,6 +56,12 @@ export interface BriefingData {
 
 const SHOWN_FILES = 20;
 
+/** The first items, and how many more there are. `command` shows all. */
+function firstOf(items: readonly string[], count: number, command: string): string[] {
+  const left = items.length - count;
+  return [...items.slice(0, count), ...(left > 0 ? [`… ${left} more${command}`] : [])];
+}
+
 function focusItems({ focus, features }: BriefingData): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
@@ -67,9 +73,8 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
   if (focus.blockers.length > 0)
     items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
-  const files = focus.files.slice(0, SHOWN_FILES).map((file) => oneLine(file));
-  if (focus.files.length > SHOWN_FILES) files.push(`… ${focus.files.length - SHOWN_FILES} more`);
-  if (files.length > 0) items.push(`Files: ${files.join(', ')}`);
+  const files = focus.files.map((file) => oneLine(file));
+  if (files.length > 0) items.push(`Files: ${firstOf(files, SHOWN_FILES, '').join(', ')}`);
   return items;
 }
 
@@ -80,14 +85,14 @@ const isTaskOf = ({ task }: Focus, id: string): boolean =>
 const SHOWN_PROGRESS = 5;
 
 /** An entry of progress.txt, except those that every session begins with. */
-const isWork = (line: string): boolean =>
-  /^\[\d\d:\d\d\] /.test(line) && !/^.{8}(Started - branch: |Active issues: \d)/.test(line);
+const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
 /** The last entries, oldest first, without the start lines. */
-function progressItems({ progress = [] }: BriefingData): string[] {
-  const worked = progress.filter(isWork);
-  return worked.slice(-SHOWN_PROGRESS).map((line) => oneLine(line, 300));
-}
+const progressItems = ({ progress = [] }: BriefingData): string[] =>
+  progress
+    .filter(isWork)
+    .slice(-SHOWN_PROGRESS)
+    .map((line) => oneLine(line, 300));
 
 function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
@@ -111,25 +116,20 @@ function featureItems({ features, issues }: BriefingData): string[] {
     (status) => `${counts[status]} ${status}`,
   );
   const open = selectNext(features, issues).candidates.filter(({ source }) => source === 'feature');
-  const more =
-    open.length > SHOWN_FEATURES
-      ? [`… ${plural(open.length - SHOWN_FEATURES, 'more')}`.replace(/mores$/, 'more')]
-      : [];
   return [
     `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
     ...byHand(features),
-    ...open.slice(0, SHOWN_FEATURES).map(candidateItem),
-    ...more,
+    ...firstOf(open.map(candidateItem), SHOWN_FEATURES, ''),
   ];
 }
 
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-type Regressed = NonNullable<BriefingData['regressed']>[number];
-
-const regressedItem = ({ id, command, failure = '' }: Regressed): string =>
-  `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
+const regressedItems = ({ regressed = [] }: BriefingData): string[] =>
+  regressed.map(
+    ({ id, command, failure = '' }) => `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`,
+  );
 
 /** Entries related to the task first, then the newest. */
 function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
@@ -173,12 +173,12 @@ function learningItem(learning: Learning): string {
 
 const SHOWN_PATTERNS = 8;
 
-function patternItems(told: Told): string[] {
-  const items = byTask(told, [...told.patterns].reverse(), learningItem).map(learningItem);
-  const shown = items.slice(0, SHOWN_PATTERNS);
-  const left = items.length - shown.length;
-  return left === 0 ? shown : [...shown, `… ${left} more: forge knowledge list`];
-}
+const patternItems = (told: Told): string[] =>
+  firstOf(
+    byTask(told, told.patterns, learningItem).map(learningItem),
+    SHOWN_PATTERNS,
+    ': forge knowledge list',
+  );
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
   `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`;
@@ -186,11 +186,8 @@ const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): st
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-function changeItems({ uncommitted = 0 }: BriefingData): string[] {
-  return uncommitted === 0
-    ? []
-    : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
-}
+const changeItems = ({ uncommitted = 0 }: BriefingData): string[] =>
+  uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
 
 const foreignItems = ({ foreign = [] }: BriefingData): string[] =>
   foreign.length === 0 ? [] : [oneLine(firstPaths(foreign), 400)];
@@ -204,72 +201,54 @@ interface Told extends BriefingData {
 }
 
 const STATED = 'stated in the repository, not approved (forge trust)';
+const SHOW = 'forge architecture show';
+
+type Row = [key: string, title: string, items: string[], command: string, priority: number, source: Source];
 
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  const { approvedRules, offered = [], regressed = [], candidates = [], architecture, invariants } = told;
-  const section = (
-    key: string,
-    title: string,
-    items: string[],
-    command: string,
-    priority: number,
-    source: Source,
-  ): BriefingSection => ({ key, title, items, command, priority, source });
-  const rules = 'Rules of this project, approved by a human';
+  const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
-  const regressedTitle = 'Regressed since they were last verified';
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
-  const [list, promote] = ['forge knowledge list', 'forge memory promote'];
-  return [
-    { ...section('rules', rules, [...approvedRules], list, 2, 'authoritative'), approved: true },
-    section('focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'),
-    section('findings', 'Execution memory', [...(told.findings ?? [])], 'forge finding list', 4, 'asserted'),
-    section('next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'),
-    section('progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'),
-    section('offered', left, leftItems, 'forge session list', 2, 'asserted'),
-    section('regressed', regressedTitle, regressed.map(regressedItem), 'forge ls', 2, 'proven'),
-    section('foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'),
-    section('features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'),
-    section('proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'),
-    section(
-      'elsewhere',
-      'Learned elsewhere; pull to get it',
-      elsewhereItems(told),
-      'forge events list --type learning',
-      5,
-      'asserted',
-    ),
-    section('contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'),
-    section('patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'),
-    section('notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'),
-    section('candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'),
-    section(
-      'architecture',
-      `Invariants of the architecture, ${STATED}`,
-      [...architecture],
-      'forge architecture show',
-      4,
-      'asserted',
-    ),
-    section('invariants', others, invariants.map(learningItem), list, 4, 'asserted'),
-    section('uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'),
-    section('commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'),
-    section('issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'),
-    section(
-      'skills',
-      'Skills for this (forge skill show NAME)',
-      [...(told.skills ?? [])],
-      'forge skill match',
-      8,
-      'asserted',
-    ),
+  const elsewhere = 'Learned elsewhere; pull to get it';
+  const [list, promote, events] = [
+    'forge knowledge list',
+    'forge memory promote',
+    'forge events list --type learning',
   ];
+  const skills = 'Skills for this (forge skill show NAME)';
+  const rows: Row[] = [
+    ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
+    ['focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'],
+    ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
+    ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
+    ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
+    ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
+    ['regressed', 'Regressed since they were last verified', regressedItems(told), 'forge ls', 2, 'proven'],
+    ['foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'],
+    ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
+    ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
+    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
+    ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
+    ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
+    ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
+    ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
+    ['architecture', `Invariants of the architecture, ${STATED}`, [...architecture], SHOW, 4, 'asserted'],
+    ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
+    ['uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'],
+    ['commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'],
+    ['issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'],
+    ['skills', skills, [...(told.skills ?? [])], 'forge skill match', 8, 'asserted'],
+  ];
+  return rows.map(([key, title, items, command, priority, source]) => ({
+    ...{ key, title, items, command, priority, source },
+    ...(key === 'rules' ? { approved: true as const } : {}),
+  }));
 }
 
 /** What is in this ledger too has arrived. */
@@ -299,7 +278,7 @@ function sayOnce(data: BriefingData): Told {
     ],
     architecture: architecture.filter((text) => !isApproved(text)),
     invariants: invariants.filter(({ text }) => !isApproved(text)),
-    patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isCandidate(entry)).reverse(),
+    patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isCandidate(entry)),
   };
 }
 

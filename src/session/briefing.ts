@@ -1,22 +1,22 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
-import { focusFile, shown } from '../core/paths.js';
+import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
+import type { World } from '../core/world.js';
 import { readPromotions } from '../events/heard.js';
 import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
-import type { Feature } from '../feature/rules.js';
 import { FEATURE_LIST } from '../feature/store.js';
-import type { Unit } from '../feature/tasks.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
+import { readBranch } from '../git/state.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/architecture.js';
-import { LEARNED_LIST, type Learning, listLearnings } from '../knowledge/rules.js';
+import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate } from '../learning/candidates.js';
 import { readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
@@ -28,13 +28,12 @@ import { approvedRules } from '../trust/trust.js';
 import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
-import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
+import { showFocus } from './focus.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
 import { readTree } from './record.js';
-import { type ArchivedSession, sessionName } from './rules.js';
+import { sessionName } from './rules.js';
 import { readRunning } from './running.js';
-import { workflow } from './workflow.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
@@ -42,45 +41,23 @@ export const BriefingInput = z.strictObject({
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
-/** What an agent needs to know, from the files and git. */
-export interface Memory {
-  learnings: Learning[];
-  proven: Known[];
-  candidates: PatternCandidate[];
-  notes: string[];
-  features: Feature[];
-  issues: Unit[];
-  commits: Commit[];
-  last: ArchivedSession | null;
-  /** The last one that set NEXT, or ended without one. An interrupted session does not clear it. */
-  said: ArchivedSession | null;
-  /** The invariants of architecture.md. */
-  architecture: string[];
-  isApproved: NonNullable<BriefingData['isApproved']>;
-  /** Absent without git, or if git fails. */
-  uncommitted?: number | undefined;
-  foreign?: readonly string[];
-  /** Failures that the rerun at session start found. */
-  regressed?: BriefingData['regressed'];
-  /** The files that were read and are intact. */
-  checked: string[];
-}
-
 /** The number of notes considered for a briefing. */
 const MAX_NOTES = 300;
 
+interface Learned {
+  proven: Known[];
+  candidates: PatternCandidate[];
+  notes: string[];
+}
+
 /** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
-export function readLearned(
-  context: Context,
-  listed?: readonly Listed[],
-): Pick<Memory, 'proven' | 'candidates' | 'notes'> {
-  const read = (): Pick<Memory, 'proven' | 'candidates' | 'notes'> => {
+export function readLearned(context: Context, listed?: readonly Listed[]): Learned {
+  const read = (): Learned => {
     const memory = readMemory(context);
     const known = readKnowledge(context, memory);
-    const proven = [...known.values()].map(({ answered: _, ...entry }) => entry);
     const notes = memory.records('note').slice(-MAX_NOTES);
     return {
-      proven,
+      proven: [...known.values()].map(({ answered: _, ...entry }) => entry),
       candidates: openCandidates(memory, known),
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };
@@ -88,96 +65,105 @@ export function readLearned(
   return derive(context, 'told', read, listed);
 }
 
+export type State = ReturnType<typeof readState>;
+
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
-export function readState(
-  context: Context,
-  listed?: readonly Listed[],
-): Omit<Memory, 'commits' | 'architecture' | 'uncommitted' | 'foreign'> {
+export function readState(context: Context, listed?: readonly Listed[]) {
   const { disk, layout } = context;
   const learned = readEntries(disk, LEARNED_LIST);
   const features = readEntries(disk, FEATURE_LIST);
   const issues = readIssues(context);
-  const recent = recentArchives(context);
-  const last = recent.at(-1) ?? null;
+  const files = [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])];
   return {
     learnings: listLearnings(learned.entries),
     ...readLearned(context, listed),
     features: believe(context, features.entries),
     issues: issues.issues,
     isApproved: approvedRules(context),
-    last,
-    said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
-    checked: [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])].map((path) =>
-      shown(layout, path),
-    ),
+    /** The files that were read and are intact. */
+    checked: files.map((path) => shown(layout, path)),
   };
+}
+
+/** What git says: the branch, the last commits and the uncommitted files. Without secrets in their names. */
+export function readAround(context: Context) {
+  const { repository, git } = context;
+  const branch = repository && git ? readBranch(repository, git) : null;
+  const commits = recentCommits(context, lookBack(readConfig(context).briefing.commits));
+  const reading = Promise.all([branch, commits.then(maskSubjects), readTree(context)]).then(
+    async ([name, subjects, work]) => ({
+      branch: name === null ? null : await maskText(name),
+      commits: subjects,
+      work,
+    }),
+  );
+  reading.catch(() => undefined);
+  return reading;
 }
 
 /** `forge briefing`: the state of the work, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
-  const config = readConfig(context);
-  const log = recentCommits(context, lookBack(config.briefing.commits));
-  log.catch(() => undefined);
-  const tree = Promise.all([readTree(context), findForeignEdits(context)]);
-  tree.catch(() => undefined);
+  const reading = Promise.all([readAround(context), findForeignEdits(context)]);
+  reading.catch(() => undefined);
   const state = readState(context);
-  const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
-  const commits = await maskSubjects(await log);
-  const [work, foreign] = await tree;
-  return composeBriefing(
-    context,
-    { ...state, architecture, commits, focus, uncommitted: work?.count, foreign },
-    { ...input, session },
-  );
+  const [around, foreign] = await reading;
+  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context) };
+  return composeBriefing(context, known, { ...input, session });
 }
 
 /** A commit that bypassed the hooks may have a secret in its subject. Masked before subjects are truncated. */
-export async function maskSubjects<T extends { subject: string }>(commits: readonly T[]): Promise<T[]> {
+async function maskSubjects(commits: readonly Commit[]): Promise<Commit[]> {
   const all = commits.map(({ subject }) => subject).join('\n');
   // All are scanned together, because a finding is rare.
   if ((await maskText(all)) === all) return [...commits];
   return Promise.all(commits.map(async (commit) => ({ ...commit, subject: await maskText(commit.subject) })));
 }
 
-interface Options {
-  budget?: number | undefined;
-  format?: 'text' | 'markdown' | undefined;
-  /** The running session. */
-  session: string | null;
+/** The last commits of HEAD, newest first, without secrets in their subjects. */
+export async function readHistory(
+  context: Context,
+  { limit = 200 }: { limit?: number } = {},
+): Promise<{ commits: Commit[] }> {
+  return { commits: await maskSubjects(await recentCommits(context, limit)) };
 }
 
+type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
+
+/** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  memory: Memory & { focus: Focus },
-  { budget, format, session }: Options,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign' | 'regressed'>,
+  { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
-  const config = readConfig(context);
+  const { world } = context;
+  const config = readConfig(context).briefing;
   const progress = parseProgress(readProgressText(context));
-  const commits = withoutOwn(memory.commits).slice(0, config.briefing.commits);
+  const recent = recentArchives(context);
   const sections = briefingSections({
-    ...memory,
-    commits,
+    ...known,
+    commits: withoutOwn(known.commits).slice(0, config.commits),
+    uncommitted: known.work?.count,
+    last: recent.at(-1) ?? null,
+    // An interrupted session without a next step does not clear the one before it.
+    said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
     elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
-    skills: matchingMetadata(context, memory.focus),
+    skills: matchingMetadata(context, known.focus),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
   return cutBriefing(
     `FORGE briefing, ${running}`,
     sections,
-    budget ?? config.briefing.budget,
+    budget ?? config.budget,
     format ?? 'text',
     makeToken(12),
-    {
-      lead: leadOf(context, session),
-      guide: context.world.terminal ? null : workflow(context.world).join('\n'),
-    },
+    { lead: leadOf(context, session), guide: world.terminal ? null : workflow(world) },
   );
 }
 
@@ -202,10 +188,31 @@ function readOffered(context: Context): Entry[] {
   return kfrIn(requireArchive(context, resumed)).entries.filter(({ text }) => !known.has(text));
 }
 
+/** The working memory. Its header names a tool, which an agent or a person with only a shell does not have. */
 function leadOf(context: Context, session: string | null): Lead | null {
   const { entries } = session === null ? NO_KFR : readKfr(context);
   const text = injection(entries, makeToken(12));
-  return text === null
-    ? null
-    : { text, items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`) };
+  if (text === null) return null;
+  const tool = context.world.tool
+    ? []
+    : ['The Working Memory update tool here is the command: forge kfr patch'];
+  return {
+    text: [text, ...tool].join('\n\n'),
+    items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`),
+  };
+}
+
+/**
+ * AGT-06: how an agent works with forge, in five lines. Tools are named as this client calls them. An agent with only
+ * a shell gets the commands.
+ */
+function workflow({ tool }: Pick<World, 'tool'>): string {
+  const by = (name: string, command: string): string => (tool ? tool(name) : `\`forge ${command}\``);
+  return [
+    'forge keeps the memory of this project. Continue from what stands below; never edit .forge/memory yourself.',
+    `- A goal, a rule to follow, a question you cannot answer yet: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
+    `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
+    `- A lesson for later sessions (${by('learn', 'learn "TEXT" --as success')}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
+    `- Before you stop: answer, dismiss or park every open question. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
+  ].join('\n');
 }

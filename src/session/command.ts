@@ -17,7 +17,7 @@ import { describeObserved } from '../project/observe.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
 import { clock } from './command-progress.js';
 
-const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };
+const STATE_WORDS = { started: 'started', running: 'goes on', joined: 'joined' };
 
 const start: CommandSpec<StartedSession> = {
   name: 'start',

@@ -27,31 +27,32 @@ export interface Conversation {
   asked: string | null;
 }
 
+const NEW: Omit<Conversation, 'id'> = {
+  process: null,
+  at: 0,
+  seen: null,
+  blocks: 0,
+  transcript: '',
+  read: 0,
+  noted: 0,
+  since: 0,
+  asked: null,
+};
+
 /** More than are ever open at the same time in one worktree. */
 const KEPT = 20;
 
-export function readConversation(layout: Layout, id: string): Conversation {
-  const known = readHint<Partial<Conversation>>(conversationFile(layout, id)) ?? {};
-  const { process, at, seen, blocks, asked, transcript, read, noted, since } = known;
-  return {
-    id,
-    process: process ?? null,
-    at: typeof at === 'number' ? at : 0,
-    seen: typeof seen === 'string' ? seen : null,
-    // A negative count would delay the limit that lets the agent stop.
-    blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
-    transcript: typeof transcript === 'string' ? transcript : '',
-    read: typeof read === 'number' && read > 0 ? read : 0,
-    noted: typeof noted === 'number' && noted > 0 ? noted : 0,
-    since: typeof since === 'number' ? since : 0,
-    asked: typeof asked === 'string' ? asked : null,
-  };
-}
+export const readConversation = (layout: Layout, id: string): Conversation => ({
+  ...NEW,
+  ...readHint<Conversation>(conversationFile(layout, id)),
+  id,
+});
 
 /** Neither locked nor synced: after a power failure an agent sees the text again. False if it was not stored. */
 export function writeConversation(layout: Layout, conversation: Conversation): boolean {
   const file = conversationFile(layout, conversation.id);
-  if (readHint(file) === null) pruneConversations(layout);
+  if (readHint(file) === null)
+    for (const { id } of listConversations(layout).slice(KEPT)) forgetConversation(layout, id);
   writeHint(file, conversation);
   const kept = readConversation(layout, conversation.id);
   return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
@@ -59,29 +60,17 @@ export function writeConversation(layout: Layout, conversation: Conversation): b
 
 /** Newest start first. */
 export function listConversations(layout: Layout): Conversation[] {
-  return names(layout)
-    .map((name) => readConversation(layout, name))
-    .sort((a, b) => b.at - a.at);
+  const folder = conversationsFolder(layout);
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json') && lstatSync(join(folder, name)).isFile())
+      .map((name) => readConversation(layout, name.slice(0, -'.json'.length)))
+      .sort((a, b) => b.at - a.at);
+  } catch {
+    return [];
+  }
 }
 
 /** The conversation has ended, so its state no longer matters. */
 export const forgetConversation = (layout: Layout, id: string): void =>
   rmSync(conversationFile(layout, id), { force: true });
-
-/** Forgets all but the newest. */
-function pruneConversations(layout: Layout): void {
-  if (names(layout).length <= KEPT) return;
-  for (const { id } of listConversations(layout).slice(KEPT)) forgetConversation(layout, id);
-}
-
-function names(layout: Layout): string[] {
-  const folder = conversationsFolder(layout);
-  try {
-    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-    return files
-      .filter((name) => lstatSync(join(folder, name)).isFile())
-      .map((name) => name.slice(0, -'.json'.length));
-  } catch {
-    return [];
-  }
-}

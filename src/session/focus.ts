@@ -5,10 +5,16 @@ import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { eventUrl, queueEvent } from '../events/outbox.js';
-import { switchContext } from '../kfr/kfr.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type AddedFeature, addFeature, type FeatureInput } from '../feature/feature.js';
+import { blockersOf, type Feature } from '../feature/rules.js';
+import { taskLine } from '../feature/tasks.js';
+import type { VerifyWatch } from '../feature/verify.js';
+import { readKfr, switchContext } from '../kfr/kfr.js';
+import { openEntries } from '../kfr/rules.js';
+import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
+import { readRunning } from './running.js';
 
 export const FocusInput = z.strictObject({
   task: z.optional(z.string()),
@@ -69,10 +75,8 @@ export function clearFocus(context: Context): Focus {
   }));
 }
 
-type Change = (focus: Focus) => { after: Focus; writes: Write[] };
-
 /** `writes` are applied together with it, all or nothing. */
-function replaceFocus(context: Context, change: Change): Focus {
+function replaceFocus(context: Context, change: (focus: Focus) => { after: Focus; writes: Write[] }): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
@@ -94,9 +98,9 @@ function reportFocus(context: Context, before: Focus, after: Focus): void {
     phase,
     skill,
   });
-  const news = newsOf(after);
-  if (JSON.stringify(newsOf(before)) === JSON.stringify(news)) return;
-  queueEvent(context, 'focus', `${timestamp(context)} ${JSON.stringify(news)}`, news);
+  const news = JSON.stringify(newsOf(after));
+  if (news !== JSON.stringify(newsOf(before)))
+    queueEvent(context, 'focus', `${timestamp(context)} ${news}`, newsOf(after));
 }
 
 /** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
@@ -122,4 +126,30 @@ async function dropClaims(context: Context, { task, linear_issue: issue }: Focus
   if (eventUrl(context) === null) return;
   const { releaseOthers, taskOfFocus } = await import('../events/claim-work.js');
   await releaseOthers(context, taskOfFocus(context, { task, issue }));
+}
+
+/** Ends the focus on a finished issue. Open questions keep its task (KFR-09). */
+export async function leaveIssue(context: Context, id: string): Promise<void> {
+  const { task, linear_issue } = showFocus(context);
+  const isTask = task?.startsWith(`${id}: `) === true;
+  if (isTask && openEntries(readKfr(context)).length > 0)
+    context.warnings.push(`${id} stays the task: working memory has open entries. forge kfr list`);
+  else if (isTask) await leaveFocus(context);
+  else if (linear_issue === id) setFocus(context, { issue: null });
+}
+
+/** Adds a feature. It becomes the task of a running session that has none. */
+export async function addFeatureToWork(
+  context: Context,
+  input: FeatureInput,
+  watch: VerifyWatch = {},
+): Promise<AddedFeature> {
+  const added = await addFeature(context, input, watch);
+  const feature = added.features[0] as Feature;
+  const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
+  if (!isFree || blockersOf(feature).length > 0) return added;
+  const task = taskLine({ id: feature.id, title: feature.name });
+  await turnFocus(context, { task, issue: feature.linear_issue ?? undefined });
+  context.warnings.push(`${feature.id} is the task now: forge focus show`);
+  return added;
 }

@@ -4,20 +4,15 @@ import { type Layout, sessionIdsFile, sessionIdsLock } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import { formatSessionName, nextNumber } from './rules.js';
 
-/** The issued ids, per date, and the counter over all. */
-interface Given {
+/** `session-ids.json` in the git common dir. */
+interface Issued {
+  /** The counter over all sessions. */
   seq: number;
-  numbers: Record<string, number>;
   /** The newest ids, newest last. A session counts only if its id is here: a clone can bring any other. */
-  last?: string[];
+  last: string[];
 }
 
-const LAST = 1000;
-
-interface NewSessionId {
-  id: string;
-  seq: number;
-}
+const KEPT = 1000;
 
 /**
  * The next session id of this repository, under the git common dir, so that worktrees never repeat one. `known` are
@@ -29,42 +24,32 @@ export function allocateSessionId(
   date: string,
   known: { ids: readonly string[]; seq: number },
   dryRun: boolean,
-): NewSessionId {
-  const suffix = makeToken(6);
-  const take = (): NewSessionId => {
-    const given = readGiven(layout);
-    const n = Math.max((given.numbers[date] ?? 0) + 1, nextNumber(date, known.ids));
-    const seq = Math.max(given.seq, known.seq) + 1;
-    const id = `${formatSessionName(date, n)}-${suffix}`;
-    const last = [...lastOf(given), id].slice(-LAST);
-    if (!dryRun) writeGiven(layout, { seq, numbers: { ...given.numbers, [date]: n }, last });
+): { id: string; seq: number } {
+  const take = (): { id: string; seq: number } => {
+    const issued = readIssued(layout);
+    const n = nextNumber(date, [...known.ids, ...issued.last]);
+    const id = `${formatSessionName(date, n)}-${makeToken(6)}`;
+    const seq = Math.max(issued.seq, known.seq) + 1;
+    const bytes = Buffer.from(`${JSON.stringify({ seq, last: [...issued.last, id].slice(-KEPT) })}\n`);
+    // Durable before the session is written, or a crash would make it look like another clone's.
+    if (!dryRun) replaceFiles([{ path: sessionIdsFile(layout), bytes }]);
     return { id, seq };
   };
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
 
 /** The ids last issued here, newest last. */
-export function lastGiven(layout: Layout): string[] {
-  return lastOf(readGiven(layout));
-}
+export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
 
-const lastOf = ({ last }: Given): string[] => (Array.isArray(last) ? last : []);
+const MAX_BYTES = 4 * 1024 * 1024;
 
-const MAX_GIVEN_BYTES = 4 * 1024 * 1024;
-
-function readGiven(layout: Layout): Given {
-  const bytes = readPlain(sessionIdsFile(layout), MAX_GIVEN_BYTES);
+function readIssued(layout: Layout): Issued {
+  const bytes = readPlain(sessionIdsFile(layout), MAX_BYTES);
   try {
-    const given = JSON.parse(bytes?.toString('utf8') ?? '') as Given;
-    if ([given.seq, ...Object.values(given.numbers)].every(Number.isSafeInteger)) return given;
+    const { seq, last } = JSON.parse(bytes?.toString('utf8') ?? '') as Issued;
+    if (Number.isSafeInteger(seq) && Array.isArray(last)) return { seq, last };
   } catch {
     // Missing or damaged: the archives and the random suffix keep ids apart.
   }
-  return { seq: 0, numbers: {} };
-}
-
-/** Durable before the session is written, or a crash would make it look like another clone's. The caller holds the lock. */
-function writeGiven(layout: Layout, given: Given): void {
-  const path = sessionIdsFile(layout);
-  replaceFiles([{ path, bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);
+  return { seq: 0, last: [] };
 }

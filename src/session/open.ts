@@ -1,5 +1,5 @@
 import { refused } from '../core/error.js';
-import { sameHolder, sameProcess } from '../core/holder.js';
+import { sameHolder } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { plural } from '../core/text.js';
@@ -7,8 +7,8 @@ import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { readKfr, writeKfr } from '../kfr/kfr.js';
-import { NO_KFR, requireResolved } from '../kfr/rules.js';
-import { type Context, lockPolicy, readConfig, timestamp } from '../project/project.js';
+import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
+import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import {
   archivedIds,
@@ -17,21 +17,21 @@ import {
   clearShortTerm,
   focusIn,
   forgetEmpty,
-  forgetLeftKfr,
-  holdsWork,
   isEmpty,
+  progressIn,
   readLeftKfr,
   recentArchives,
   refuseToForget,
   requireResumable,
-  updateArchive,
+  settleArchive,
 } from './archive.js';
-import type { Memory } from './briefing.js';
+import type { State as MemoryState } from './briefing.js';
+import { closeSession } from './end.js';
 import { showFocus } from './focus.js';
 import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
 import { allocateSessionId } from './ids.js';
 import { readProgressText } from './progress.js';
-import { addEntry, setNext, startProgress } from './progress-rules.js';
+import { addEntry, holdsWork, startProgress } from './progress-rules.js';
 import {
   type ArchivedSession,
   RUNNING_SESSION,
@@ -39,67 +39,97 @@ import {
   type SessionStartInput,
   sessionName,
 } from './rules.js';
-import { holderHere, isLeftBehind, judgeRunning, readRunning, warnLost } from './running.js';
+import { holderHere, isLeftBehind, judgeRunning, readRunning, sessionHeld, warnLost } from './running.js';
 
-/** The options of a session start. */
+/** The options of a session start that decide which session it opens. */
 export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 
 /** `started`, or `running` if it was already ours, or `joined`. */
-export type State = 'started' | 'running' | 'joined';
+export type Opened = 'started' | 'running' | 'joined';
 
-export interface Opened {
-  running: RunningSession;
-  state: State;
-  focus: Focus;
+/** The state of git and memory when a session opens. */
+interface Around {
+  branch: string | null;
+  head: string | null;
+  memory: Pick<MemoryState, 'features' | 'issues'>;
 }
 
-/** Settles the recorded session, and opens the wanted one. Under the lock. */
-export function openSession(context: Context, input: Wanted, around: Around): Opened {
+/** A person who was away for longer begins another session. */
+const CONTINUED_MS = 3 * 86_400_000;
+
+const HELD_HINT =
+  'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there';
+
+/** What a start would do: open a session, use the running one, or be refused because it is `held`. Changes nothing. */
+export function foreseeStart(context: Context, input: Wanted): Opened | 'held' {
   const running = readRunning(context);
+  // A wrong id fails before anything is archived. After archiving, the running one can be resumed.
+  if (input.resume !== undefined && input.resume !== 'latest' && !(running && isMeant(running, input.resume)))
+    requireResumable(context, input.resume);
+  if (!running) return 'started';
+  const { state } = judgeRunning(context, running);
+  if (state === 'held' && input.join) return 'joined';
+  if (state === 'held' && !input.takeOver) return 'held';
+  if (state !== 'same') return 'started';
+  return goesOn(context, running, input) ? 'running' : 'started';
+}
+
+/** Our own session goes on, except if another one is resumed, or if a person comes back to another task, or late. */
+function goesOn(context: Context, running: RunningSession, { resume, goal }: Wanted): boolean {
+  const { world, lastActivity } = context;
+  const isLeft = running.holder.terminal === true && world.liveness(running.holder) === 'gone';
+  if (resume !== undefined) return isLeft && isMeant(running, resume);
+  // Open questions are never left behind (KFR-09).
+  if (!isLeft || openEntries(readKfr(context)).length > 0) return true;
+  const { task } = showFocus(context);
+  const isOther = goal !== undefined && task !== null && task !== goal;
+  return !isOther && world.now().getTime() - (lastActivity ?? 0) < CONTINUED_MS;
+}
+
+/** Settles the recorded session, and opens the wanted one. The caller holds the lock. */
+export function openSession(
+  context: Context,
+  input: Wanted,
+  around: Around,
+): { running: RunningSession; state: Opened; focus: Focus } {
+  const state = foreseeStart(context, input);
+  const running = readRunning(context);
+  if (running && state === 'held') throw sessionHeld(context, running, HELD_HINT);
+  if (running && (state === 'running' || state === 'joined')) return takePlace(context, running, state);
   let left: ArchivedSession | null = null;
-  if (running) {
-    const settled = settleRunning(context, running, input);
-    if (typeof settled === 'string') return takePlace(context, running, settled);
-    left = settled;
-  } else {
+  if (running) left = leaveRunning(context, running, input);
+  else {
     warnLost(context);
     if (isLeftBehind(context)) clearShortTerm(context);
     else left = archiveLeft(context, input.resume, () => allocate(context));
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
-  const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);
-  return createSession(context, input.goal, around, resumed);
+  return createSession(context, input.goal, around, findResumed(context, input.resume, left));
 }
 
-/** Leftovers have just been archived. In a dry run they have not. */
-function findResumed(context: Context, wanted: string, left: ArchivedSession | null): ArchivedSession {
-  const isLeft = left !== null && isMeant(left, wanted);
-  return context.disk.dryRun && isLeft ? left : requireResumable(context, wanted);
+/** What was just archived is at hand. In a dry run it is nowhere else. */
+function findResumed(
+  context: Context,
+  wanted: string | undefined,
+  left: ArchivedSession | null,
+): ArchivedSession | null {
+  if (wanted === undefined) return null;
+  return left && isMeant(left, wanted) ? left : requireResumable(context, wanted);
 }
 
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
   ['latest', id, sessionName(id)].includes(wanted);
 
-/** Settles the session recorded as running. Before a new one starts it is archived or removed. */
-function settleRunning(
-  context: Context,
-  running: RunningSession,
-  input: Wanted,
-): State | ArchivedSession | null {
-  const verdict = judgeRunning(context, running, readConfig(context));
+/** Archives or removes the recorded session before another one starts. */
+function leaveRunning(context: Context, running: RunningSession, input: Wanted): ArchivedSession | null {
+  const verdict = judgeRunning(context, running);
   const name = sessionName(running.id);
-  if (verdict.state === 'same')
-    return input.resume === undefined ? 'running' : makeRoom(context, running, input.resume);
-  if (verdict.state === 'held' && input.join) return 'joined';
-  if (verdict.state === 'held' && !input.takeOver)
-    throw refused('session.held', `Session ${name} belongs to another agent: ${verdict.why}.`, {
-      hint: 'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there',
-      data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
-    });
-  // A wrong id must fail before anything is archived. After archiving, `latest` and this session can be resumed.
-  const own = isMeant(running, input.resume ?? 'latest');
-  if (input.resume !== undefined && !own) requireResumable(context, input.resume);
-  if (!own || input.resume === undefined)
+  if (verdict.state === 'same') {
+    if (input.resume === undefined) closeSession(context, running);
+    else makeRoom(context, name, input.resume);
+    return null;
+  }
+  if (input.resume === undefined || !isMeant(running, input.resume))
     requireResolved(
       readKfr(context),
       `Session ${name} was interrupted and cannot be left`,
@@ -110,52 +140,39 @@ function settleRunning(
     forgetEmpty(context, running);
     return null;
   }
-  const left = readKfr(context).entries.length;
+  const count = readKfr(context).entries.length;
   const archived = archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up${count === 0 ? '' : `, with its working memory (${plural(count, 'entry', 'entries')}),`} with: forge start --resume ${name}`,
     );
   return archived;
 }
 
 /** A session that has just started is replaced by the one to resume. A session with work in it is not. */
-function makeRoom(context: Context, running: RunningSession, wanted: string): null {
+function makeRoom(context: Context, name: string, wanted: string): void {
   if (holdsWork(readProgressText(context)) || readKfr(context).entries.length > 0)
-    throw refused(
-      'session.running',
-      `Session ${sessionName(running.id)} is running; end it before resuming another.`,
-      {
-        hint: 'forge end\nforge session discard',
-      },
-    );
-  // A wrong id must fail before anything is removed.
+    throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
+      hint: 'forge end\nforge session discard',
+    });
   requireResumable(context, wanted);
   clearShortTerm(context);
-  return null;
 }
 
-/** Joins, or takes back its own session if the agent was gone meanwhile or continues in another process. */
-function takePlace(context: Context, running: RunningSession, state: State): Opened {
+/** Joins, or takes its own session back in another process or terminal. */
+function takePlace(context: Context, running: RunningSession, state: 'running' | 'joined') {
   const me = holderHere(context);
-  const { parked, ...rest } = running;
-  const isMine = sameHolder(running.holder, me);
-  const isMoved =
-    me.agent !== undefined && !(running.holder.agent === me.agent && sameProcess(running.holder, me));
-  const isBack = isMine && (isMoved || parked !== undefined);
+  const { parked: _, ...rest } = running;
+  const isMoved = sameHolder(running.holder, me)
+    ? me.agent !== undefined
+    : me.terminal === true && context.world.liveness(running.holder) === 'gone';
   let place = running;
   if (state === 'joined') place = { ...running, joined: [...(running.joined ?? []), me] };
-  else if (isBack) place = { ...rest, holder: me };
-  if (place !== running) context.disk.replace(sessionFile(context.layout), encodeDocument(place));
+  else if (isMoved) place = { ...rest, holder: me } as RunningSession;
+  const bytes = encodeDocument(place);
+  if (!bytes.equals(encodeDocument(running))) context.disk.replace(sessionFile(context.layout), bytes);
   return { running: place, state, focus: showFocus(context) };
-}
-
-/** The state of git and memory when a session opens. */
-interface Around {
-  branch: string | null;
-  head: string | null;
-  memory: Memory;
 }
 
 /** The next id and counter of this repository. */
@@ -173,8 +190,9 @@ function createSession(
   goal: string | undefined,
   { branch, head, memory }: Around,
   resumed: ArchivedSession | null,
-): Opened {
+) {
   const { disk, layout, world } = context;
+  const from = resumed ? { resumed_from: resumed.id } : {};
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
     ...allocate(context),
@@ -182,57 +200,47 @@ function createSession(
     branch,
     head,
     goal: goal ?? resumed?.goal ?? null,
-    ...(resumed ? { resumed_from: resumed.id } : {}),
+    ...from,
     holder: holderHere(context),
   };
   warnAboutClock(context, running);
-  let progress = startProgress(
-    world.now(),
-    branch ?? (context.repository ? '(detached)' : '(no git)'),
-    memory.issues.length,
-  );
-  if (resumed) {
-    progress = addEntry(progress, world.now(), `Resumed ${sessionName(resumed.id)}`);
-    if (resumed.next !== null) progress = setNext(progress, resumed.next);
-  }
+  const place = branch ?? (context.repository ? '(detached)' : '(no git)');
+  // A resumed session continues the log, the focus and the working memory of the earlier one (KFR-13).
+  const progress = resumed
+    ? addEntry(progressIn(resumed), world.now(), `Resumed ${sessionName(resumed.id)}`)
+    : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   const left = resumed ? readLeftKfr(context, resumed.id) : NO_KFR;
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
-    // The working memory of the resumed session continues in this one (KFR-13).
     ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
-  const from = running.resumed_from === undefined ? {} : { resumed_from: running.resumed_from };
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
   // In a dry run the archive may not exist yet.
-  if (resumed && disk.exists(archiveFile(layout, resumed.id))) {
-    updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
-    forgetLeftKfr(context, resumed.id);
-  }
-  return { running, state: 'started', focus };
+  if (resumed && disk.exists(archiveFile(layout, resumed.id)))
+    settleArchive(context, resumed.id, { resumed_by: running.id });
+  return { running, state: 'started' as const, focus };
 }
 
 /** Keeps a focus that was set before the start, else the next task. */
-function chooseFocus(context: Context, memory: Memory, goal: string | undefined, now: string): Focus {
+function chooseFocus(
+  context: Context,
+  { features, issues }: Around['memory'],
+  goal: string | undefined,
+  now: string,
+): Focus {
   const standing = showFocus(context);
-  const { task, candidates } = selectNext(memory.features, memory.issues, describeHeld(context));
-  if (goal !== undefined) {
-    const known = candidates.find((candidate) => taskLine(candidate) === goal);
-    return withSkill(context, planFocus(standing, { task: goal, linear_issue: known?.linear_issue }, now));
-  }
-  if (standing.task !== null) return standing;
-  if (!task) return NO_FOCUS;
-  const chosen = planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now);
-  return withSkill(context, chosen);
+  if (goal === undefined && standing.task !== null) return standing;
+  const { task, candidates } = selectNext(features, issues, describeHeld(context));
+  const chosen = goal === undefined ? task : candidates.find((candidate) => taskLine(candidate) === goal);
+  const line = goal ?? (task && taskLine(task));
+  if (line === null) return NO_FOCUS;
+  const planned = planFocus(standing, { task: line, linear_issue: chosen?.linear_issue }, now);
+  // SKL-06
+  return { ...planned, skill: planned.skill ?? bestSkill(context, planned)?.name ?? null };
 }
-
-/** SKL-06 */
-const withSkill = (context: Context, focus: Focus): Focus => ({
-  ...focus,
-  skill: focus.skill ?? bestSkill(context, focus)?.name ?? null,
-});
 
 function warnAboutClock(context: Context, running: RunningSession): void {
   const newest = recentArchives(context).at(-1);

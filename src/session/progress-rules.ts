@@ -86,6 +86,14 @@ export function parseProgress(file: string): Progress {
   return { date, lines, ...(next === undefined ? {} : { next }) };
 }
 
+/** The lines that `startProgress` writes. A file with only these holds no work. */
+const START_LINES = 2;
+
+export function holdsWork(file: string): boolean {
+  const { date, lines, next } = parseProgress(file);
+  return date !== null && (lines.length > START_LINES || next !== undefined);
+}
+
 interface Parts {
   body: string;
   next?: string;

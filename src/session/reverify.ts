@@ -7,9 +7,8 @@ import { type FeatureResult, type VerificationRun, verifyFeatures } from '../fea
 import { recentEvaluations } from '../learning/candidates.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
-import { requireResumable } from './archive.js';
-import { type SessionStartInput, sessionName } from './rules.js';
-import { judgeRunning, readRunning } from './running.js';
+import { foreseeStart } from './open.js';
+import type { SessionStartInput } from './rules.js';
 
 export interface ReverifyWatch {
   /** A test is about to run; this many features are done. */
@@ -43,59 +42,38 @@ export async function reverify(
   asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const { reverify_seconds, reverify_at_once, reverify_in_hooks } = readConfig(context).session;
-  const state = foresee(context, asked);
-  if (state === 'refused' || (asked.reverify === undefined && state !== 'started')) return null;
+  const settings = readConfig(context).session;
+  const state = foreseeStart(context, asked);
+  if (state === 'held' || (asked.reverify === undefined && state !== 'started')) return null;
   const chosen = chooseOldest(context, count);
-  if (watch.isHook && !reverify_in_hooks) {
+  if (watch.isHook && !settings.reverify_in_hooks) {
     if (chosen.length > 0)
       context.warnings.push(
         `No feature was verified again: an agent waits for its hook. Run: forge start --reverify ${count}`,
       );
     return null;
   }
-  const seconds = watch.isHook ? Math.min(HOOK_SECONDS, reverify_seconds) : reverify_seconds;
+  const { reverify_seconds: most, reverify_at_once: atOnce } = settings;
+  const seconds = watch.isHook ? Math.min(HOOK_SECONDS, most) : most;
   const limit = timeLimit(seconds * 1000, watch.signal);
-  const reverified = await runAll(context, chosen, reverify_at_once, limit.signal, watch).finally(
-    limit.release,
-  );
+  const reverified = await runAll(context, chosen, atOnce, limit.signal, watch).finally(limit.release);
   warn(context, reverified, seconds);
   return reverified;
 }
 
-/** Predicts the start: fails here for a wrong id or a second agent. Other refusals come later. */
-function foresee(
-  context: Context,
-  { resume, join, takeOver }: SessionStartInput,
-): 'started' | 'running' | 'refused' {
-  const running = readRunning(context);
-  const own = ['latest', ...(running ? [running.id, sessionName(running.id)] : [])];
-  if (resume !== undefined && !own.includes(resume)) requireResumable(context, resume);
-  if (!running) return 'started';
-  const { state } = judgeRunning(context, running, readConfig(context));
-  if (state === 'same') return resume === undefined ? 'running' : 'started';
-  if (state !== 'held' || takeOver) return 'started';
-  return join ? 'running' : 'refused';
-}
-
 /** An overridden feature passes by a human's decision, not by a test run. */
 function chooseOldest(context: Context, count: number): Feature[] {
-  const again = lastRuns(context);
+  // A run that changes no status leaves the feature's own time as it is.
+  const again = new Map<string, string>();
+  for (const { record } of recentEvaluations(readMemory(context)))
+    if (record.kind === 'verification')
+      for (const { feature } of record.runs as VerificationRun[]) again.set(feature, String(record.at));
   const lastRun = ({ id, verified_at }: Feature): string =>
     [verified_at ?? '', again.get(id) ?? ''].sort(compareText)[1] as string;
   return listPassing(context)
     .filter(({ tests = [], override }) => tests.length > 0 && override === undefined)
     .sort((a, b) => compareText(lastRun(a), lastRun(b)) || compareIds(a.id, b.id))
     .slice(0, count);
-}
-
-/** By feature. A run that changes no status leaves the feature's own time as it is. */
-function lastRuns(context: Context): Map<string, string> {
-  const last = new Map<string, string>();
-  for (const { record } of recentEvaluations(readMemory(context)))
-    if (record.kind === 'verification')
-      for (const { feature } of record.runs as VerificationRun[]) last.set(feature, String(record.at));
-  return last;
 }
 
 /** Runs several concurrently. `signal`: the time is up, or a user aborted. Throws errors that no feature caused. */
@@ -109,52 +87,52 @@ async function runAll(
   const queue = [...chosen];
   const results: FeatureResult[] = [];
   const notRun: Reverified['not_run'] = [];
-  let failure: unknown;
   const onStart = (feature: string, command: string): void =>
     watch.onTest?.(feature, command, results.length, chosen.length);
   const work = async (): Promise<void> => {
-    while (!signal.aborted && failure === undefined) {
-      const id = queue.shift()?.id;
-      if (id === undefined) return;
-      try {
-        results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
-      } catch (error) {
-        const { kind, code } = error instanceof ForgeError ? error : { kind: 'bug', code: '' };
-        if (kind === 'interrupted') notRun.push({ id, code: 'time' });
-        else if (kind === 'refused' || kind === 'usage') notRun.push({ id, code });
-        else failure ??= error;
-      }
+    for (let id = queue.shift()?.id; id !== undefined; id = queue.shift()?.id) {
+      if (signal.aborted) notRun.push({ id, code: 'time' });
+      else
+        try {
+          results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
+        } catch (error) {
+          const { kind, code } = error instanceof ForgeError ? error : { kind: 'bug', code: '' };
+          if (kind === 'interrupted') notRun.push({ id, code: 'time' });
+          else if (kind === 'refused' || kind === 'usage') notRun.push({ id, code });
+          else throw error;
+        }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const workers = await Promise.allSettled(Array.from({ length: atOnce }, work));
   if (watch.signal?.aborted)
     throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no session was started.');
-  if (failure !== undefined) throw failure;
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
   const regressed = results.filter(({ before, status, planned }) => !planned && before !== status);
-  const late = queue.map(({ id }) => ({ id, code: 'time' }));
-  return { results, regressed: regressed.map(({ id }) => id), not_run: [...notRun, ...late] };
+  return { results, regressed: regressed.map(({ id }) => id), not_run: notRun };
 }
 
 /** One line per kind of result, with ids only, because an agent reads these lines outside the marked data. */
 function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds: number): void {
-  const [untrusted, late, others] = ['trust.needed', 'time', null].map((wanted) =>
-    not_run
-      .filter(({ code }) => (wanted === null ? !['trust.needed', 'time'].includes(code) : code === wanted))
-      .map(({ id }) => id),
-  ) as [string[], string[], string[]];
-  const tell = (ids: readonly string[], text: string): unknown => ids.length > 0 && warnings.push(text);
+  const tell = (ids: readonly string[], text: (named: string) => string): void => {
+    const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '';
+    if (ids.length > 0) warnings.push(text(`${ids.slice(0, SHOWN).join(', ')}${more}`));
+  };
+  const left = (isMeant: (code: string) => boolean): string[] =>
+    not_run.filter(({ code }) => isMeant(code)).map(({ id }) => id);
+  const others = left((code) => code !== 'time' && code !== 'trust.needed');
   tell(
     regressed,
-    `Regressed: ${named(regressed)} passed until now, and the tests fail. forge done ${regressed[0]}`,
+    (named) => `Regressed: ${named} passed until now, and the tests fail. forge done ${regressed[0]}`,
   );
   tell(
-    untrusted,
-    `Not verified again, since the tests were not approved on this machine: ${named(untrusted)}. forge trust`,
+    left((code) => code === 'trust.needed'),
+    (named) => `Not verified again, since the tests were not approved on this machine: ${named}. forge trust`,
   );
-  tell(late, `Not verified again, the time was up (${seconds} s): ${named(late)}. They stay as they were.`);
-  tell(others, `Not verified again: ${named(others)}. forge done ${others[0]}`);
+  tell(
+    left((code) => code === 'time'),
+    (named) => `Not verified again, the time was up (${seconds} s): ${named}. They stay as they were.`,
+  );
+  tell(others, (named) => `Not verified again: ${named}. forge done ${others[0]}`);
 }
 
 const SHOWN = 5;
-const named = (ids: readonly string[]): string =>
-  `${ids.slice(0, SHOWN).join(', ')}${ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''}`;

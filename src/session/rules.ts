@@ -133,9 +133,14 @@ export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession
     .reverse();
 }
 
-/** The committed form of a running session. */
+type SessionCore = Pick<
+  RunningSession,
+  'schema_version' | 'id' | 'seq' | 'started_at' | 'branch' | 'head' | 'goal' | 'resumed_from'
+>;
+
+/** The committed form of a running session, without what is about the machine. */
 export function toArchive(
-  running: RunningSession,
+  running: SessionCore & Record<string, unknown>,
   end: Pick<ArchivedSession, 'status' | 'ended_at' | 'learned' | 'next' | 'progress' | 'focus' | 'kfr'>,
 ): ArchivedSession {
   const { holder: _holder, joined: _joined, parked: _parked, ...kept } = running;

@@ -4,10 +4,9 @@ import { type Holder, judgeHolder, type Verdict } from '../core/holder.js';
 import { archiveFile, kfrFile, openFile, sessionFile } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import type { Config } from '../project/config.js';
 import { type Context, readConfig } from '../project/project.js';
 import { listConversations } from './conversations.js';
-import { lastGiven } from './ids.js';
+import { lastIssued } from './ids.js';
 import { RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
@@ -22,8 +21,8 @@ export function readRunning(context: Context): RunningSession | null {
  */
 export function ownSessions({ layout, repository }: Context): (id: string) => boolean {
   if (repository === null) return () => true;
-  const given = new Set(lastGiven(layout));
-  return (id) => given.has(id);
+  const issued = new Set(lastIssued(layout));
+  return (id) => issued.has(id);
 }
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
@@ -63,15 +62,9 @@ export type OpenNote = z.infer<typeof Lost>;
 const LOST: Format<OpenNote> = { name: 'open', version: '1.0', schema: Lost };
 
 /** SES-13: the open questions of a running session whose files are missing (`git clean -fdx`). Null if nothing is lost. */
-export function describeLost(context: Context): string | null {
-  const { disk, layout } = context;
+export function describeLost({ disk, layout }: Context): string | null {
   const note = disk.readDocument(LOST, openFile(layout), null).value;
-  if (
-    !note ||
-    note.entries.length === 0 ||
-    disk.exists(kfrFile(layout)) ||
-    disk.exists(archiveFile(layout, note.session))
-  )
+  if (!note?.entries.length || disk.exists(kfrFile(layout)) || disk.exists(archiveFile(layout, note.session)))
     return null;
   const named = note.entries.map(({ id, text }) => `${id} "${oneLine(text, 120)}"`).join(', ');
   return `The working memory of session ${sessionName(note.session)} is gone; open were: ${named}. Add again what still matters: forge kfr patch --add "OpenQuestion:…"`;
@@ -97,36 +90,48 @@ export function holderHere({ world, layout }: Context): Holder {
   return own;
 }
 
+const holdersOf = ({ holder, joined = [] }: RunningSession): Holder[] => [holder, ...joined];
+
 /** Whether the running session is ours, someone else's, or abandoned. */
-export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
+export function judgeRunning(context: Context, running: RunningSession): Verdict {
   const { world, lastActivity } = context;
-  const joined = running.joined ?? [];
   const me = holderHere(context);
   // The same process may have started another conversation after the first one ended.
   if (running.parked && running.parked.agent !== me.agent)
     return { state: 'interrupted', why: `${agentName(running.parked.agent)} ended at ${running.parked.at}` };
-  const verdicts = [running.holder, ...joined].map((holder) =>
+  const verdicts = holdersOf(running).map((holder) =>
     judgeHolder({
       holder,
       me,
       liveness: world.liveness(holder),
       lastUsed: lastActivity,
       now: world.now().getTime(),
-      unknownHostMinutes: config.session.unknown_host_minutes,
+      unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
     }),
   );
-  const strongest = (state: Verdict['state']): Verdict | undefined =>
+  const find = (state: Verdict['state']): Verdict | undefined =>
     verdicts.find((verdict) => verdict.state === state);
-  const verdict = strongest('same') ?? strongest('held') ?? (verdicts[0] as Verdict);
+  const verdict = find('same') ?? find('held') ?? (verdicts[0] as Verdict);
   // An agent started from a terminal where a person had started the session works in that session.
-  const isOurs = verdict.state === 'held' && [running.holder, ...joined].some((id) => world.isBelow(id));
+  const isOurs = verdict.state === 'held' && holdersOf(running).some((id) => world.isBelow(id));
   return isOurs ? { state: 'same' } : verdict;
 }
 
 /** Whether an agent can be asked to settle open entries of a session: not while somebody else works in it. */
 export function isOursToSettle(context: Context, running: RunningSession): boolean {
-  if (judgeRunning(context, running, readConfig(context)).state !== 'held') return true;
-  return [running.holder, ...(running.joined ?? [])].every((id) => context.world.liveness(id) === 'gone');
+  if (judgeRunning(context, running).state !== 'held') return true;
+  return holdersOf(running).every((id) => context.world.liveness(id) === 'gone');
+}
+
+/** Exit 3 `session.held`: who holds the session, and how to work here nevertheless. */
+export function sessionHeld(context: Context, running: RunningSession, hint: string): Error {
+  const { id, holder } = running;
+  const verdict = judgeRunning(context, running);
+  const why = verdict.state === 'same' ? '' : `: ${verdict.why}`;
+  return refused('session.held', `Session ${sessionName(id)} belongs to another agent${why}.`, {
+    hint,
+    data: { session: sessionName(id), holder: { pid: holder.pid, host: holder.host } },
+  });
 }
 
 /** `claude` of `claude-0f3c…`. The file may have been written by anyone on this machine. */

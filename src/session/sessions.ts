@@ -2,21 +2,20 @@ import { refused } from '../core/error.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 import {
   archivedIds,
   clearShortTerm,
   displayId,
   focusIn,
-  forgetLeftKfr,
   isWorth,
   kfrIn,
   progressIn,
   readArchives,
   readLeftKfr,
   requireArchive,
+  settleArchive,
   shortTerm,
-  updateArchive,
   writeArchive,
 } from './archive.js';
 import { showFocus } from './focus.js';
@@ -73,7 +72,7 @@ function row(session: ArchivedSession, all: readonly string[]): SessionRow {
 }
 
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
-  const verdict = judgeRunning(context, running, readConfig(context));
+  const verdict = judgeRunning(context, running);
   const next = parseProgress(readProgressText(context)).next ?? null;
   return {
     ...row(toArchive(running, { status: 'running', ended_at: null, learned: [], next }), all),
@@ -152,7 +151,6 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       `Session ${sessionName(found.id)} cannot be discarded`,
       `forge start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
     );
-  updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
-  forgetLeftKfr(context, found.id);
+  settleArchive(context, found.id, { status: 'discarded' });
   return found.id;
 }

@@ -1,13 +1,12 @@
 import { keepGitState, readGitState } from '../commit/git-state.js';
-import { lookBack, notePastHooks, recentCommits } from '../commit/recent.js';
+import { notePastHooks } from '../commit/recent.js';
 import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
-import { readBranch } from '../git/state.js';
-import { installGuard, maskText } from '../guard/guard.js';
+import { installGuard } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { refreshViews } from '../knowledge/knowledge.js';
 import { closeInvestigations } from '../learning/knowledge.js';
@@ -26,13 +25,12 @@ import {
   warnFileSystem,
 } from '../project/project.js';
 import { displayId } from './archive.js';
-import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
+import { composeBriefing, readAround, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
-import { finishIntent } from './end.js';
 import { setFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
-import { openSession, type State } from './open.js';
-import { noteTree, readTree } from './record.js';
+import { type Opened, openSession } from './open.js';
+import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
 import { SessionStartInput, sessionName } from './rules.js';
 
@@ -43,7 +41,7 @@ export interface StartedSession {
     branch: string | null;
     head: string | null;
     resumed_from?: string;
-    state: State;
+    state: Opened;
   };
   focus: Focus;
   briefing: Briefing;
@@ -66,55 +64,47 @@ export async function startSession(
   if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   // Git reads while the guard is loaded and memory is verified.
   const gitState = readGitState(context);
-  const log = recentCommits(context, lookBack(readConfig(context).briefing.commits));
-  const tree = readTree(context);
-  for (const reading of [gitState, log, tree]) reading.catch(() => undefined);
+  gitState.catch(() => undefined);
+  const reading = readAround(context);
   await installGuard(context);
   // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
   const verdict = await requireVerified(context);
   const { listed } = verdict.snapshot;
-  const state = readState(context, listed);
-  const branch = await shownBranch(context);
+  let state = readState(context, listed);
   const architecture = await readInvariants(context);
-  const commits = await maskSubjects(await log);
-  const work = await tree;
-  const memory: Memory = { ...state, architecture, commits, uncommitted: work?.count };
-  const head = memory.commits[0]?.hash ?? null;
+  const { branch, ...around } = await reading;
+  const head = around.commits[0]?.hash ?? null;
+  const named = input.id === undefined ? null : requireTask(state, input.id);
+  const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
   const claims = eventUrl(context) === null ? null : await import('../events/claim-work.js');
-  if (claims && input.id !== undefined) await claims.turnTo(context, requireTask(memory, input.id).id);
-  else if (claims && input.goal === undefined)
+  if (claims && named) await claims.turnTo(context, named.id);
+  else if (claims && wanted.goal === undefined)
     await (await import('../events/claim.js')).refreshHeld(context);
-  const reverified = await reverifyFirst(context, input, watch);
-  if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
-  const seen = context.recent;
-  const goal = input.id === undefined ? input.goal : taskLine(requireTask(memory, input.id));
+  // SES-11: before the task is selected, so that a regressed feature can be it.
+  const count = input.reverify ?? readConfig(context).session.reverify;
+  const reverified =
+    count === 0 ? null : await (await import('./reverify.js')).reverify(context, count, wanted, watch);
+  if (reverified) state = readState(context);
   const opened = context.disk.withLock(() => {
-    finishIntent(context);
     refreshViews(context);
     closeInvestigations(context);
-    return openSession(context, { ...input, goal }, { branch, head, memory });
+    return openSession(context, wanted, { branch, head, memory: state });
   });
   const { running } = opened;
-  const isTaskless = opened.state !== 'started' && opened.focus.task === null;
-  const focus = goal !== undefined && isTaskless ? setFocus(context, { task: goal }) : opened.focus;
-  if (goal !== undefined && opened.state !== 'started' && focus.task !== goal)
-    context.warnings.push(
-      `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
-    );
+  const focus = turnToGoal(context, wanted.goal, opened);
   await claims?.claimFocus(context, focus);
   noteActivity(context);
-  if (work && opened.state === 'started') noteTree(context, running.id, work);
+  if (around.work && opened.state === 'started') noteTree(context, running.id, around.work);
   context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
   warnUnreviewed(context, verdict.waiting);
   warnSize(context, listed);
-  if (hasHooks(context)) notePastHooks(context, memory.commits);
+  if (hasHooks(context)) notePastHooks(context, around.commits);
   await keepGitState(context, gitState);
-  // The briefing also reports what was just archived (an interrupted session, an interrupted end).
-  const news = context.recent === seen ? {} : readState(context);
   const foreign = await findForeignEdits(context);
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-  const known = { ...memory, ...news, focus, foreign };
+  const regressed = reverified?.results.filter(({ id }) => reverified.regressed.includes(id));
+  const known = { ...state, ...around, architecture, regressed, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
   return {
@@ -128,14 +118,14 @@ export async function startSession(
     },
     focus,
     briefing,
-    integrity: { status: 'intact', checked: [...memory.checked, ...ledgers], notes: notesOf(verdict) },
+    integrity: { status: 'intact', checked: [...state.checked, ...ledgers], notes: notesOf(verdict) },
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };
 }
 
 /** By the id of a feature, in any case, or of an active issue. Exit 2 for an unknown one. */
-function requireTask({ features, issues }: Memory, id: string): { id: string; title: string } {
+function requireTask({ features, issues }: State, id: string): { id: string; title: string } {
   const feature = findTwin(features, id);
   if (feature) return { id: feature.id, title: feature.name };
   const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
@@ -148,23 +138,16 @@ function requireTask({ features, issues }: Memory, id: string): { id: string; ti
   });
 }
 
-/** Its name is free text, so the guard scans it. */
-async function shownBranch({ repository, git }: Context): Promise<string | null> {
-  const branch = repository && git ? await readBranch(repository, git) : null;
-  return branch === null ? null : maskText(branch);
-}
-
-/** SES-11: before the task is selected, so that a regressed feature can be it. Its code is loaded only if needed. */
-async function reverifyFirst(
+/** A running session takes the goal if it has no task, and keeps its own otherwise. */
+function turnToGoal(
   context: Context,
-  input: SessionStartInput,
-  watch: ReverifyWatch,
-): Promise<Reverified | null> {
-  const count = input.reverify ?? readConfig(context).session.reverify;
-  if (count === 0) return null;
-  context.disk.withLock(() => finishIntent(context));
-  return (await import('./reverify.js')).reverify(context, count, input, watch);
+  goal: string | undefined,
+  { state, focus }: { state: Opened; focus: Focus },
+): Focus {
+  if (goal === undefined || state === 'started' || focus.task === goal) return focus;
+  if (focus.task === null) return setFocus(context, { task: goal });
+  context.warnings.push(
+    `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
+  );
+  return focus;
 }
-
-const regressionsOf = ({ results, regressed }: Reverified): Memory['regressed'] =>
-  results.filter(({ id }) => regressed.includes(id));

@@ -140,14 +140,14 @@ describe('bad kinds of files', () => {
   it('B-20 without git, forge’s own files neither overwrite a file outside nor wait on a FIFO', async () => {
     const project = await makePlainForge();
     const outside = projectAt(makeFolder());
-    for (const name of ['activity', 'session-ids.json', 'intent.json'])
+    for (const name of ['activity', 'session-ids.json'])
       for (const [kind, make] of Object.entries(KINDS)) {
         outside.write('target', 'precious\n');
         mkdirSync(project.path('.forge/local'), { recursive: true });
         rmSync(project.path('.forge/local', name), { recursive: true, force: true });
         make(project.path('.forge/local', name), outside.path('target'));
         await runForge(project, ['feature', 'list']);
-        if (name === 'session-ids.json' || name === 'intent.json')
+        if (name === 'session-ids.json')
           expect([name, kind, (await runForge(project, ['session', 'start'])).exitCode]).toEqual([
             name,
             kind,

@@ -142,30 +142,6 @@ describe('the resolution gate', () => {
     expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
   });
 
-  it('KFR-09 SES-06 SES-07 keeps a question that was asked after an interrupted session end', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0));
-    const { id } = project.json<{ id: string }>(SESSION);
-    const intent = {
-      schema_version: '1.0',
-      op: 'session.end',
-      id,
-      at: '2026-03-01T10:01:00.000Z',
-      next: null,
-      task: null,
-    };
-    project.write('.git/forge/intent.json', JSON.stringify({ ...intent, learned: ['precious'], failed: [] }));
-    await ask(project, 'which cookie?', { world: at(ada, 2) });
-    expect(await forgeError(project, ['session', 'start'], { world: at(ada, 3) })).toMatchObject({
-      exitCode: 3,
-      code: 'kfr.gate',
-      hint: expect.stringContaining(`--resume ${session.id}`),
-    });
-    await start(project, at(ada, 4), '--resume', session.id);
-    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
-    expect(project.read('.forge/memory/long-term/knowledge.json').match(/precious/g)).toHaveLength(1);
-  });
-
   it('KFR-13 resuming another session keeps the working memory of the running one', async () => {
     const { project, id } = await makeInterrupted();
     await clear(project, '--yes', '--dismiss-all', 'given up');

@@ -187,23 +187,4 @@ describe('forge note promote', () => {
     expect((await list(project)).entries).toMatchObject([{ id: 'kfr-1', text: 'here' }]);
     expect(project.has('.git/forge/promotion.json')).toBe(false);
   });
-
-  it('KFR-10 does not disturb an interrupted session end', async () => {
-    const project = await makeWorking();
-    await patch(project, [add('Goal', 'x')]);
-    const { id } = project.json<{ id: string }>('.forge/memory/short-term/session.json');
-    const intent = {
-      schema_version: '1.0',
-      op: 'session.end',
-      id,
-      at: '2026-03-01T10:00:00.000Z',
-      next: null,
-      task: null,
-    };
-    project.write('.git/forge/intent.json', JSON.stringify({ ...intent, learned: ['precious'], failed: [] }));
-    await forgeJson(project, ['note', 'promote', 'kfr-1']);
-    await forgeJson(project, ['session', 'start']);
-    expect(project.read('.forge/memory/long-term/knowledge.json')).toContain('precious');
-    expect(await notes(project)).toHaveLength(1);
-  });
 });

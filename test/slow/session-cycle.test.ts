@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { judgeSession } from '../../src/session/cycle.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, PROGRESS, SESSION } from '../support/forge-project.js';
+import { FOCUS, makeForge, PROGRESS, SESSION } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
 import { recordAll, times } from '../support/patterns.js';
 import type { Project } from '../support/project.js';
@@ -164,24 +164,21 @@ describe('a session as a cycle', () => {
     expect(judge({ ...verified(run('A', 0)), session: 'other' })).toBeNull();
   });
 
-  it('SES-06 an end interrupted after its record is completed, and records the cycle once', async () => {
+  it('SES-06 after an end that was interrupted behind its record, the next end records the cycle once', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     await runForge(project, ['feature', 'verify', 'A']);
-    const { id, started_at } = project.json<{ id: string; started_at: string }>(SESSION);
-    const before = new Map([SESSION, PROGRESS].map((path) => [path, project.read(path)]));
-    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
+    const before = new Map([SESSION, PROGRESS, FOCUS].map((path) => [path, project.read(path)]));
+    const words = ['session', 'end', '--learned', 'x', '--no-commit'];
+    const { archive } = await forgeJson<{ archive: string }>(project, words);
     rmSync(project.path(archive));
     for (const [path, text] of before) project.write(path, text);
-    const end = { schema_version: '1.0', op: 'session.end', id, at: started_at, task: null, next: null };
-    const cycle = { task_id: 'A', exit_code: 0, idempotency_key: id.replace('session-', '') };
-    const patterns = [{ pattern: 'x', scope: 'execution' }];
-    const intent = { ...end, learned: ['x'], failed: [], cycle: { ...cycle, patterns } };
-    project.write('.git/forge/intent.json', JSON.stringify(intent));
-    await forgeJson(project, ['session', 'start']);
-    expect(project.has(archive)).toBe(true);
+    const again = await forgeJson<{ archive: string }>(project, words);
+    expect([again.archive, project.has(archive)]).toEqual([archive, true]);
     expect(await tier(project, 'execution')).toHaveLength(1);
     expect(await tier(project, 'evaluation')).toHaveLength(1);
+    const { learnings } = await forgeJson<{ learnings: object[] }>(project, ['knowledge', 'list']);
+    expect(learnings).toHaveLength(1);
   });
 
   it('GOV-05 --confirm refuses an unknown or ambiguous id, and the session continues', async () => {

@@ -96,8 +96,6 @@ export const knownFile = inForge('local', KNOWN);
 /** The search index, which a reader may delete at any time, and the file that says which one forge made here. */
 export const recallFile = inForge('local', 'recall.db');
 export const recallStampFile = (layout: Layout): string => join(layout.state, 'recall');
-/** Working memory of interrupted sessions. */
-export const leftKfrFile = named(inForge('local', 'kfr'));
 
 /** Machine-local files and views, which belong in no commit. */
 export const localPaths = (layout: Layout): string[] => [

@@ -25,7 +25,6 @@ import {
   type Repository,
   refuseForeign,
 } from '../git/repository.js';
-import type { ArchivedSession } from '../session/rules.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 
 /** What every operation works with: a `.forge/`, its repository and its surroundings. */
@@ -46,8 +45,6 @@ export interface Context {
   signal?: AbortSignal;
   /** Marks of texts that a human allowed (`forge guard allow`). */
   allowedMarks?: () => readonly string[];
-  /** The latest archives, read once. */
-  recent?: readonly ArchivedSession[];
 }
 
 /** Opens the `.forge/` at or above `from`; exit 2 `not_a_forge` without one. */

@@ -3,7 +3,6 @@ import {
   archiveFile,
   focusFile,
   kfrFile,
-  leftKfrFile,
   openFile,
   progressFile,
   sessionFile,
@@ -11,7 +10,7 @@ import {
 } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { readKfrFile } from '../kfr/kfr.js';
-import { KFR, Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
+import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import { FOCUS, Focus, NO_FOCUS } from './focus-rules.js';
 import { lastIssued } from './ids.js';
@@ -29,7 +28,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { ownSessions } from './running.js';
+import { isOwnSession, ownSessions } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -59,28 +58,18 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
     .slice(-newest);
 }
 
-/** The latest ones, cached for one command: enough to know the last session and the counter. */
-export function recentArchives(context: Context): readonly ArchivedSession[] {
-  context.recent ??= readArchives(context, RECENT);
-  return context.recent;
-}
+/** The latest ones: enough to know the last session and the counter. */
+export const recentArchives = (context: Context): ArchivedSession[] => readArchives(context, RECENT);
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>
   disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
 
-/**
- * Stores a finished session as one file (SES-14). An existing one is kept: archiving was interrupted after it.
- * Working memory of an interrupted session is also kept here: only that copy can be resumed as a whole (SES-13).
- */
+/** Stores a finished session as one file (SES-14). An existing one is kept: archiving was interrupted after it. */
 export function writeArchive(context: Context, session: ArchivedSession): void {
   const { disk, layout } = context;
   const path = archiveFile(layout, session.id);
   if (disk.exists(path)) return;
-  const kfr = kfrIn(session);
-  if (session.status === 'interrupted' && kfr.entries.length > 0)
-    disk.replace(leftKfrFile(layout, session.id), encodeDocument(kfr));
   disk.replace(path, encodeDocument(session));
-  delete context.recent;
 }
 
 /** Clears the session after the archive is written. The record is removed last, because it names the owner of the rest. */
@@ -117,30 +106,31 @@ export function requireResumable(context: Context, wanted: string): ArchivedSess
   });
 }
 
-/** Rewrites an archive (its status, who resumed it). Its working memory was carried over to another session, or settled. */
+/** Rewrites an archive: its status, who resumed it. */
 export function settleArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
   const { disk, layout } = context;
   disk.withLock(() => {
     const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));
     disk.replace(path, encodeDocument({ ...value, ...change }), bytes);
-    disk.remove(leftKfrFile(layout, id));
   });
-  delete context.recent;
 }
 
 /** How an id is shown among the archives. */
 export const displayId = (context: Context, stored: string): string => shownId(stored, archivedIds(context));
 
-/** The working memory that a session had at its end. It came with the repository: data, not working memory. */
+/** The working memory that a session had at its end. */
 export const kfrIn = ({ kfr }: ArchivedSession): Kfr => Kfr.safeParse(kfr).data ?? NO_KFR;
 
 export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(focus).data ?? NO_FOCUS;
 
 export const progressIn = ({ progress = [] }: ArchivedSession): string => progress.join('\n');
 
-/** The working memory of an interrupted session in this worktree. Empty without one. */
-export const readLeftKfr = ({ disk, layout }: Context, id: string): Kfr =>
-  disk.readDocument(KFR, leftKfrFile(layout, id), NO_KFR).value;
+/**
+ * The working memory that resuming a session brings back. That of another clone is only shown as data (SES-13), and that
+ * of a session that was resumed before belongs to the later one.
+ */
+export const kfrToResume = (context: Context, session: ArchivedSession): Kfr =>
+  session.resumed_by === undefined && isOwnSession(context, session.id) ? kfrIn(session) : NO_KFR;
 
 type ShortTerm = Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'>;
 
@@ -216,10 +206,12 @@ export function archiveLeft(
 
 /** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
 export function refuseToForget(context: Context): void {
-  for (const { id } of resumable(recentArchives(context)))
+  for (const session of resumable(recentArchives(context))) {
+    const name = sessionName(session.id);
     requireResolved(
-      readLeftKfr(context, id),
-      `Session ${sessionName(id)} was interrupted and cannot be left`,
-      `forge start --resume ${sessionName(id)}   # takes them along`,
+      kfrToResume(context, session),
+      `Session ${name} was interrupted and cannot be left`,
+      `forge start --resume ${name}   # takes them along`,
     );
+  }
 }

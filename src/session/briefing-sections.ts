@@ -7,7 +7,7 @@ import { describeCandidate, describeEvidence, type Proven } from '../learning/pr
 import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import type { Focus } from './focus-rules.js';
+import { type Focus, isAbout } from './focus-rules.js';
 import { OPENING } from './progress-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 
@@ -65,7 +65,7 @@ function firstOf(items: readonly string[], count: number, command: string): stri
 function focusItems({ focus, features }: BriefingData): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
-  const feature = features.find(({ id }) => isTaskOf(focus, id));
+  const feature = features.find(({ id }) => isAbout(focus, id));
   if (feature) items.push(`Status: ${feature.status}`);
   if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
@@ -77,10 +77,6 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (files.length > 0) items.push(`Files: ${firstOf(files, SHOWN_FILES, '').join(', ')}`);
   return items;
 }
-
-/** A task that forge selected begins with the id of its feature. */
-const isTaskOf = ({ task }: Focus, id: string): boolean =>
-  task === id || task?.startsWith(`${id}: `) === true;
 
 const SHOWN_PROGRESS = 5;
 

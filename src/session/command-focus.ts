@@ -4,40 +4,31 @@ import { oneLine } from '../core/text.js';
 import type { Focus, FocusInput } from '../index.js';
 
 function render(focus: Focus & { skill_why?: string[] }, style: Style): string {
-  if (focus.task === null && !focus.linear_issue && focus.files.length === 0) return 'No task is set.';
-  const rows = [
-    ['task', focus.task],
-    ['issue', focus.linear_issue],
-    ['phase', focus.phase],
-    [
-      'skill',
-      focus.skill ? (focus.skill_why ? `${focus.skill} (${focus.skill_why.join(', ')})` : focus.skill) : null,
-    ],
-    ['files', focus.files.join(', ') || null],
-    ['blockers', focus.blockers.join('; ') || null],
-    ['since', focus.started_at],
-  ].filter((row): row is [string, string] => row[1] !== null);
+  const { task, linear_issue, phase, skill, skill_why, files, blockers, started_at } = focus;
+  if (task === null && !linear_issue && files.length === 0) return 'No task is set.';
+  const rows: [name: string, value: string | null | undefined][] = [
+    ['task', task && style.strong(oneLine(task, 400))],
+    ['issue', linear_issue],
+    ['phase', phase],
+    ['skill', skill && skill_why ? `${skill} (${skill_why.join(', ')})` : skill],
+    ['files', files.join(', ')],
+    ['blockers', blockers.join('; ')],
+    ['since', started_at],
+  ];
   return columns(
-    rows.map(([name, value]) => [
-      name,
-      name === 'task' ? style.strong(oneLine(value, 400)) : oneLine(value, 400),
-    ]),
+    rows.flatMap(([name, value]) => (value ? [[name, name === 'task' ? value : oneLine(value, 400)]] : [])),
   );
 }
-
-/** `none` clears an id. */
-const idOrNone = (word: unknown): string | null | undefined =>
-  word === 'none' ? null : (word as string | undefined);
 
 async function change(call: Call): Promise<FocusInput> {
   const { task, file, phase, blocker, issue, skill } = call.options as Record<string, string & string[]>;
   return {
     task: task === undefined ? undefined : await call.text(task),
-    issue: idOrNone(issue),
+    issue: issue === 'none' ? null : issue,
     files: file,
     phase,
     blockers: blocker,
-    skill: idOrNone(skill),
+    skill: skill === 'none' ? null : skill,
   } as FocusInput;
 }
 

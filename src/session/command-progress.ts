@@ -1,20 +1,23 @@
 import { type CommandSpec, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { escapeControls } from '../core/text.js';
-import type { ShownProgress } from '../index.js';
+import type { SessionDetail, ShownProgress } from '../index.js';
 
 /** The time of a line without a date: local at a terminal, UTC elsewhere. */
-export const clock = (style: Style, date: string | null, time: string): string =>
+const clock = (style: Style, date: string | null, time: string): string =>
   style.stamp(`${date}T${time}:00.000Z`).slice(11);
 
-const showLog = ({ session, date, lines, next: step }: ShownProgress, style: Style): string =>
+export const logLines = ({ date, lines }: Pick<SessionDetail['progress'], 'date' | 'lines'>, style: Style) =>
+  lines.map(
+    ({ time, text }) =>
+      `${style.dim(`[${clock(style, date, time)}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
+  );
+
+const showLog = (log: ShownProgress, style: Style): string =>
   [
-    style.strong(`Session ${session}`),
-    ...lines.map(
-      ({ time, text }) =>
-        `${style.dim(`[${clock(style, date, time)}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
-    ),
-    ...(step === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(step)}`]),
+    style.strong(`Session ${log.session}`),
+    ...logLines(log, style),
+    ...(log.next === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(log.next)}`]),
   ].join('\n');
 
 const add: CommandSpec<{ line: string } | ShownProgress> = {

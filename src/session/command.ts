@@ -1,4 +1,4 @@
-import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
+import { type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
@@ -15,7 +15,8 @@ import type {
 import { describeCandidate } from '../learning/proven.js';
 import { describeObserved } from '../project/observe.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
-import { clock } from './command-progress.js';
+import { logLines } from './command-progress.js';
+import type { SessionEndInput } from './end.js';
 
 const STATE_WORDS = { started: 'started', running: 'goes on', joined: 'joined' };
 
@@ -72,7 +73,7 @@ function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style
   const steps = [
     'forge log "what you just did"',
     ...(id ? [`forge ${done} ${id}`] : []),
-    'forge end --next "TEXT"',
+    'forge end --next "what comes next"',
   ];
   return ['Next:', ...steps.map((step) => `  ${style.command(step)}`)].join('\n');
 }
@@ -106,20 +107,16 @@ const end: CommandSpec<EndedSession> = {
   ],
   writes: true,
   run: async (call) => {
-    const {
-      learned = [],
-      confirm,
-      failed = [],
-      next,
-      commit,
-    } = call.options as Record<'learned' | 'confirm' | 'failed', string[] | undefined> & {
-      next?: string;
-      commit?: boolean;
+    const { learned, failed, confirm, next, commit } = call.options as SessionEndInput;
+    const texts = async (words: string[] = []): Promise<string[]> => {
+      const result: string[] = [];
+      for (const word of words) result.push(await call.text(word));
+      return result;
     };
     return call.forge().session.end({
-      learned: await texts(call, learned),
+      learned: await texts(learned),
       ...(confirm === undefined ? {} : { confirm }),
-      failed: await texts(call, failed),
+      failed: await texts(failed),
       ...(next === undefined ? {} : { next: await call.text(next) }),
       ...(commit === false ? { commit } : {}),
     });
@@ -127,57 +124,44 @@ const end: CommandSpec<EndedSession> = {
   render: renderEnd,
 };
 
-async function texts(call: Call, words: readonly string[]): Promise<string[]> {
-  const result: string[] = [];
-  for (const word of words) result.push(await call.text(word));
-  return result;
-}
-
-function renderEnd(
-  {
-    session,
-    archive,
-    next,
-    learned,
-    observed,
-    cycle,
-    candidates,
-    expired,
-    commit,
-    commit_skipped,
-    uncommitted,
-    linear,
-  }: EndedSession,
-  style: Style,
-): string {
-  const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`];
-  if (archive !== null) rows.push(`  archive  ${archive}`);
-  if (next !== null) rows.push(`  next     ${oneLine(next, 100)}`);
-  if (observed) rows.push(`  ${describeObserved(observed)}`);
-  for (const learning of learned)
-    if (learning.kind !== 'invariant')
-      rows.push(
-        `  learned  ${oneLine(learning.kind === 'success' ? learning.approach : learning.issue, 100)}`,
-      );
-  if (cycle)
-    rows.push(
-      `  cycle    ${cycle.cycle} ${cycle.classification ?? 'without a verdict: nothing was verified'}`,
-    );
-  for (const { pattern } of cycle?.consolidation?.promoted ?? [])
-    rows.push(`  ${style.good('promoted')} ${oneLine(pattern, 100)}`);
-  for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
-  if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
-  else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
-  for (const { issue, sent } of linear)
-    rows.push(`  linear   ${issue}: comment ${sent ? 'sent' : 'waits for: forge linear sync'}`);
-  if (uncommitted)
-    rows.push(
-      `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
-    );
-  if (candidates.length > 0)
-    rows.push('Possible lessons. If a later session sees one again, end it with --confirm ID:');
-  rows.push(...candidates.map((candidate) => `  ${describeCandidate(candidate)}`));
-  return rows.join('\n');
+function renderEnd(ended: EndedSession, style: Style): string {
+  const { session, archive, next, learned, observed, cycle, candidates, expired, commit, uncommitted } =
+    ended;
+  const row = (label: string, text: string | null | undefined): string[] =>
+    text ? [`  ${label.padEnd(8)} ${text}`] : [];
+  return [
+    `${style.good('✓')} Session ${style.strong(session.id)} ended`,
+    ...row('archive', archive),
+    ...row('next', next && oneLine(next, 100)),
+    ...(observed ? [`  ${describeObserved(observed)}`] : []),
+    ...learned.flatMap((entry) =>
+      entry.kind === 'invariant'
+        ? []
+        : row('learned', oneLine(entry.kind === 'success' ? entry.approach : entry.issue, 100)),
+    ),
+    ...row(
+      'cycle',
+      cycle && `${cycle.cycle} ${cycle.classification ?? 'without a verdict: nothing was verified'}`,
+    ),
+    ...(cycle?.consolidation?.promoted ?? []).map(
+      ({ pattern }) => `  ${style.good('promoted')} ${oneLine(pattern, 100)}`,
+    ),
+    ...expired.flatMap(({ id, kind, text }) => row('expired', `${id} (${kind}) ${oneLine(text, 100)}`)),
+    ...row('commit', commit && `${commit.short} ${oneLine(commit.subject, 80)}`),
+    ...(commit ? [] : [`  ${style.warn('no commit')}: ${ended.commit_skipped}`]),
+    ...ended.linear.flatMap(({ issue, sent }) =>
+      row('linear', `${issue}: comment ${sent ? 'sent' : 'waits for: forge linear sync'}`),
+    ),
+    ...(uncommitted
+      ? [
+          `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
+        ]
+      : []),
+    ...(candidates.length > 0
+      ? ['Possible lessons. If a later session sees one again, end it with --confirm ID:']
+      : []),
+    ...candidates.map((candidate) => `  ${describeCandidate(candidate)}`),
+  ].join('\n');
 }
 
 const rows = (sessions: readonly SessionRow[], style: Style): string =>
@@ -212,14 +196,10 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
 
 function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
   const at = (time: string): string => (style.width === null ? time : style.time(time));
-  const lines = progress.lines.map(
-    ({ time, text }) =>
-      `  [${clock(style, progress.date, time)}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,
-  );
   return [
     `${style.strong(session.id)}  ${session.status}  ${at(session.started_at)} – ${session.ended_at ? at(session.ended_at) : '?'}`,
     `task: ${escapeControls(focus.task ?? 'none')}`,
-    ...lines,
+    ...logLines(progress, style).map((line) => `  ${line.replaceAll('\n', '\n  ')}`),
     ...kfr.map(
       ({ id, kind, text, requires_resolution }) =>
         `${id}: ${kind}${requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,

@@ -42,11 +42,11 @@ const NEW: Omit<Conversation, 'id'> = {
 /** More than are ever open at the same time in one worktree. */
 const KEPT = 20;
 
-export const readConversation = (layout: Layout, id: string): Conversation => ({
-  ...NEW,
-  ...readHint<Conversation>(conversationFile(layout, id)),
-  id,
-});
+export function readConversation(layout: Layout, id: string): Conversation {
+  const known = { ...NEW, ...readHint<Conversation>(conversationFile(layout, id)), id };
+  // A damaged count would delay the limit that lets the agent stop.
+  return known.blocks > 0 ? known : { ...known, blocks: 0 };
+}
 
 /** Neither locked nor synced: after a power failure an agent sees the text again. False if it was not stored. */
 export function writeConversation(layout: Layout, conversation: Conversation): boolean {

@@ -5,16 +5,8 @@ import { resolveCandidates } from '../learning/candidates.js';
 import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { type Context, isBuilding } from '../project/project.js';
-import type { Focus } from './focus-rules.js';
+import { type Focus, isAbout } from './focus-rules.js';
 import type { RunningSession } from './rules.js';
-
-/** What is reported at the end of a session. */
-export interface Reported {
-  learned: readonly string[];
-  failed: readonly string[];
-  /** Ids of candidates. */
-  confirm: readonly string[];
-}
 
 /** Longer texts are kept as learnings only. */
 const MAX_PATTERN = 1000;
@@ -22,56 +14,46 @@ const MAX_PATTERNS = 100;
 
 /**
  * SES-06: the session as one cycle; null if nothing was verified or learned. Without a verified feature there is no
- * verdict, and the learnings wait as candidates.
+ * verdict, and the learnings wait as candidates. `confirm`: ids of candidates.
  */
 export function planCycle(
   context: Context,
   running: RunningSession,
   focus: Focus,
-  reported: Reported,
+  { learned, failed, confirm }: Record<'learned' | 'failed' | 'confirm', readonly string[]>,
   at: string,
 ): CycleInput | null {
-  const confirmed = resolveCandidates(context, reported.confirm);
+  const confirmed = resolveCandidates(context, confirm);
   // A builder's work is judged by its cycle.
   if (isBuilding(context)) return null;
-  const evaluations = readMemory(context).records('evaluation', ({ name }) => isOfSession(name, running.id));
-  const verdict = judgeSession(evaluations, running.id);
-  const learned = reported.learned.filter((text) => text.length <= MAX_PATTERN);
-  const own = learned.map((pattern) => ({ pattern, scope: 'execution' as const }));
-  const patterns = [...own, ...confirmed].slice(0, MAX_PATTERNS);
-  if (verdict === null && patterns.length + reported.learned.length + reported.failed.length === 0)
-    return null;
+  // Records of a session are in its own files, or in copies made by repair and redaction.
+  const isOwn = ({ name }: { name: string }): boolean =>
+    name.startsWith(`${running.id}-`) || /^(?:put|red)-/.test(name);
+  const verdict = judgeSession(readMemory(context).records('evaluation', isOwn), running.id);
+  if (verdict === null && confirmed.length + learned.length + failed.length === 0) return null;
+  const own = learned.filter((text) => text.length <= MAX_PATTERN);
+  const patterns = [...own.map((pattern) => ({ pattern, scope: 'execution' as const })), ...confirmed];
   return {
     task_id: taskOf(context, running, focus, verdict),
     exit_code: verdict?.classification === 'FAILURE' ? 1 : 0,
     started_at: running.started_at,
     finished_at: at,
     ...verdict,
-    ...(patterns.length > 0 ? { patterns } : {}),
+    ...(patterns.length > 0 ? { patterns: patterns.slice(0, MAX_PATTERNS) } : {}),
     // Only digits and hyphens, so the guard does not take it for a secret, though the field is named a key.
     idempotency_key: running.id.replace('session-', ''),
   };
 }
 
-/** Records of a session are in its own files, or in copies made by repair and redaction. */
-const isOfSession = (file: string, session: string): boolean =>
-  file.startsWith(`${session}-`) || /^(?:put|red)-/.test(file);
-
 /**
  * The feature in focus, or the one that was verified instead: a verdict is about what ran. Else the issue, or the task
  * as text.
  */
-function taskOf(
-  context: Context,
-  { goal }: RunningSession,
-  { task, linear_issue }: Focus,
-  verdict: Verdict | null,
-): string {
-  const feature = readFeatures(context).find(({ id }) => task?.startsWith(`${id}:`))?.id;
+function taskOf(context: Context, { goal }: RunningSession, focus: Focus, verdict: Verdict | null): string {
+  const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
   const verified = (verdict?.evidence ?? []).map((evidence) => evidence.feature);
-  if (feature === undefined || verified.includes(feature) || verified.length === 0)
-    return feature ?? linear_issue ?? task ?? goal ?? 'none';
-  return verified[0] ?? feature;
+  if (feature !== undefined && !verified.includes(feature)) return verified[0] ?? feature;
+  return feature ?? focus.linear_issue ?? focus.task ?? goal ?? 'none';
 }
 
 type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
@@ -92,18 +74,14 @@ export function judgeSession(records: readonly { record: LedgerRecord }[], sessi
   const regressed = own
     .filter(({ kind, feature }) => kind === 'regression' && failing.has(String(feature)))
     .map(({ feature }) => String(feature));
+  const isFailure = regressed.length > 0 || passing === 0;
   return {
-    classification: classify(ran.length, passing, regressed.length),
+    classification: isFailure ? 'FAILURE' : passing === ran.length ? 'SUCCESS' : 'PARTIAL_SUCCESS',
     environment_valid: started.length === last.size,
     quality_signals: { features_verified: ran.length, features_passing: passing },
     ...(regressed.length > 0 ? { regression_flags: boundTexts([...new Set(regressed)]) } : {}),
     ...boundEvidence(ran.map(toEvidence)),
   };
-}
-
-function classify(verified: number, passing: number, regressed: number): Verdict['classification'] {
-  if (regressed > 0 || passing === 0) return 'FAILURE';
-  return passing === verified ? 'SUCCESS' : 'PARTIAL_SUCCESS';
 }
 
 const toEvidence = (run: VerificationRun): Evidence => {

@@ -27,7 +27,7 @@ import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
 import { readProgressText } from './progress.js';
-import { addEntry, OPENING, type ProgressLine, parseProgress, setNext } from './progress-rules.js';
+import { addEntry, OPENING, parseProgress, setNext } from './progress-rules.js';
 import { readTree } from './record.js';
 import { type RunningSession, toArchive } from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
@@ -99,23 +99,24 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const next = input.next ?? progress.next ?? null;
   await linkCommits(context);
   const isWanted = input.commit ?? readConfig(context).session.commit;
-  const work = { running, focus, learned: observe ? [] : learnings };
+  const done = progress.lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
+  const work = { running, focus, done, learned: observe ? [] : learnings };
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
   if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
-  const linear = await commentOnIssue(context, running, focus, { lines: progress.lines, next });
+  const linear = await commentOnIssue(context, work, next);
   if (eventUrl(context) !== null) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await warnOnGitFailure(context, () => readTree(context));
-  const { ended_at, ...done } = closed;
+  const { ended_at, ...kept } = closed;
   return {
     session: { id: displayId(context, running.id), ended_at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
     next,
-    ...done,
+    ...kept,
     ...observe?.(learnings, confirm),
     candidates: readLearned(context).candidates,
     expired: kfr.entries,
@@ -130,13 +131,11 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
 /** LIN-03: the issue in focus gets the session's log as a comment. */
 async function commentOnIssue(
   context: Context,
-  running: RunningSession,
-  focus: Focus,
-  { lines, next }: { lines: readonly ProgressLine[]; next: string | null },
+  { running, focus, done }: { running: RunningSession; focus: Focus; done: string[] },
+  next: string | null,
 ): Promise<EndedSession['linear']> {
   if (focus.linear_issue === null) return [];
   const { reportSession } = await import('../linear/sync.js');
-  const done = lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
   try {
     return await reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
   } catch (error) {
@@ -202,6 +201,8 @@ export function closeSession(
     ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
   ];
   const learned = keepLearnings(context, entries, at).map(({ learning }) => learning);
+  const news = { task: focus.task, next: next ?? null, learned: learned.length };
+  queueEvent(context, 'session_end', running.id, news, running.id);
   // SES-14: an empty session has no archive.
   if (isWorth(context) || learned.length > 0 || next !== undefined || planned) {
     const files = shortTerm(context);
@@ -212,7 +213,5 @@ export function closeSession(
     writeArchive(context, toArchive(running, { ...files, ...end, progress: text.split('\n') }));
   }
   clearShortTerm(context);
-  const news = { task: focus.task, next: next ?? null, learned: learned.length };
-  queueEvent(context, 'session_end', running.id, news, running.id);
   return { ended_at: at, learned, ...(cycle ? { cycle } : {}) };
 }

@@ -27,6 +27,10 @@ export const NO_FOCUS: Focus = {
   started_at: null,
 };
 
+/** Whether the task is this feature or issue: `F-1: Login works`. */
+export const isAbout = ({ task }: Pick<Focus, 'task'>, id: string): boolean =>
+  task === id || task?.startsWith(`${id}: `) === true;
+
 export interface FocusChange {
   task?: string | undefined;
   linear_issue?: string | null | undefined;

@@ -13,7 +13,7 @@ import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
-import { FOCUS, type Focus, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
+import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
 import { readRunning } from './running.js';
 
 export const FocusInput = z.strictObject({
@@ -130,12 +130,12 @@ async function dropClaims(context: Context, { task, linear_issue: issue }: Focus
 
 /** Ends the focus on a finished issue. Open questions keep its task (KFR-09). */
 export async function leaveIssue(context: Context, id: string): Promise<void> {
-  const { task, linear_issue } = showFocus(context);
-  const isTask = task?.startsWith(`${id}: `) === true;
+  const focus = showFocus(context);
+  const isTask = isAbout(focus, id);
   if (isTask && openEntries(readKfr(context)).length > 0)
     context.warnings.push(`${id} stays the task: working memory has open entries. forge kfr list`);
   else if (isTask) await leaveFocus(context);
-  else if (linear_issue === id) setFocus(context, { issue: null });
+  else if (focus.linear_issue === id) setFocus(context, { issue: null });
 }
 
 /** Adds a feature. It becomes the task of a running session that has none. */

@@ -18,8 +18,9 @@ import {
   focusIn,
   forgetEmpty,
   isEmpty,
+  isWorth,
+  kfrToResume,
   progressIn,
-  readLeftKfr,
   recentArchives,
   refuseToForget,
   requireResumable,
@@ -30,8 +31,7 @@ import { closeSession } from './end.js';
 import { showFocus } from './focus.js';
 import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
 import { allocateSessionId } from './ids.js';
-import { readProgressText } from './progress.js';
-import { addEntry, holdsWork, startProgress } from './progress-rules.js';
+import { addEntry, startProgress } from './progress-rules.js';
 import {
   type ArchivedSession,
   RUNNING_SESSION,
@@ -39,7 +39,15 @@ import {
   type SessionStartInput,
   sessionName,
 } from './rules.js';
-import { holderHere, isLeftBehind, judgeRunning, readRunning, sessionHeld, warnLost } from './running.js';
+import {
+  holderHere,
+  isLeftBehind,
+  isLeftByPerson,
+  judgeRunning,
+  readRunning,
+  sessionHeld,
+  warnLost,
+} from './running.js';
 
 /** The options of a session start that decide which session it opens. */
 export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
@@ -77,7 +85,7 @@ export function foreseeStart(context: Context, input: Wanted): Opened | 'held' {
 /** Our own session goes on, except if another one is resumed, or if a person comes back to another task, or late. */
 function goesOn(context: Context, running: RunningSession, { resume, goal }: Wanted): boolean {
   const { world, lastActivity } = context;
-  const isLeft = running.holder.terminal === true && world.liveness(running.holder) === 'gone';
+  const isLeft = isLeftByPerson(context, running);
   if (resume !== undefined) return isLeft && isMeant(running, resume);
   // Open questions are never left behind (KFR-09).
   if (!isLeft || openEntries(readKfr(context)).length > 0) return true;
@@ -104,60 +112,53 @@ export function openSession(
     else left = archiveLeft(context, input.resume, () => allocate(context));
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
-  return createSession(context, input.goal, around, findResumed(context, input.resume, left));
-}
-
-/** What was just archived is at hand. In a dry run it is nowhere else. */
-function findResumed(
-  context: Context,
-  wanted: string | undefined,
-  left: ArchivedSession | null,
-): ArchivedSession | null {
-  if (wanted === undefined) return null;
-  return left && isMeant(left, wanted) ? left : requireResumable(context, wanted);
+  const { resume, goal } = input;
+  // What was just archived is nowhere else in a dry run.
+  const isLeft = left !== null && resume !== undefined && isMeant(left, resume);
+  const resumed = isLeft || resume === undefined ? null : requireResumable(context, resume);
+  return createSession(context, goal, around, isLeft ? left : resumed);
 }
 
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
   ['latest', id, sessionName(id)].includes(wanted);
 
 /** Archives or removes the recorded session before another one starts. */
-function leaveRunning(context: Context, running: RunningSession, input: Wanted): ArchivedSession | null {
+function leaveRunning(context: Context, running: RunningSession, { resume }: Wanted): ArchivedSession | null {
   const verdict = judgeRunning(context, running);
   const name = sessionName(running.id);
-  if (verdict.state === 'same') {
-    if (input.resume === undefined) closeSession(context, running);
-    else makeRoom(context, name, input.resume);
+  if (verdict.state === 'same' && resume === undefined) {
+    closeSession(context, running);
     return null;
   }
-  if (input.resume === undefined || !isMeant(running, input.resume))
+  if (verdict.state === 'same') {
+    // A session that has just started is replaced by the one to resume.
+    if (isWorth(context))
+      throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
+        hint: 'forge end\nforge session discard',
+      });
+    requireResumable(context, resume as string);
+    clearShortTerm(context);
+    return null;
+  }
+  if (resume === undefined || !isMeant(running, resume))
     requireResolved(
       readKfr(context),
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   // SES-14: an empty session cannot be resumed.
-  if (input.resume === undefined && isEmpty(context, running)) {
+  if (resume === undefined && isEmpty(context, running)) {
     forgetEmpty(context, running);
     return null;
   }
   const count = readKfr(context).entries.length;
-  const archived = archiveInterrupted(context, running);
+  const memory = count === 0 ? '' : `, with its working memory (${plural(count, 'entry', 'entries')}),`;
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
-  if (input.resume === undefined)
+  if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up${count === 0 ? '' : `, with its working memory (${plural(count, 'entry', 'entries')}),`} with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up${memory} with: forge start --resume ${name}`,
     );
-  return archived;
-}
-
-/** A session that has just started is replaced by the one to resume. A session with work in it is not. */
-function makeRoom(context: Context, name: string, wanted: string): void {
-  if (holdsWork(readProgressText(context)) || readKfr(context).entries.length > 0)
-    throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
-      hint: 'forge end\nforge session discard',
-    });
-  requireResumable(context, wanted);
-  clearShortTerm(context);
+  return archiveInterrupted(context, running);
 }
 
 /** Joins, or takes its own session back in another process or terminal. */
@@ -166,10 +167,9 @@ function takePlace(context: Context, running: RunningSession, state: 'running' |
   const { parked: _, ...rest } = running;
   const isMoved = sameHolder(running.holder, me)
     ? me.agent !== undefined
-    : me.terminal === true && context.world.liveness(running.holder) === 'gone';
-  let place = running;
-  if (state === 'joined') place = { ...running, joined: [...(running.joined ?? []), me] };
-  else if (isMoved) place = { ...rest, holder: me } as RunningSession;
+    : me.terminal === true && isLeftByPerson(context, running);
+  const moved = isMoved ? ({ ...rest, holder: me } as RunningSession) : running;
+  const place = state === 'joined' ? { ...running, joined: [...(running.joined ?? []), me] } : moved;
   const bytes = encodeDocument(place);
   if (!bytes.equals(encodeDocument(running))) context.disk.replace(sessionFile(context.layout), bytes);
   return { running: place, state, focus: showFocus(context) };
@@ -210,7 +210,7 @@ function createSession(
     ? addEntry(progressIn(resumed), world.now(), `Resumed ${sessionName(resumed.id)}`)
     : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
-  const left = resumed ? readLeftKfr(context, resumed.id) : NO_KFR;
+  const left = resumed ? kfrToResume(context, resumed) : NO_KFR;
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },

@@ -21,7 +21,7 @@ export function addProgress(
 ): { line: string } {
   const text = checkText(input.text, { what: 'The progress text' });
   const at = context.world.now();
-  const after = edit(context, (file) => addEntry(file, at, text, input.checkpoint));
+  const after = editProgress(context, (file) => addEntry(file, at, text, input.checkpoint));
   const last = parseProgress(after).lines.at(-1) as ProgressLine;
   return { line: `[${last.time}] ${last.text}` };
 }
@@ -29,11 +29,11 @@ export function addProgress(
 /** Sets the NEXT line, which stays the last one. */
 export function setNextStep(context: Context, input: { text: string }): { line: string } {
   const text = checkText(input.text, { what: 'The NEXT text' });
-  edit(context, (file) => setNext(file, text));
+  editProgress(context, (file) => setNext(file, text));
   return { line: `NEXT: ${text}` };
 }
 
-function edit(context: Context, change: (file: string) => string): string {
+export function editProgress(context: Context, change: (file: string) => string): string {
   const { disk, layout } = context;
   return disk.withLock(() => {
     requireRunning(context);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { isBuilder } from '../core/environment.js';
 import { readHint, writeHint } from '../core/files.js';
-import { progressFile, recordedFile, shownFrom } from '../core/paths.js';
+import { recordedFile, shownFrom } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
-import { readProgressText } from './progress.js';
+import { editProgress } from './progress.js';
 import { addEntry } from './progress-rules.js';
 import { readRunning } from './running.js';
 
@@ -50,8 +50,8 @@ export async function readTree({ git, repository, layout }: Context): Promise<Tr
   const { head, files: changed } = await readTreeStatus(git, folder);
   const paths = changed.map(({ path }) => path);
   const noted = paths.length > MAX_FILES ? [] : paths;
-  const files = noted.map((path) => [path, stateOf(join(repository.root, path))]);
-  return { head, files: Object.fromEntries(files), count: paths.length };
+  const files = Object.fromEntries(noted.map((path) => [path, stateOf(join(repository.root, path))]));
+  return { head, files, count: paths.length };
 }
 
 function stateOf(path: string): string {
@@ -81,17 +81,12 @@ export async function recordTurn(
     ...(await commandLine(commands)),
   ];
   const recorded = await Promise.all(lines.map(async (line) => oneLine(await maskText(line), 400)));
-  if (recorded.length > 0) append(context, recorded);
+  if (recorded.length > 0)
+    editProgress(context, (file) =>
+      recorded.reduce((text, line) => addEntry(text, context.world.now(), line), file),
+    );
   if (tree) noteTree(context, running.id, tree);
   return { recorded };
-}
-
-function append(context: Context, lines: readonly string[]): void {
-  const { disk, layout, world } = context;
-  disk.withLock(() => {
-    const text = lines.reduce((file, line) => addEntry(file, world.now(), line), readProgressText(context));
-    disk.replace(progressFile(layout), Buffer.from(text, 'utf8'));
-  });
 }
 
 function changedLine(before: Recorded, { files }: Tree): string[] {
@@ -109,16 +104,11 @@ async function commitLines(context: Context, from: string, to: string): Promise<
 
 /** The commands that matter for the work, failures first. */
 async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
-  const told = new Map<string, RanCommand>();
-  for (const one of commands) {
-    if (!isWork(one.command.trim())) continue;
-    // The last run counts.
-    told.delete(one.command);
-    told.set(one.command, one);
-  }
-  const all = [...told.values()].reverse();
-  const failed = all.filter(({ exit }) => exit !== 0 && exit !== null);
-  const sorted = [...failed, ...all.filter((one) => !failed.includes(one))];
+  const all = commands.filter(({ command }) => isWork(command.trim())).reverse();
+  // The last run counts.
+  const last = all.filter((one, i) => all.findIndex(({ command }) => command === one.command) === i);
+  const isFailed = ({ exit }: RanCommand): boolean => exit !== 0 && exit !== null;
+  const sorted = last.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)));
   const shown = sorted.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
     // Masked before it is truncated, because half a secret is not recognized.
     const words = oneLine(await maskText(command), 100);

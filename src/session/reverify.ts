@@ -111,28 +111,26 @@ async function runAll(
   return { results, regressed: regressed.map(({ id }) => id), not_run: notRun };
 }
 
+const SHOWN = 5;
+
 /** One line per kind of result, with ids only, because an agent reads these lines outside the marked data. */
 function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds: number): void {
-  const tell = (ids: readonly string[], text: (named: string) => string): void => {
-    const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '';
-    if (ids.length > 0) warnings.push(text(`${ids.slice(0, SHOWN).join(', ')}${more}`));
-  };
-  const left = (isMeant: (code: string) => boolean): string[] =>
+  const idsOf = (isMeant: (code: string) => boolean): string[] =>
     not_run.filter(({ code }) => isMeant(code)).map(({ id }) => id);
-  const others = left((code) => code !== 'time' && code !== 'trust.needed');
-  tell(
-    regressed,
-    (named) => `Regressed: ${named} passed until now, and the tests fail. forge done ${regressed[0]}`,
-  );
-  tell(
-    left((code) => code === 'trust.needed'),
-    (named) => `Not verified again, since the tests were not approved on this machine: ${named}. forge trust`,
-  );
-  tell(
-    left((code) => code === 'time'),
-    (named) => `Not verified again, the time was up (${seconds} s): ${named}. They stay as they were.`,
-  );
-  tell(others, (named) => `Not verified again: ${named}. forge done ${others[0]}`);
+  const others = idsOf((code) => code !== 'time' && code !== 'trust.needed');
+  const untrusted = 'Not verified again, since the tests were not approved on this machine';
+  const rows: [what: string, ids: string[], then: string][] = [
+    ['Regressed', regressed, ` passed until now, and the tests fail. forge done ${regressed[0]}`],
+    [untrusted, idsOf((code) => code === 'trust.needed'), '. forge trust'],
+    [
+      `Not verified again, the time was up (${seconds} s)`,
+      idsOf((code) => code === 'time'),
+      '. They stay as they were.',
+    ],
+    ['Not verified again', others, `. forge done ${others[0]}`],
+  ];
+  for (const [what, ids, then] of rows) {
+    const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '';
+    if (ids.length > 0) warnings.push(`${what}: ${ids.slice(0, SHOWN).join(', ')}${more}${then}`);
+  }
 }
-
-const SHOWN = 5;

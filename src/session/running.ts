@@ -117,6 +117,10 @@ export function judgeRunning(context: Context, running: RunningSession): Verdict
   return isOurs ? { state: 'same' } : verdict;
 }
 
+/** A person started the session in a shell that was closed, and nobody else works in it. The next start continues it. */
+export const isLeftByPerson = ({ world }: Context, running: RunningSession): boolean =>
+  running.holder.terminal === true && holdersOf(running).every((id) => world.liveness(id) === 'gone');
+
 /** Whether an agent can be asked to settle open entries of a session: not while somebody else works in it. */
 export function isOursToSettle(context: Context, running: RunningSession): boolean {
   if (judgeRunning(context, running).state !== 'held') return true;

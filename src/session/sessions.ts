@@ -10,9 +10,9 @@ import {
   focusIn,
   isWorth,
   kfrIn,
+  kfrToResume,
   progressIn,
   readArchives,
-  readLeftKfr,
   requireArchive,
   settleArchive,
   shortTerm,
@@ -63,9 +63,9 @@ export function listSessions(context: Context, input: { limit?: number } = {}): 
 }
 
 function row(session: ArchivedSession, all: readonly string[]): SessionRow {
-  const { id, status, started_at, ended_at, branch, next, resumed_from: from, resumed_by: by } = session;
+  const { status, started_at, ended_at, branch, next, resumed_from: from, resumed_by: by } = session;
   return {
-    ...{ id: shownId(id, all), status, started_at, ended_at, branch, next },
+    ...{ id: shownId(session.id, all), status, started_at, ended_at, branch, next },
     ...(from ? { resumed_from: shownId(from, all) } : {}),
     ...(by ? { resumed_by: shownId(by, all) } : {}),
   };
@@ -144,13 +144,12 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
       { hint: 'forge session list' },
     );
-  // After a resume, its working memory belongs to another session, and was settled there.
-  if (found.resumed_by === undefined)
-    requireResolved(
-      readLeftKfr(context, found.id),
-      `Session ${sessionName(found.id)} cannot be discarded`,
-      `forge start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
-    );
+  const name = sessionName(found.id);
+  requireResolved(
+    kfrToResume(context, found),
+    `Session ${name} cannot be discarded`,
+    `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
+  );
   settleArchive(context, found.id, { status: 'discarded' });
   return found.id;
 }

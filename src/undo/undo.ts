@@ -290,6 +290,5 @@ async function putFiles(context: Context, { state, why, feature }: Snapshot): Pr
     for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
   });
   if (feature !== undefined) updateFeatures(context);
-  delete context.recent;
   return ref;
 }

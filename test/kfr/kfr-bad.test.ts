@@ -141,7 +141,7 @@ describe('an invalid kfr.json', () => {
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
     await start(project, at(bob, 30, 'gone'));
     const [file = ''] = readdirSync(project.path(SESSIONS)).filter((name) => name.startsWith(session.id));
-    const path = `.forge/local/kfr/${file}`;
+    const path = `${SESSIONS}/${file}`;
     const good = project.read(path);
     project.write(path, good.slice(0, 50));
     for (const words of [

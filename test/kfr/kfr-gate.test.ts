@@ -113,8 +113,6 @@ describe('the resolution gate', () => {
     const { resumed_by, ...rest } = project.json<{ resumed_by: string; id: string }>(file);
     expect(resumed_by).toBe(stored.id);
     project.write(file, JSON.stringify(rest));
-    const kfr = project.json(KFR);
-    project.write(`.forge/local/kfr/${rest.id}.json`, JSON.stringify({ ...kfr, session: rest.id }));
     for (const path of [SESSION, KFR, OPEN]) rmSync(project.path(path));
     project.write('.forge/memory/short-term/progress.txt', '');
     for (const words of [['discard', id], ['start']])

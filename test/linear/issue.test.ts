@@ -200,6 +200,10 @@ describe('forge linear, offline', () => {
     });
     await forgeJson(project, ['linear', 'done', 'LOCAL-1', '--summary', 'A lock was missing']);
     expect(await list(project)).toEqual([]);
+    expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
+      task: null,
+      linear_issue: null,
+    });
     expect(JSON.parse(project.read('.forge/linear/history/LOCAL-1.json'))).toMatchObject({
       ...{ linear_id: 'LOCAL-1', state: 'done', summary: 'A lock was missing' },
     });
@@ -207,6 +211,16 @@ describe('forge linear, offline', () => {
     expect(await forgeError(project, ['linear', 'start', 'LOCAL-1'])).toMatchObject({ exitCode: 3 });
     expect(await forgeError(project, ['linear', 'show', 'NOPE-1'])).toMatchObject({ exitCode: 2 });
     expect((await forgeJson<Issue>(project, ['linear', 'new', 'Next one'])).linear_id).toBe('LOCAL-2');
+  });
+
+  it('LIN-04 KFR-09 done keeps the task while working memory has open entries, and says so', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Save']);
+    await forgeJson(project, ['session', 'start', 'LOCAL-1']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which lock?']);
+    const { exitCode, stderr } = await runForge(project, ['linear', 'done', 'LOCAL-1']);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('LOCAL-1 stays the task')]);
+    expect((await forgeJson<Focus>(project, ['focus', 'show'])).task).toBe('LOCAL-1: Save');
   });
 
   it('LIN-03 without a key nothing is sent, and the hint says how to set it', async () => {

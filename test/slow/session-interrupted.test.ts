@@ -101,6 +101,7 @@ describe('an abandoned session', () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0), '--task', 'The work');
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 2) });
     await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 2) });
     expect(
       await forgeError(project, ['session', 'start', '--resume', 'latest'], { world: at(ada, 3) }),
@@ -111,7 +112,9 @@ describe('an abandoned session', () => {
     const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
     expect(resumed.session).toMatchObject({ id: '2026-03-01-session-002', resumed_from: session.id });
     expect(project.json(FOCUS)).toMatchObject({ task: 'The work', files: ['a.js'], phase: 'BUILD' });
-    expect(project.read(PROGRESS)).toMatch(/\] Resumed 2026-03-01-session-001\n\nNEXT: the other half\n$/);
+    expect(project.read(PROGRESS)).toMatch(
+      /\] half of it\n\[10:30\] Resumed 2026-03-01-session-001\n\nNEXT: the other half\n$/,
+    );
     const { sessions } = await forgeJson<{ sessions: object[] }>(project, ['session', 'list']);
     expect(sessions).toMatchObject([
       { id: session.id, status: 'interrupted', resumed_by: resumed.session.id },

@@ -127,8 +127,7 @@ export async function initialise(
   const result = context.disk.withLock(() => writeAll(context, input, found, { name, ledgerRoot }));
   orWarn(context, () => void result.repaired.push(...restoreLedgerViews(context)));
   result.skipped.push(...explainNoGit(from, repository));
-  await setUpAgents(context, input, result);
-  await setUpHooks(context, input, result);
+  await setUp(context, input, result);
   if (list) {
     result.features = importFeatures(context, { text: list.list }).features.map(({ id }) => id);
     if (result.features.length === 0)
@@ -160,7 +159,12 @@ function writeAll(
   const files = treeFiles(context, name, settingsFor(input, found));
   const missing = files.filter(({ path }) => !disk.exists(path));
   checkPlaces(context, missing, script);
-  const result = emptyResult(layout.root, script);
+  const result: InitResult = {
+    ...{ root: layout.root, stack: script.stack, parts: script.parts },
+    ...{ created: [], kept: [], repaired: [], renewed: [], features: [] },
+    ...{ proposals: fresh ? listProposals(found, script, input) : [], agents: [], hooks: [], commit: [] },
+    ...{ skipped: ignoredFlags(input, fresh, script), next: [] },
+  };
   const note = (path: string, isMissing: boolean): void => {
     const names = !isMissing ? result.kept : fresh ? result.created : result.repaired;
     names.push(shown(layout, path));
@@ -169,42 +173,21 @@ function writeAll(
   disk.replaceAll(missing.map((file) => ({ ...file, expected: null })));
   for (const file of files) note(file.path, missing.includes(file));
   for (const folder of EMPTY_FOLDERS) disk.makeFolder(join(layout.dir, folder));
-  const views = [featuresFile(layout), knowledgeFile(layout)].map(
-    (path) => [path, !disk.exists(path)] as const,
-  );
+  const [features, knowledge] = [featuresFile(layout), knowledgeFile(layout)];
+  const before = new Set([features, knowledge].filter((path) => disk.exists(path)));
   // A damaged file, or one of a newer forge, is left as it is.
   orWarn(context, () => refreshViews(context));
-  for (const [path, isMissing] of views) note(path, isMissing);
+  for (const path of [features, knowledge]) note(path, !before.has(path));
   writeScript(context, script);
   if (script.action === 'renew') result.renewed.push(shown(layout, initScript(layout)));
   else note(initScript(layout), script.action === 'create');
-  if (fresh) result.proposals = listProposals(found, script, input);
   if (fresh && input.test) approveTyped(context, [input.test]);
-  result.skipped = ignoredFlags(input, fresh, script);
   return result;
 }
-
-const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => ({
-  root,
-  stack,
-  parts,
-  created: [],
-  kept: [],
-  repaired: [],
-  renewed: [],
-  features: [],
-  proposals: [],
-  agents: [],
-  hooks: [],
-  commit: [],
-  skipped: [],
-  next: [],
-});
 
 interface TreeFile {
   path: string;
   bytes: Buffer;
-  mode: number;
 }
 
 /** npm renames or leaves out these files when it packs, so the templates have plain names. */
@@ -229,15 +212,13 @@ function treeFiles({ layout }: Context, name: string, settings: ReturnType<typeo
   return names.sort().map((file) => {
     const bytes = readFileSync(join(top, file));
     const path = templateTarget(layout, RENAMED[file] ?? file);
-    if (file !== 'config.toml') return { path, bytes, mode: 0o666 };
-    const text = bytes.toString('utf8').replace('"{{project}}"', () => JSON.stringify(name));
-    const filled = settings.reduce(
-      (toml, [section, key, value]) => setTomlValue(toml, section, key, value),
-      text,
-    );
-    return { path, bytes: Buffer.from(filled), mode: 0o666 };
+    if (file !== 'config.toml') return { path, bytes };
+    let text = bytes.toString('utf8').replace('"{{project}}"', () => JSON.stringify(name));
+    for (const [section, key, value] of settings) text = setTomlValue(text, section, key, value);
+    return { path, bytes: Buffer.from(text) };
   });
 }
+
 /** Checks everything before the first write: exit 4 for a symlink that leads out, exit 5 for text the guard refuses. */
 function checkPlaces({ disk, layout }: Context, missing: readonly TreeFile[], script: ScriptPlan): void {
   for (const { path, bytes } of missing) {
@@ -272,35 +253,31 @@ function orWarn(context: Context, work: () => void): void {
   }
 }
 
-async function setUpAgents(
+/** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
+async function setUp(
   context: Context,
-  { agents, allow }: InitInput,
+  { agents, allow, hooks }: InitInput,
   result: InitResult,
 ): Promise<void> {
-  if (agents === undefined || agents === 'none') return;
-  await orSkip(result, 'agents', async () => {
-    const { installAgents } = await import('../agent/install.js');
-    const change = await installAgents(context, { agent: agents, ...(allow && { allow }) });
-    result.agents = change.agents;
-    result.commit = change.files.map(({ path }) => path);
-  });
-}
-
-async function setUpHooks(context: Context, { hooks }: InitInput, result: InitResult): Promise<void> {
-  if (hooks !== 'warn' && hooks !== 'block') return;
-  await orSkip(result, 'hooks', async () => {
-    const { installHooks } = await import('../hooks/install.js');
-    result.hooks = (await installHooks(context)).hooks.map(({ name }) => name);
-  });
-}
-
-/** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
-async function orSkip(result: InitResult, what: string, install: () => Promise<void>): Promise<void> {
-  try {
-    await install();
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    const { hint } = error.details;
-    result.skipped.push(`${what}: ${error.message}${hint === undefined ? '' : `; ${hint}`}`);
-  }
+  const orSkip = async (what: string, install: () => Promise<void>): Promise<void> => {
+    try {
+      await install();
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error;
+      const { hint } = error.details;
+      result.skipped.push(`${what}: ${error.message}${hint === undefined ? '' : `; ${hint}`}`);
+    }
+  };
+  if (agents !== undefined && agents !== 'none')
+    await orSkip('agents', async () => {
+      const { installAgents } = await import('../agent/install.js');
+      const change = await installAgents(context, { agent: agents, ...(allow && { allow }) });
+      result.agents = change.agents;
+      result.commit = change.files.map(({ path }) => path);
+    });
+  if (hooks === 'warn' || hooks === 'block')
+    await orSkip('hooks', async () => {
+      const { installHooks } = await import('../hooks/install.js');
+      result.hooks = (await installHooks(context)).hooks.map(({ name }) => name);
+    });
 }

@@ -22,38 +22,40 @@ export interface Proposal {
 
 export function listProposals(found: Findings, script: ScriptPlan, input: InitInput): Proposal[] {
   const { test, idPattern, branch, convention, features } = found;
-  const proposals: Proposal[] = [];
-  const add = (
+  /** `set`: the value that is in force. Detected settings are, unless another one was given. */
+  const row = (
     name: Proposal['name'],
     option: string,
     value: string | undefined | null,
     from: string,
-    taken = value ?? '',
-  ): void => {
-    if (!value) return;
-    proposals.push({ name, value, from, taken: taken === value, flag: formatArgv([option, value]) });
-  };
-  add('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack);
-  add('test', '--test', test?.command, test?.by ?? '', input.test ?? '');
-  add('id_pattern', '--id-pattern', idPattern, 'recent commits', input.idPattern);
-  add('branch', '--branch', branch?.name, branch?.known ? 'git' : 'checked out', input.branch);
-  if (convention)
-    proposals.push({
-      name: 'commits',
-      value: `${convention.name}: only agents’ commits follow the protocol${convention.name === 'commitlint' ? ', except for the subject' : ''}`,
-      from: convention.from,
-      taken: true,
-      flag: '',
-    });
-  if (features)
-    proposals.push({
-      name: 'features',
-      value: `${plural(features.names.length, 'feature')} (${oneLine(features.names.join('; '), 50)})`,
-      from: features.leftOut > 0 ? `${features.file}, ${features.leftOut} left out` : features.file,
-      taken: input.features?.file === features.file,
-      flag: formatArgv(['--features', features.file]),
-    });
-  return proposals;
+    set = value,
+  ): Proposal[] =>
+    value ? [{ name, value, from, taken: set === value, flag: formatArgv([option, value]) }] : [];
+  const rest = convention?.name === 'commitlint' ? ', except for the subject' : '';
+  const some = features && oneLine(features.names.join('; '), 50);
+  return [
+    ...row('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack),
+    ...row('test', '--test', test?.command, test?.by ?? '', input.test ?? ''),
+    ...row('id_pattern', '--id-pattern', idPattern, 'recent commits', input.idPattern),
+    ...row('branch', '--branch', branch?.name, branch?.known ? 'git' : 'checked out', input.branch),
+    ...row(
+      'commits',
+      '',
+      convention && `${convention.name}: only agents’ commits follow the protocol${rest}`,
+      convention?.from ?? '',
+    ).map((proposal) => ({ ...proposal, flag: '' })),
+    ...(features
+      ? [
+          {
+            name: 'features' as const,
+            value: `${plural(features.names.length, 'feature')} (${some})`,
+            from: features.leftOut > 0 ? `${features.file}, ${features.leftOut} left out` : features.file,
+            taken: input.features?.file === features.file,
+            flag: formatArgv(['--features', features.file]),
+          },
+        ]
+      : []),
+  ];
 }
 
 /** `package.json, services/api/pyproject.toml` */
@@ -66,24 +68,22 @@ function placesOf(parts: readonly Part[]): string {
 
 /** Why a flag had no effect: existing files are never overwritten. */
 export function ignoredFlags(input: InitInput, fresh: boolean, script: ScriptPlan): string[] {
-  const ignored =
-    input.stack !== undefined && script.isOwn
-      ? [
-          `--stack ${input.stack}: .forge/init.sh stays as it is; to replace it, remove it and run forge init again`,
-        ]
-      : [];
-  if (fresh) return ignored;
+  const isScriptKept = input.stack !== undefined && script.isOwn;
   const settings = [
     ['--name', input.name, 'project.name NAME'],
     ['--test', input.test, 'checkpoint.verify "COMMAND"'],
     ['--id-pattern', input.idPattern, 'commit.id_pattern PATTERN'],
     ['--branch', input.branch, 'git.default_branch NAME'],
-    ['--hooks warn', input.hooks === 'warn' ? 'warn' : undefined, 'commit.enforce warn'],
+    ['--hooks warn', input.hooks === 'warn' || undefined, 'commit.enforce warn'],
   ] as const;
   return [
-    ...ignored,
+    ...(isScriptKept
+      ? [
+          `--stack ${input.stack}: .forge/init.sh stays as it is; to replace it, remove it and run forge init again`,
+        ]
+      : []),
     ...settings
-      .filter(([, given]) => given !== undefined)
+      .filter(([, given]) => !fresh && given !== undefined)
       .map(([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`),
   ];
 }

@@ -32,14 +32,8 @@ export function planScript(
   const isOwn = before !== null && !isSame && !isUnedited(before.toString('utf8'));
   // A cycle runs this script before it judges the builder.
   const isKept = isSame || isOwn || (before !== null && isBuilding(context));
-  return {
-    stack,
-    parts,
-    text,
-    before,
-    isOwn,
-    action: before === null ? 'create' : isKept ? 'keep' : 'renew',
-  };
+  const action = before === null ? 'create' : isKept ? 'keep' : 'renew';
+  return { stack, parts, text, before, isOwn, action };
 }
 
 const digestLine = (body: string): string =>

@@ -43,7 +43,13 @@ export function renderShort({ components, task }: StatusReport, style: Style): s
 
 async function runStatus(call: Call): Promise<StatusReport | undefined> {
   const { options, flags } = call;
-  threshold(options.exitCode);
+  const { exitCode = true } = options;
+  if (exitCode !== true && exitCode !== 'red' && exitCode !== 'yellow')
+    throw usage(
+      'status.exit_code',
+      `--exit-code: found ${JSON.stringify(oneLine(String(exitCode), 40))}, allowed: red | yellow.`,
+      { field: 'exit-code' },
+    );
   const brief = options.short === true;
   try {
     return await call.forge().status({ brief });
@@ -54,21 +60,9 @@ async function runStatus(call: Call): Promise<StatusReport | undefined> {
   }
 }
 
-/** The color from which `--exit-code` fails. */
-function threshold(given: unknown): 'red' | 'yellow' | null {
-  if (given === undefined) return null;
-  if (given === true || given === 'red') return 'red';
-  if (given === 'yellow') return 'yellow';
-  throw usage(
-    'status.exit_code',
-    `--exit-code: found ${JSON.stringify(oneLine(String(given), 40))}, allowed: red | yellow.`,
-    { field: 'exit-code' },
-  );
-}
-
-function exit(status: StatusReport | undefined, options: Record<string, unknown>): number {
-  const from = threshold(options.exitCode);
-  return status && from !== null && (status.worst === 'red' || status.worst === from) ? 1 : 0;
+function exit(status: StatusReport | undefined, { exitCode }: Record<string, unknown>): number {
+  if (!status || exitCode === undefined) return 0;
+  return status.worst === 'red' || status.worst === exitCode ? 1 : 0;
 }
 
 export const group: Group = {

@@ -29,7 +29,7 @@ export interface Remark {
   fix?: string | undefined;
 }
 
-const neutral = (reason: string): Remark => ({ color: 'neutral', reason });
+const neutral = (reason: string, fix?: string): Remark => ({ color: 'neutral', reason, fix });
 const green = (reason: string): Remark => ({ color: 'green', reason });
 export const yellow = (reason: string, fix?: string): Remark => ({ color: 'yellow', reason, fix });
 export const red = (reason: string, fix?: string): Remark => ({ color: 'red', reason, fix });
@@ -83,38 +83,36 @@ const LEARN = 'forge learn "TEXT" --as success';
 export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
   if (learnedAt.length === 0) return [green('knowledge.json is valid; nothing was learned yet')];
   const count = plural(learnedAt.length, 'learning');
-  const newest = newestPast(
-    learnedAt.map((at) => Date.parse(at)),
-    now,
-  );
+  const newest = newestPast(learnedAt.map(Date.parse), now);
   if (newest === null)
     return [yellow(`knowledge.json: ${count}, none with a date in the past: their age is unknown`, LEARN)];
   const age = Math.max(0, now.getTime() - newest);
-  if (age > WEEK)
-    return [yellow(`knowledge.json is stale: the newest of ${count} is ${describeSpan(age)} old`, LEARN)];
-  return [green(`knowledge.json is valid: ${count}, the newest ${describeSpan(age)} old`)];
+  return age > WEEK
+    ? [yellow(`knowledge.json is stale: the newest of ${count} is ${describeSpan(age)} old`, LEARN)]
+    : [green(`knowledge.json is valid: ${count}, the newest ${describeSpan(age)} old`)];
 }
 
 interface ShortTermFacts {
   /** Null: no session is running. */
   session: string | null;
+  /** A person closed the shell of the session, and will continue it. */
+  isLeft?: boolean;
   /** The minute of each entry of progress.txt since 1970; null: the file is missing. */
   entries: readonly number[] | null;
 }
 
 /** Entries have no seconds, so one is stale when more than sixty whole minutes have passed. */
-export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
+export function judgeProgress({ session, isLeft, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
   const fix = 'forge log "what you just did"';
   if (entries === null) return [red('progress.txt is missing', fix)];
-  const newest = newestPast(
-    entries.map((minutes) => minutes * MINUTE),
-    now,
-  );
+  const times = entries.map((minutes) => minutes * MINUTE);
+  const newest = newestPast(times, now);
   if (newest === null)
     return [yellow('progress.txt: no entry has a time in the past: its age is unknown', fix)];
   const minutes = Math.max(0, Math.floor((now.getTime() - newest) / MINUTE));
   const age = minutes === 0 ? 'just now' : `${describeSpan(minutes * MINUTE)} ago`;
+  if (isLeft) return [neutral(`session ${session} can go on; last entry ${age}`, 'forge start')];
   if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, fix)];
   return [green(`progress.txt is current: last entry ${age}`)];
 }
@@ -264,7 +262,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
     ...(changed > 0 ? [plural(changed, 'changed file')] : []),
     ...(untracked > 0 ? [plural(untracked, 'new file')] : []),
   ];
-  if (isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
+  if (isUnborn) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, unmerged > 0 ? RESOLVE : COMMIT));
   if (!isUnborn && checkpoint === null && facts.hasWork)

@@ -31,7 +31,7 @@ import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes } from '../session/progress-rules.js';
 import { sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { isLeftByPerson, readRunning } from '../session/running.js';
 import {
   isOrphan,
   judgeFeatures,
@@ -140,11 +140,12 @@ async function checkShortTerm(context: Context, brief: boolean): Promise<Remark[
   readKfr(context);
   const path = progressFile(layout);
   const running = readRunning(context);
+  const isLeft = running !== null && isLeftByPerson(context, running);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
   const tracked = brief ? null : await findTracked(context);
   return [
-    ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
+    ...judgeProgress({ session: running && sessionName(running.id), isLeft, entries }, world.now()),
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),
   ];
 }

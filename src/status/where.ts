@@ -13,7 +13,7 @@ import { showFocus } from '../session/focus.js';
 import { readProgressText } from '../session/progress.js';
 import { parseProgress } from '../session/progress-rules.js';
 import { resumable, sessionName } from '../session/rules.js';
-import { ownSessions, readRunning } from '../session/running.js';
+import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
 import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 
@@ -60,7 +60,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
-  const suggested = attempt(() => suggest(context, session !== null, features ?? []), []);
+  const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
   const step = attempt(() => nextStep(context), null);
   return {
     root: layout.root,
@@ -79,8 +79,6 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
       ...repairs,
-      // An open entry keeps the session from ending.
-      ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
       ...(halted === null ? suggested : []),
     ].slice(0, 3),
   };
@@ -103,19 +101,20 @@ function currentSession(context: Context): Where['session'] {
   );
 }
 
-function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {
+function suggest(context: Context, features: readonly Feature[], open: number): string[] {
+  const running = readRunning(context);
+  const { task } = nextTask(context);
+  const add = features.length === 0 ? ['forge feature add "First thing to build"'] : [];
+  const work = task?.source === 'feature' ? [workOn(task, features)] : [];
+  const end = 'forge end --next "what comes next"';
+  if (running && isLeftByPerson(context, running)) return ['forge start', ...work, end];
+  // An open entry keeps the session from ending.
+  const settle = open > 0 ? ['forge kfr list'] : [];
+  if (running) return [...settle, ...add, 'forge log "what you just did"', ...work, end, 'forge briefing'];
   const isOwn = ownSessions(context);
   const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
-  const { task } = nextTask(context);
-  return [
-    ...(features.length === 0 ? ['forge feature add "First thing to build"'] : []),
-    ...(running ? ['forge log "what you just did"'] : []),
-    ...(!running && interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : []),
-    ...(running ? [] : ['forge start']),
-    ...(task?.source === 'feature' ? [workOn(task, features)] : []),
-    ...(running ? ['forge end --learned "TEXT" --next "TEXT"'] : []),
-    'forge briefing',
-  ];
+  const resume = interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : [];
+  return [...add, ...resume, 'forge start', ...work, 'forge briefing'];
 }
 
 /** Without tests there is nothing to verify yet. */

@@ -63,6 +63,13 @@ describe('VIS-01 short-term memory', () => {
       ]);
   });
 
+  it('VIS-01 a session whose shell was closed overnight is not stale', () => {
+    const entries = [minutes(15 * 60 * MINUTE)];
+    expect(judgeProgress({ session: 's', isLeft: true, entries }, NOW)).toEqual([
+      { color: 'neutral', reason: 'session s can go on; last entry 15 h ago', fix: 'forge start' },
+    ]);
+  });
+
   it('VIS-01 SES-04 the minute of every entry is known from the file alone, for sessions of any length', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 5 * 24 * 60 }), { maxLength: 20 });
     fc.assert(
@@ -189,7 +196,7 @@ describe('VIS-01 git', () => {
     [
       'no commit yet',
       { isUnborn: true, checkpoint: null, untracked: 1 },
-      'yellow',
+      'neutral',
       /^there is no commit yet$/,
     ],
     [

@@ -95,6 +95,7 @@ describe('forge status', () => {
     project.write('new.txt', 'new\n');
     const code = async (...args: string[]): Promise<number | null> =>
       (await runForge(project, ['status', ...args])).exitCode;
+    project.write('new.txt', 'not committed');
     expect([await code(), await code('--exit-code'), await code('--exit-code', 'yellow')]).toEqual([0, 0, 1]);
     project.write(KNOWLEDGE, '{');
     expect([await code(), await code('--exit-code'), await code('--exit-code', 'red')]).toEqual([0, 1, 1]);

@@ -91,8 +91,22 @@ const uninstall: CommandSpec<WiringChange> = {
   options: [USER, HERE],
   writes: true,
   run: async (call, agent) => (await wiringOf(call)).uninstall(inputOf(call, agent as string)),
-  render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: not wired.`),
+  render: (value, style) => {
+    const change = renderChange(value, style, `${value.agents.join(', ')}: not wired.`);
+    const isRest = value.place === 'project' && value.files.some(({ change: made }) => made !== 'unchanged');
+    const rest = describeRest(style, "Git's hooks: forge hooks uninstall");
+    return isRest ? [change, '', rest].join('\n') : change;
+  },
 };
+
+/** What an uninstall leaves, and how to remove it. */
+export const describeRest = (style: Style, others: string): string =>
+  [
+    style.dim(`The memory in .forge/ stays. ${others}. To delete the memory here (git's history keeps it):`),
+    style.command(
+      'git rm -rfq --ignore-unmatch .forge; rm -rf .forge "$(git rev-parse --git-common-dir)/forge"',
+    ),
+  ].join('\n');
 
 const CHANGES = { created: 'good', changed: 'good', removed: 'warn', unchanged: 'dim' } as const;
 

@@ -165,6 +165,12 @@ export class Disk {
     return listFolder(folder);
   }
 
+  /** The folders in a folder. A symlink is none. */
+  listFolders(folder: string): string[] {
+    this.checkInside(folder);
+    return listFolder(folder, (entry) => entry.isDirectory());
+  }
+
   /** Lists a path as written. Forge's own bookkeeping is not listed. */
   note(path: string): void {
     if (this.isOwnState(path)) return;

@@ -229,9 +229,10 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /** Names in a folder, in code-unit order; none when it does not exist. */
-export function listFolder(path: string): string[] {
+export function listFolder(path: string, isMeant: (entry: fs.Dirent) => boolean = () => true): string[] {
   try {
-    return fs.readdirSync(path).sort();
+    const entries = fs.readdirSync(path, { withFileTypes: true }).filter(isMeant);
+    return entries.map(({ name }) => name).sort();
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw diskError(error, path);

@@ -4,6 +4,7 @@ import { outside, REBUILD_HINT } from './error.js';
 
 /** The folder of the package, found from the bundle or from the sources. */
 function packageFolder(): string {
+  if (found !== undefined) return found;
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'templates', 'forge'))) {
     if (dirname(folder) === folder)
@@ -12,8 +13,11 @@ function packageFolder(): string {
       });
     folder = dirname(folder);
   }
+  found = folder;
   return folder;
 }
+
+let found: string | undefined;
 
 export const templatesFolder = (): string => join(packageFolder(), 'templates');
 

@@ -41,7 +41,12 @@ export async function hearPromotions(context: Context, stream: EventStream): Pro
   });
   const kept = [...learned.values()].slice(-MAX_KEPT);
   // Anyone may publish there.
-  for (const each of kept) if (!before.learned.includes(each)) each.title = await cleanForeign(each.title);
+  const fresh = kept.filter((each) => !before.learned.includes(each));
+  const titles = await cleanForeign(
+    context,
+    fresh.map(({ title }) => title),
+  );
+  for (const [i, each] of fresh.entries()) each.title = titles[i] ?? '';
   writeHint(heardFile(context.layout), { seq: stream.last, learned: kept } satisfies Heard);
 }
 

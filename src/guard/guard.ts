@@ -263,11 +263,16 @@ export function cleanText(text: string): { text: string; left: string[] } {
   return { text: clean, left };
 }
 
-/** Text from another tool, safe to store: without hidden characters, secrets and personal data. */
-export async function cleanForeign(text: string): Promise<string> {
-  const clean = escapeControls(cleanText(text).text);
+/** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */
+export async function cleanForeign(context: Context, texts: readonly string[]): Promise<string[]> {
+  const clean = texts.map((text) => escapeControls(cleanText(text).text));
+  const guard = await loadGuard(context.world.env, context);
+  const found = guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text })));
+  if (found.length === 0) return clean;
   const replacement = (hit: Hit): string | null =>
     isGrave(hit.class) ? `<${hit.rule}>` : placeholderOf(hit.class);
-  const hits = (await loadGuard({})).scanText(clean).filter((hit) => replacement(hit) !== null);
-  return maskHits(clean, hits, (hit) => replacement(hit) ?? '');
+  return clean.map((text) => {
+    const hits = guard.scanText(text).filter((hit) => replacement(hit) !== null);
+    return maskHits(text, hits, (hit) => replacement(hit) ?? '');
+  });
 }

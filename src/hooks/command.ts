@@ -1,4 +1,5 @@
 import { AGENT_NAMES } from '../agent/agents.js';
+import { describeRest } from '../agent/command.js';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { WHO, type Who } from '../commit/rules.js';
@@ -119,7 +120,11 @@ const uninstall: CommandSpec<HooksReport> = {
   example: 'forge hooks uninstall',
   writes: true,
   run: (call) => call.forge().hooks.uninstall(),
-  render,
+  render: (report, style) => {
+    const isGone = report.hooks.some(({ state }) => state === 'removed');
+    const rest = isGone ? [describeRest(style, 'Agents: forge agent uninstall all')] : [];
+    return [render(report, style), ...rest].join('\n\n');
+  },
 };
 
 const status: CommandSpec<HooksReport> = {

@@ -2,6 +2,7 @@ import {
   type CheckedCommit,
   checkRange,
   type Enforcement,
+  type RangeCommit,
   operationOf,
   readEnforcement,
   readMessageState,
@@ -11,7 +12,7 @@ import {
 import { composeMessage } from '../commit/compose.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
 import { type CheckedMessage, checkMessage, type MessageState } from '../commit/protocol.js';
-import { isBound, type Owner, type Problem, type Who } from '../commit/rules.js';
+import { isBound, type Problem, type Who } from '../commit/rules.js';
 import { readWork } from '../commit/work.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
@@ -192,15 +193,16 @@ async function findBroken(
   const commits = await checkRange(repository, context.world, range, readRules(context));
   const broken = commits.filter(({ problems }) => problems.some(({ rule }) => rule !== 'secret'));
   if (broken.length === 0) return [];
-  const owner = await readOwner(context, git);
-  return broken.filter((commit) => isBound(who, commit, owner));
-}
-
-async function readOwner({ disk, layout }: Context, git: Git): Promise<Owner> {
   const { stdout } = await git(['var', 'GIT_COMMITTER_IDENT']);
-  const { installed_at } = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
+  const email = /<([^<>]*)>/.exec(stdout)?.[1] ?? '';
+  const { disk, layout } = context;
+  const { installed_at, head } = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
   const since = installed_at === undefined ? 0 : Math.floor(Date.parse(installed_at) / 1000);
-  return { email: /<([^<>]*)>/.exec(stdout)?.[1] ?? '', since };
+  // The newest first: from this one on, commits of the same second are from before the hooks.
+  const old = commits.find(({ sha }) => sha === head);
+  const isOld = (commit: RangeCommit): boolean =>
+    old !== undefined && commits.indexOf(commit) >= commits.indexOf(old);
+  return broken.filter((commit) => isBound(who, commit, { email, since: isOld(commit) ? since + 1 : since }));
 }
 
 async function findDamage(context: Context): Promise<string | null> {

@@ -16,6 +16,7 @@ import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
 import { type HooksPath, readHooksPath } from '../git/config.js';
 import { type Repository, realFolder } from '../git/repository.js';
+import { readTip } from '../git/state.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import {
   ALL_HOOKS,
@@ -37,6 +38,8 @@ const HooksRecord = z.looseObject({
   schema_version: z.string(),
   /** When the hooks were first installed. */
   installed_at: z.optional(z.string()),
+  /** The commit of HEAD then: git's times have no fractions of a second. */
+  head: z.optional(z.nullable(z.string())),
 });
 type HooksRecord = z.infer<typeof HooksRecord>;
 export const HOOKS_RECORD: Format<HooksRecord> = { name: 'hooks', version: '1.0', schema: HooksRecord };
@@ -193,9 +196,9 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   refuseAgent(context, "Changing git's hooks");
   const plans = planHooks(await readFolder(context), prepare);
   requireConsent(plans, others);
-  const { disk, layout } = context;
+  const { disk, layout, repository } = context;
   const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
-  const installed_at = record.installed_at ?? timestamp(context);
+  const { installed_at = timestamp(context), head = repository && readTip(repository) } = record;
   const changes = plans.flatMap(({ file, text }): Change[] =>
     text === null ? [] : [{ file, bytes: Buffer.from(text, 'latin1'), mode: 0o777 }],
   );
@@ -203,7 +206,7 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   writeHooks(context, changes, () =>
     disk.replaceAll([
       { path: hookScript(layout), bytes: Buffer.from(script(runtime())) },
-      { path: hooksRecordFile(layout), bytes: encodeDocument({ ...record, installed_at }) },
+      { path: hooksRecordFile(layout), bytes: encodeDocument({ ...record, installed_at, head }) },
     ]),
   );
   if (who !== undefined && who !== readEnforcement(context).settings.who)

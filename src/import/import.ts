@@ -138,14 +138,11 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
     const { notes, tasks, done } = source.read(decodeUtf8(withoutMark(bytes), file));
-    const safeTasks = tasks.map(async (task) => ({
-      ...task,
-      name: oneLine(await cleanForeign(task.name), 500),
-    }));
+    const clean = await cleanForeign(context, [...notes, ...tasks.map(({ name }) => name)]);
+    const names = clean.splice(notes.length);
     return {
-      ...{ source, file, done },
-      notes: await Promise.all(notes.map(cleanForeign)),
-      tasks: await Promise.all(safeTasks),
+      ...{ source, file, done, notes: clean },
+      tasks: tasks.map((task, i) => ({ ...task, name: oneLine(names[i] ?? '', 500) })),
     };
   } catch (error) {
     if (!(error instanceof Unreadable) && !(error instanceof ForgeError)) throw error;

@@ -1,4 +1,4 @@
-import { ForgeError } from '../core/error.js';
+import { ForgeError, outside } from '../core/error.js';
 import { focusFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
@@ -91,7 +91,7 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
       .map(({ uuid }) => request(ISSUE, { id: uuid }).catch(ignoreMissing)),
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
-  const safe = await Promise.all([...remote, ...others].map(cleanRemote));
+  const safe = await cleanRemote(context, [...remote, ...others]);
   const now = timestamp(context);
   const conflicts: Conflict[] = [];
   const done: Issue[] = [];
@@ -135,27 +135,24 @@ async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Text of others: hidden characters, secrets and personal data are removed before it is stored. */
-async function cleanRemote(remote: RemoteIssue): Promise<RemoteIssue> {
-  if (!ID.test(remote.identifier) || remote.identifier.includes('..'))
-    throw new ForgeError(
-      'outside',
-      'linear.answer',
-      `Linear sent an issue with an odd id: ${oneLine(remote.identifier, 40)}.`,
-    );
-  return {
-    ...remote,
-    title: await cleanForeign(remote.title),
-    description: await cleanForeign(remote.description ?? ''),
-    ...(remote.labels
-      ? {
-          labels: {
-            nodes: await Promise.all(
-              remote.labels.nodes.map(async ({ name }) => ({ name: await cleanForeign(name) })),
-            ),
-          },
-        }
-      : {}),
-  };
+async function cleanRemote(context: Context, issues: readonly RemoteIssue[]): Promise<RemoteIssue[]> {
+  for (const { identifier } of issues)
+    if (!ID.test(identifier) || identifier.includes('..'))
+      throw outside('linear.answer', `Linear sent an issue with an odd id: ${oneLine(identifier, 40)}.`);
+  const clean = await cleanForeign(
+    context,
+    issues.flatMap(({ title, description, labels }) => [
+      ...[title, description ?? ''],
+      ...(labels?.nodes ?? []).map(({ name }) => name),
+    ]),
+  );
+  const next = (): string => clean.shift() ?? '';
+  return issues.map(({ labels, ...issue }) => ({
+    ...issue,
+    title: next(),
+    description: next(),
+    ...(labels ? { labels: { nodes: labels.nodes.map(() => ({ name: next() })) } } : {}),
+  }));
 }
 
 const waiting = (context: Context): Issue[] =>
@@ -190,18 +187,19 @@ async function push(
     }
   };
   const { not_before } = readQueue(context);
+  const fresh = waiting(context);
   if (typeof not_before === 'string' && not_before > timestamp(context))
     failed.push({ issue: '', message: `Linear asked to wait until ${not_before}.` });
   else {
-    for (const issue of waiting(context))
-      await attempt(issue.linear_id, () => create(context, request, issue));
+    for (const issue of fresh) await attempt(issue.linear_id, () => create(context, request, issue));
     // Read again, because a new issue has given its id to waiting changes.
     for (const entry of readQueue(context).pending)
       await attempt(entry.issue, () => send(context, request, entry));
   }
   const error = failed[0]?.message ?? null;
   changeQueue(context, (queue) => ({ ...queue, error, ...(error === null ? { not_before: null } : {}) }));
-  return { pushed, queued: readQueue(context).pending.length + waiting(context).length, failed };
+  const left = fresh.length > 0 ? waiting(context).length : 0;
+  return { pushed, queued: readQueue(context).pending.length + left, failed };
 }
 
 /** B-75: forge chooses the UUID, so a retry finds what an earlier attempt created and creates no duplicate. */
@@ -231,7 +229,7 @@ async function create(context: Context, request: Request, issue: Issue): Promise
     },
   );
   if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
-  const made = await cleanRemote(remote);
+  const [made = remote] = await cleanRemote(context, [remote]);
   const { issue: merged } = mergeRemote(issue, made, timestamp(context));
   // The local text stays: Linear shows the criteria inside its description.
   const { description, acceptance_criteria, state } = issue;

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { archiveFile, skillsFolder } from '../core/paths.js';
@@ -21,6 +21,7 @@ import { archivedIds } from '../session/archive.js';
 import { readProgressText } from '../session/progress.js';
 import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
+import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 
 /** The number of commits searched. */
@@ -260,9 +261,14 @@ function runningDocuments(context: Context): Group {
 
 const skillDocuments = ({ disk, layout }: Context): Document[] =>
   disk.list(skillsFolder(layout)).flatMap((name) => {
-    const text = disk.read(join(skillsFolder(layout), name, 'instructions.md'))?.toString('utf8');
-    const parts = text?.split(/^(?=## )/m) ?? [];
-    return parts.map((part, i) => document('skill', `${name}:${i + 1}`, part));
+    const path = join(skillsFolder(layout), name, 'instructions.md');
+    const parts =
+      disk
+        .read(path)
+        ?.toString('utf8')
+        .split(/^(?=## )/m) ?? [];
+    const rest = parts.length > 0 && isShipped(path, relative(layout.dir, path)) ? { isShipped: true } : {};
+    return parts.map((part, i) => document('skill', `${name}:${i + 1}`, part, rest));
   });
 
 /** Fields without words: links, times, ids and constants. */

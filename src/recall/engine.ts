@@ -11,6 +11,8 @@ export interface Document {
   at: string | null;
   text: string;
   files?: readonly string[];
+  /** Every project has this text. It is a hit only if nothing else is. */
+  isShipped?: boolean;
   /** Never ranked first. */
   doubt?: 'contested' | 'invalidated';
 }
@@ -102,6 +104,7 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
     .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
     .sort((a, b) => b.score - a.score || a.doc - b.doc);
   const hits: Hit[] = [];
+  const shipped: Hit[] = [];
   const seen = new Set<string>();
   const isMeant = filterOf(query);
   for (let start = 0; start < ranked.length && hits.length <= options.limit; start += BATCH) {
@@ -114,11 +117,12 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
       const key = `${document.source} ${document.id}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own, query) });
+      const hit = { document, score: value, why: explain(corpus, doc, document, wanted, own, query) };
+      (document.isShipped && query.tier !== document.source ? shipped : hits).push(hit);
       if (hits.length > options.limit) break;
     }
   }
-  return doubtsLast(hits).slice(0, options.limit);
+  return doubtsLast(hits.length > 0 ? hits : shipped).slice(0, options.limit);
 }
 
 const BATCH = 50;

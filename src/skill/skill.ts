@@ -9,7 +9,7 @@ import { checkText, namesLike, oneLine } from '../core/text.js';
 import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../session/focus-rules.js';
-import { approvedSkills, approveSkill } from '../trust/trust.js';
+import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
 import {
   checkSkill,
   describe,
@@ -77,11 +77,6 @@ function loadSkill(context: Context, name: string, approved: (name: string) => b
     },
   };
 }
-
-const skillNames = ({ disk, layout }: Context): string[] =>
-  disk
-    .list(skillsFolder(layout))
-    .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
 
 /** All skills that can be read. The others are warnings. */
 export function readSkills(context: Context): Skill[] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { readEntries } from '../core/entries.js';
@@ -200,10 +200,7 @@ function listRunnables(context: Context): Runnable[] {
   return all.filter((_, i) => digests.indexOf(digests[i] as string) === i);
 }
 
-const skillNames = ({ disk, layout }: Context): string[] =>
-  disk
-    .list(skillsFolder(layout))
-    .filter((name) => lstatSync(join(skillsFolder(layout), name), { throwIfNoEntry: false })?.isDirectory());
+export const skillNames = ({ disk, layout }: Context): string[] => disk.listFolders(skillsFolder(layout));
 
 /** A skill instructs agents, so its files are approved like code. Skills that forge ships need no approval. */
 function skillRunnables(context: Context, name: string): Runnable[] {
@@ -219,7 +216,8 @@ function skillRunnables(context: Context, name: string): Runnable[] {
 
 const MAX_SKILL_FILES = 1000;
 
-function isShipped(path: string, name: string): boolean {
+/** Whether a file is as forge ships it. `name` is its path below `.forge/`. */
+export function isShipped(path: string, name: string): boolean {
   const shipped = readPlain(join(templatesFolder(), 'forge', name), MAX_STATE_BYTES);
   return shipped !== null && readPlain(path, MAX_STATE_BYTES)?.equals(shipped) === true;
 }

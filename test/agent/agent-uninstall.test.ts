@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { changedPaths, makeFolder, projectAt } from '../support/project.js';
+import { changedPaths, makeFolder, projectAt, run } from '../support/project.js';
 import {
   expectUntouched,
   install,
@@ -88,6 +88,19 @@ describe('forge agent uninstall', () => {
       const { stdout } = await runForge(project, ['agent', 'uninstall', 'all']);
       expect(stdout).toBe(`${AGENT_NAMES.join(', ')}: not wired.\n`);
     });
+  });
+
+  it('AGT-01 GIT-03 says what remains after it, and how to delete it', async () => {
+    const project = await makeForge();
+    await install(project);
+    await forgeJson(project, ['hooks', 'install']);
+    const agents = (await runForge(project, ['agent', 'uninstall', 'claude'])).stdout;
+    expect(agents).toMatch(/The memory in \.forge\/ stays\. Git's hooks: forge hooks uninstall\./);
+    const hooks = (await runForge(project, ['hooks', 'uninstall'])).stdout;
+    expect(hooks).toMatch(/The memory in \.forge\/ stays\. Agents: forge agent uninstall all\./);
+    const line = hooks.trimEnd().split('\n').at(-1) ?? '';
+    expect(run(project.dir, 'sh', ['-c', line])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect([project.has('.forge'), project.has('.git/forge')]).toEqual([false, false]);
   });
 
   it('AGT-01 works after a wired file was deleted', async () => {

@@ -203,6 +203,29 @@ describe('forge recall', () => {
     expect(stdout).toContain('The zebra cluster is rebuilt every Monday');
   });
 
+  it("AGT-03 shows forge's own skills only where nothing of the project matches", async () => {
+    const project = await makeForge();
+    const shipped = (await recall(project, 'review checklist')).hits;
+    expect(shipped.length).toBeGreaterThan(0);
+    expect(new Set(shipped.map(({ source }) => source))).toEqual(new Set(['skill']));
+    await forgeJson(project, ['note', 'add', 'The review happens on Mondays']);
+    expect((await recall(project, 'review checklist')).hits.map(({ source }) => source)).toEqual(['note']);
+    expect((await recall(project, 'review', '--tier', 'skill')).hits.length).toBeGreaterThan(0);
+    const skill = '.forge/skills/qa-review/instructions.md';
+    project.write(skill, `${project.read(skill)}\n## Ours\n\nThe review checklist hangs on the wall.\n`);
+    const { hits } = await recall(project, 'review checklist');
+    expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
+  });
+
+  it('AGT-03 shows the rows of a table as sentences', async () => {
+    const project = await makeForge();
+    const table = '| where | what | why |\n|---|---|---|\n| src/zoo | the zebra | stripes |\n';
+    await forgeJson(project, ['note', 'add', table]);
+    const { stdout } = await runForge(project, ['recall', 'zebra']);
+    expect(stdout).toMatch(/^ {2}src\/zoo: the zebra, stripes\.$/m);
+    expect((await recall(project, 'zebra')).hits[0]?.text).toContain('| src/zoo |');
+  });
+
   it('AGT-03 marks contested knowledge and never ranks it first', () => {
     const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
       ...{ id, source: 'knowledge', session: null, at: null, text },

@@ -71,6 +71,7 @@ describe('bad arguments', () => {
       [['feature', 'add', 'A', 'a', 'b'], /needs quotes/, /forge feature add A "a b"$/],
       [['progress', 'add', 'did', 'it'], /needs quotes/, /forge progress add "did it"$/],
       [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add success 'a \$b'$/],
+      [['commit', 'Wire it'], /Too many arguments/, /forge commit -m "Wire it" /],
       [['feature', 'edit', 'A', '--priority'], /--priority <n>.*missing/, /forge feature edit --help/],
       [['next', '-C'], /-C, --cwd <dir>.*missing/, /--help/],
       [['next', 'one'], /Too many arguments/, /--help/],

@@ -61,6 +61,19 @@ describe('whose commits the git hooks check', () => {
     expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
+  it('GIT-08 a push does not fail for a commit made in the second in which the hooks were installed', async () => {
+    const project = await hooked();
+    addBad(project);
+    const [head = '', at] = project.git('log', '-1', '--format=%H %cI').split(' ');
+    const record = project.json<object>('.git/forge/hooks.json');
+    const put = (fields: object) =>
+      project.write('.git/forge/hooks.json', JSON.stringify({ ...record, ...fields }));
+    put({ installed_at: at, head });
+    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
+    addBad(project);
+    expect(push(project, 'HEAD:other').exitCode).toBe(1);
+  });
+
   it('GIT-08 who = "all" rejects a push for anyone’s commit', async () => {
     const project = await hooked("who = 'all'");
     addBad(project, 'bob@example.com', 'bob@example.com');

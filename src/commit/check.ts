@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { toForgeError, usage } from '../core/error.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
@@ -8,19 +6,20 @@ import { readFeatures } from '../feature/store.js';
 import { Cutter } from '../git/added.js';
 import { gitError, gitIn, isNoRange, streamGit } from '../git/client.js';
 import { findForge, findRepository, type Repository } from '../git/repository.js';
-import { readTip } from '../git/state.js';
+import { operationInProgress, readTip } from '../git/state.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { commitPattern } from '../skill/skill.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
-import { checkMessage, type MessageState } from './protocol.js';
+import { checkMessage } from './protocol.js';
 import {
   type CommitRules,
   type CommitSettings,
   DEFAULT_SETTINGS,
   type Exemption,
   type Mark,
+  type MessageState,
   makeRules,
   NO_ISSUE,
   type Operation,
@@ -57,48 +56,32 @@ export async function checkCommits(
   world: World,
   { message, file, range }: CommitCheckInput,
 ): Promise<CommitCheck> {
-  if ((message === undefined) === (range === undefined))
-    throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
-      hint: 'forge commit check --help',
-    });
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
   if (context) knowAllowed(context);
   const rules = context ? readRules(context) : makeRules();
-  const commits =
-    message === undefined
-      ? (await checkRange(requireGit(from, repository), world, range as Range, rules, context)).map(
-          ({ mark: _, people: __, ...commit }): CheckedCommit => commit,
-        )
-      : [await checkFile(message, file, rules, { repository, world, context })];
+  const check = async (): Promise<CheckedCommit[]> => {
+    if (message !== undefined && range === undefined) {
+      const state =
+        repository && (await readMessageState(repository, world, { message, file, isEdited: true }));
+      const text = aboveScissors(message, state?.comment);
+      const { mark: _, ...checked } = checkMessage(text, rules, state ?? { strips: true });
+      return [withoutSecrets(text, checked, await loadGuard(world.env, context))];
+    }
+    if (message !== undefined || range === undefined)
+      throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
+        hint: 'forge commit check --help',
+      });
+    if (!repository)
+      throw usage('commit.no_git', `${from} is not in a git repository.`, {
+        hint: 'forge commit check FILE',
+      });
+    const commits = await checkRange(repository, world, range, rules, context);
+    return commits.map(({ mark: _, people: __, ...commit }) => commit);
+  };
+  const commits = await check();
   return { ok: commits.every(({ problems }) => problems.length === 0), commits };
-}
-
-function requireGit(from: string, repository: Repository | null): Repository {
-  if (repository) return repository;
-  throw usage('commit.no_git', `${from} is not in a git repository.`, { hint: 'forge commit check FILE' });
-}
-
-interface Place {
-  repository: Repository | null;
-  world: World;
-  context: Context | undefined;
-}
-
-async function checkFile(
-  message: Buffer,
-  file: string | undefined,
-  rules: CommitRules,
-  { repository, world, context }: Place,
-): Promise<CheckedCommit> {
-  const state: MessageState = repository
-    ? await readMessageState(repository, world, { message, file, isEdited: true })
-    : { strips: true };
-  const text = aboveScissors(message, state.comment);
-  const guard = await loadGuard(world.env, context);
-  const { mark: _, ...checked } = checkMessage(text, rules, state);
-  return withoutSecrets(text, checked, guard);
 }
 
 /** The rules of this `.forge/`, and of the active skill. Feature ids are valid ids. */
@@ -131,18 +114,14 @@ export function readEnforcement(context: Context): Enforcement {
 export const validId = (context: Context, id: string): string =>
   readRules(context).isId(id) ? id : NO_ISSUE;
 
-/** Files of the git dir. The first one that exists names the operation. */
-const STATE_FILES: readonly (readonly [file: string, operation: Operation])[] = [
-  ['rebase-merge', 'rebase'],
-  ['rebase-apply', 'rebase'],
-  ['MERGE_HEAD', 'merge'],
-  ['CHERRY_PICK_HEAD', 'cherry-pick'],
-  ['REVERT_HEAD', 'revert'],
-];
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  ...{ 'a rebase': 'rebase', 'git am': 'rebase', 'a merge': 'merge' },
+  ...{ 'a cherry-pick': 'cherry-pick', 'a revert': 'revert' },
+};
 
-/** The git operation in progress. */
-export const operationOf = ({ gitDir }: Repository): Operation | undefined =>
-  STATE_FILES.find(([file]) => existsSync(join(gitDir, file)))?.[1];
+/** The git operation in progress that writes messages itself. */
+export const operationOf = (repository: Repository): Operation | undefined =>
+  OPERATIONS[operationInProgress(repository) ?? ''];
 
 interface MessageFile {
   message: Buffer;

@@ -1,25 +1,37 @@
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
-import { commitMessageFile } from '../core/paths.js';
+import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { type Git, type UserGit, userGit } from '../git/client.js';
+import { readFeatures } from '../feature/store.js';
+import { type Git, must, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
 import { commitAt, type HeadCommit, readHead } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
-import { readStagedFiles } from '../git/status.js';
+import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
+import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../project/project.js';
+import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
+import { readProgressText } from '../session/progress.js';
+import { parseProgress } from '../session/progress-rules.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 import { operationOf, readRules } from './check.js';
-import { amendMessage, CommitInput, composeMessage, gatherMessages } from './compose.js';
+import {
+  amendMessage,
+  CommitInput,
+  composeMessage,
+  gatherMessages,
+  type KnownWork,
+  linesSince,
+} from './compose.js';
 import { keepGitState } from './git-state.js';
-import { type CommitMessage, cleanMessage, formatCommitMessage } from './message.js';
+import { type CommitMessage, cleanMessage, formatCommitMessage, parseMessage } from './message.js';
 import { checkMessage } from './protocol.js';
-import { branchMessages, readWork } from './work.js';
 
 export interface CommitWatch {
   /** Output of hooks and git, in chunks. */
@@ -37,23 +49,22 @@ export interface MadeCommit {
 /** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
   const input = checkCommitInput(raw);
-  const { repository, git } = requireRepository(context);
+  const { git } = requireRepository(context);
   const { all = false, amend = false } = input;
-  const plan = { root: repository.root, git, all };
   if (amend) {
     const last = await readHead(git);
     if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
     const parent = 'HEAD^1';
     const base = (await commitAt(git, parent)) === null ? 'HEAD' : parent;
     const files = await readStagedFiles(git, all, base);
-    return amendMessage(input, await readWork(context, { ...plan, files, parent }), last.message);
+    return amendMessage(input, await readWork(context, { git, files, all, parent }), last.message);
   }
   const files = await readStagedFiles(git, all);
   if (files.length === 0)
     throw usage('commit.nothing', all ? 'No tracked file has changed.' : 'Nothing is staged.', {
       hint: all ? 'git add -A   # new files too' : 'git add -A\nforge commit -a   # changed files only',
     });
-  return composeMessage(input, await readWork(context, { ...plan, files }));
+  return composeMessage(input, await readWork(context, { git, files, all }));
 }
 
 export interface CommitTemplate {
@@ -67,17 +78,21 @@ export async function commitTemplate(
 ): Promise<CommitTemplate> {
   const { repository, git } = requireRepository(context);
   const files = await readStagedFiles(git, false);
-  const work = await readWork(context, { root: repository.root, git, files, all: false });
+  const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
   const commits = base === null ? [] : await messagesSince(repository, git, base);
   return { text: formatCommitMessage(gatherMessages(composeMessage({}, work), commits)) };
 }
 
-/** The base of a pull request is the branch on the server. The local one is the fallback. */
+/**
+ * The messages of the commits in this branch's pull request, oldest first; at most 500. Its base is the branch on the
+ * server. The local one is the fallback.
+ */
 async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
   const remote = (await findRemote(repository, git)) ?? ORIGIN;
+  const args = ['--reverse', '-500', '--no-merges', '--end-of-options'];
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
-    if ((await commitAt(git, name)) !== null) return branchMessages(git, name);
+    if ((await commitAt(git, name)) !== null) return readMessages(git, ...args, `${name}..HEAD`);
   return [];
 }
 
@@ -234,4 +249,61 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   const file = commitMessageFile(layout);
   disk.withLock(() => disk.replaceMoved(file, Buffer.from(message)));
   return file;
+}
+
+interface CommitPlan {
+  git: Git;
+  files: readonly ChangedFile[];
+  /** As `git commit -a`. */
+  all: boolean;
+  /** The parent of the new commit; default: HEAD. */
+  parent?: string;
+}
+
+/** The work since the last commit, as far as forge knows it. */
+export async function readWork(context: Context, plan: CommitPlan): Promise<KnownWork> {
+  const { git, files, all } = plan;
+  const { layout } = context;
+  const { root } = context.repository ?? layout;
+  const running = readRunning(context);
+  const head = await readHead(git, plan.parent);
+  const since = head?.at ?? null;
+  const paths = new Set(files.map(({ path }) => path));
+  const features = readFeatures(context);
+  const updated = features.filter(
+    ({ id, status, verified_at }) =>
+      paths.has(shownFrom(root, featureFile(layout, id))) ||
+      (status === 'passing' &&
+        verified_at &&
+        (since === null || Date.parse(verified_at) >= Date.parse(since))),
+  );
+  const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
+  return {
+    focus: showFocus(context),
+    features: features.map(({ id }) => id),
+    session: running && { name: sessionName(running.id), goal: running.goal ?? null },
+    done: running ? linesSince(parseProgress(readProgressText(context)), since) : [],
+    learned: learnedSince(context, since ?? running?.started_at ?? null),
+    updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
+    files,
+    parent: head,
+    earlier: head ? (await readMessages(git, '-5', head.hash)).map(parseMessage) : [],
+    // Verification in other clones would miss heads that the commit does not contain.
+    ledger: holdsHeads ? ledgerHeads(context) : [],
+    isBare: readConfig(context).commit.rules_off.includes('subject'),
+  };
+}
+
+const MESSAGES = ['log', '-z', '--no-notes', '--no-show-signature', '--encoding=UTF-8', '--format=%B'];
+
+async function readMessages(git: Git, ...args: string[]): Promise<string[]> {
+  return (await must(git, [...MESSAGES, ...args, '--'])).split('\0').filter(Boolean);
+}
+
+function learnedSince(context: Context, since: string | null): string[] {
+  const from = since === null ? 0 : Date.parse(since);
+  return listKnowledge(context).learnings.flatMap((entry) => {
+    if (entry.kind === 'invariant' || !(Date.parse(entry.learned_at) >= from)) return [];
+    return [entry.kind === 'success' ? entry.approach : entry.issue];
+  });
 }

@@ -1,20 +1,21 @@
 import { ForgeError } from '../core/error.js';
-import { activeIssuesFile, doneIssueFile, doneIssuesFolder } from '../core/paths.js';
-import { encodeDocument, type Format } from '../core/schema.js';
-import { ACTIVE_ISSUES, Unit } from '../feature/tasks.js';
+import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import { ACTIVE_ISSUES, UNIT, type Unit } from '../feature/tasks.js';
 import { type Git, must } from '../git/client.js';
 import { commitAt } from '../git/read.js';
 import { changeActive } from '../learning/knowledge.js';
+import { doneIds } from '../linear/issue.js';
 import type { Context } from '../project/project.js';
 import { parseMessage } from './message.js';
 
-const DONE_ISSUE: Format<Unit> = { name: 'issue', version: ACTIVE_ISSUES.version, schema: Unit };
+const activeUnits = ({ disk, layout }: Context): Unit[] =>
+  disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
 
 /** Whether an issue of this id is active or done here. */
-export function isIssue({ disk, layout }: Context, id: string): boolean {
-  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
-  return issues.some(({ linear_id }) => linear_id === id) || disk.exists(doneIssueFile(layout, id));
-}
+export const isIssue = (context: Context, id: string): boolean =>
+  activeUnits(context).some(({ linear_id }) => linear_id === id) ||
+  context.disk.exists(doneIssueFile(context.layout, id));
 
 /**
  * LIN-04: records the commits that name an issue in its `git_refs`, and drops those that a rebase or an amend replaced.
@@ -33,17 +34,16 @@ export async function linkCommits(context: Context): Promise<void> {
 
 async function link(context: Context, git: Git): Promise<void> {
   const { disk, layout } = context;
-  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
+  const issues = activeUnits(context);
   const active = new Set(issues.map(({ linear_id }) => linear_id));
-  const past = disk.list(doneIssuesFolder(layout)).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
+  const past = doneIds(context).filter((id) => !active.has(id));
   const known = new Set([...active, ...past]);
   if (known.size === 0 || (await commitAt(git, 'HEAD')) === null) return;
   const named = await commitsByIssue(git, known);
   const done = past
-    .filter((id) => named.has(id) && !active.has(id))
-    .map((id) => disk.requireDocument(DONE_ISSUE, doneIssueFile(layout, id)));
-  const units = [...issues, ...done.map(({ value }) => value)];
-  const gone = await unreachable(git, units.flatMap(commitsOf));
+    .filter((id) => named.has(id))
+    .map((id) => disk.requireDocument(UNIT, doneIssueFile(layout, id)));
+  const gone = await unreachable(git, [...issues, ...done.map(({ value }) => value)].flatMap(commitsOf));
   /** Returns the same object if nothing changes. */
   const update = (unit: Unit): Unit => {
     const before = commitsOf(unit);

@@ -109,23 +109,22 @@ function findHeadings(lines: readonly Line[]): number[] {
 }
 
 /** A squash may repeat a section. Repeated sections count as one. */
-export const linesOf = ({ lines, sections }: ParsedMessage, ...names: SectionName[]): string[] =>
+export const linesOf = ({ lines, sections }: ParsedMessage, ...names: SectionName[]): Line[] =>
   sections.flatMap(({ text, from, to }) =>
-    names.some((name) => name === text) ? lines.slice(from, to).map((line) => line.text) : [],
+    names.some((name) => name === text) ? lines.slice(from, to) : [],
   );
 
+/** The values of the items `- Name: value`. */
+const valuesOf = (lines: readonly Line[], name: string): Line[] =>
+  lines.flatMap(({ text, line }) => {
+    const item = ITEM.exec(text)?.[1];
+    const value = item?.startsWith(`${name}:`) ? item.slice(name.length + 1).trim() : '';
+    return value === '' ? [] : [{ text: value, line }];
+  });
+
 /** The last `- Name: value` of a section; null without one. */
-export function fieldOf({ lines, sections }: ParsedMessage, section: SectionName, name: string): Line | null {
-  const fields = sections
-    .filter(({ text }) => text === section)
-    .flatMap(({ from, to }) => lines.slice(from, to))
-    .flatMap(({ text, line }): Line[] => {
-      const item = ITEM.exec(text)?.[1];
-      const value = item?.startsWith(`${name}:`) ? item.slice(name.length + 1).trim() : '';
-      return value === '' ? [] : [{ text: value, line }];
-    });
-  return fields.at(-1) ?? null;
-}
+export const fieldOf = (message: ParsedMessage, section: SectionName, name: string): Line | null =>
+  valuesOf(linesOf(message, section), name).at(-1) ?? null;
 
 const item = (text: string): string => oneLine(text, 500);
 
@@ -172,18 +171,36 @@ export function parseMessage(text: string): CommitMessage {
   const { body, trailers } = splitTrailers(rest);
   const message = parseLines(cleanMessage([first, ...body].join('\n')));
   const [, id = '', subject = first.trim()] = SUBJECT.exec(message.subject.text) ?? [];
-  const what = bullets(linesOf(message, 'What'));
-  const hasSections = what.length > 0 || message.sections.some(({ text: name }) => name === 'Why');
-  const loose = body.filter((line) => !OWN_HEADING.test(line.trimStart()) && !ITEM.test(line));
+  const hasSections = linesOf(message, 'What').some(isItem) || message.sections.some(isWhy);
+  const whole = message.lines.slice(1);
+  const fields = hasSections ? linesOf(message, 'Memory', 'Backtrace') : whole;
+  const values = (name: string): string[] => valuesOf(fields, name).map((line) => line.text);
+  const [, parent = '', parentNote] = /^(.*?)(?: \((.*)\))?$/.exec(values('Parent').at(-1) ?? '') ?? [];
+  const loose = whole.filter((line) => !OWN_HEADING.test(line.text.trimStart()) && !isItem(line));
   return {
     id,
     subject,
-    what: hasSections ? what : bullets(body).filter((line) => !FIELD.test(line)),
-    why: (hasSections ? linesOf(message, 'Why') : loose).join('\n').trim(),
-    ...parseFields(hasSections ? linesOf(message, 'Memory', 'Backtrace') : body),
+    what: itemsIn(hasSections ? linesOf(message, 'What') : whole).filter(
+      (line) => hasSections || !FIELD.test(line),
+    ),
+    why: (hasSections ? linesOf(message, 'Why') : loose)
+      .map((line) => line.text)
+      .join('\n')
+      .trim(),
+    learned: values('Learned').filter((value) => value !== 'none'),
+    updated: values('Updated'),
+    backtrace: {
+      ...{ parent, linear: values('Linear').at(-1) ?? '', session: values('Session').at(-1) ?? '' },
+      ...(parentNote === undefined ? {} : { parentNote }),
+    },
     ...(trailers.length > 0 ? { trailers } : {}),
   };
 }
+
+const isItem = ({ text }: Line): boolean => ITEM.test(text);
+const isWhy = ({ text }: Section): boolean => text === 'Why';
+const itemsIn = (lines: readonly Line[]): string[] =>
+  lines.flatMap(({ text }) => ITEM.exec(text)?.[1]?.trim() ?? []);
 
 /** The last paragraph if each of its lines is a trailer. Ledger heads are dropped: they belong to that commit alone. */
 function splitTrailers(lines: string[]): { body: string[]; trailers: string[] } {
@@ -192,27 +209,3 @@ function splitTrailers(lines: string[]): { body: string[]; trailers: string[] } 
   if (start === 0 || !last.every((line) => TRAILER.test(line))) return { body: lines, trailers: [] };
   return { body: lines.slice(0, start), trailers: last.filter((line) => !line.startsWith('Forge-Ledger:')) };
 }
-
-function parseFields(lines: readonly string[]): Pick<CommitMessage, 'learned' | 'updated' | 'backtrace'> {
-  const items = bullets(lines);
-  const values = (name: string): string[] =>
-    items
-      .filter((text) => text.startsWith(`${name}:`))
-      .map((text) => text.slice(name.length + 1).trim())
-      .filter((value) => value !== '');
-  const parent = values('Parent').at(-1) ?? '';
-  const open = parent.endsWith(')') ? parent.indexOf(' (') : -1;
-  return {
-    learned: values('Learned').filter((value) => value !== 'none'),
-    updated: values('Updated'),
-    backtrace: {
-      parent: open < 0 ? parent : parent.slice(0, open),
-      ...(open < 0 ? {} : { parentNote: parent.slice(open + 2, -1) }),
-      linear: values('Linear').at(-1) ?? '',
-      session: values('Session').at(-1) ?? '',
-    },
-  };
-}
-
-const bullets = (lines: readonly string[]): string[] =>
-  lines.flatMap((line) => ITEM.exec(line)?.[1]?.trim() ?? []);

@@ -12,26 +12,18 @@ import {
   type SectionName,
 } from './message.js';
 import {
-  type Circumstances,
   type CommitRules,
   type Exemption,
   exemptionOf,
   isRevert,
   type Mark,
+  type MessageState,
   markOf,
   NO_ISSUE,
   type Problem,
   REQUEST_NUMBER,
   type RuleName,
 } from './rules.js';
-
-/** How to read a message. By default it is a file that git stores as it is. */
-export interface MessageState extends Circumstances {
-  /** The prefix of comment lines. */
-  comment?: string | undefined;
-  /** Git will drop comment lines. */
-  strips?: boolean;
-}
 
 export interface CheckedMessage {
   subject: string;
@@ -219,8 +211,8 @@ function checkContents(message: ParsedMessage): Problem[] {
     if (!section || isComplete) return [];
     return [problem(name.toLowerCase() as RuleName, section.line + 1, `"## ${name}" ${what}`, SAMPLES[name])];
   };
-  const hasItem = linesOf(message, 'What').some((text) => isFilled(ITEM.exec(text)?.[1] ?? ''));
-  const hasReason = linesOf(message, 'Why').some((text) => isFilled(text.trim().replace(/^[-*+] +/, '')));
+  const hasItem = linesOf(message, 'What').some(({ text }) => isFilled(ITEM.exec(text)?.[1] ?? ''));
+  const hasReason = linesOf(message, 'Why').some(({ text }) => isFilled(text.trim().replace(/^[-*+] +/, '')));
   const hasField = ['Learned', 'Updated'].some((name) => fieldOf(message, 'Memory', name));
   return [
     ...check('What', hasItem, 'has no item.'),

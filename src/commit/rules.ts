@@ -112,8 +112,12 @@ export interface People {
   at: number;
 }
 
-/** What is known about a message besides its text. */
-export interface Circumstances {
+/** What is known about a message besides its text. By default it is a file that git stores as it is. */
+export interface MessageState {
+  /** The prefix of comment lines. */
+  comment?: string | undefined;
+  /** Git will drop comment lines. */
+  strips?: boolean;
   /** The git operation in progress. Git wrote that message, or it was checked before. */
   operation?: Operation | undefined;
   /** It is a commit already. */
@@ -144,7 +148,7 @@ export const isRevert = (subject: string): boolean => REVERT.test(subject);
 /** Text never identifies a merge, because anyone can write it. A revert must name the commit. */
 export function exemptionOf(
   [first = '', ...rest]: readonly string[],
-  { operation, parents = 1, people }: Circumstances,
+  { operation, parents = 1, people }: MessageState,
   rules: CommitRules,
 ): Exemption | null {
   const subject = first.slice(0, MAX_MATCHED);

@@ -9,11 +9,11 @@ import {
   readRules,
   withoutSecrets,
 } from '../commit/check.js';
+import { readWork } from '../commit/commit.js';
 import { composeMessage } from '../commit/compose.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
-import { type CheckedMessage, checkMessage, type MessageState } from '../commit/protocol.js';
+import { checkMessage } from '../commit/protocol.js';
 import { isBound, type Problem, type Who } from '../commit/rules.js';
-import { readWork } from '../commit/work.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { hooksRecordFile } from '../core/paths.js';
@@ -38,9 +38,6 @@ export interface HookedMessage {
   unread: string | null;
 }
 
-/** Git sets this when it uses no editor. */
-const isEdited = ({ env }: World): boolean => env.GIT_EDITOR !== ':';
-
 const isAgent = ({ env }: World): boolean =>
   agentMark(env) !== null || /^\s*builder\s*$/i.test(env.FORGE_ROLE ?? '');
 
@@ -58,44 +55,37 @@ export async function checkHookedMessage(
   const { path: file, bytes, replace } = readGitFile(from, path);
   const context = contextAt(found.root, found.repository, world, true);
   knowAllowed(context);
-  const edited = isEdited(world);
+  // Git sets this when it uses no editor. Then it writes no scissors line, and stores one that is part of the text.
+  const isEdited = world.env.GIT_EDITOR !== ':';
   const [state, guard] = await Promise.all([
-    readMessageState(found.repository, world, { message: bytes, file, isEdited: edited }),
+    readMessageState(found.repository, world, { message: bytes, file, isEdited }),
     loadGuard(world.env, context),
   ]);
-  // Without an editor, git writes no scissors line, and stores one that is part of the text.
-  const message = edited ? aboveScissors(bytes, state.comment) : bytes;
-  if (cleanMessage(message.toString(), edited ? state.comment : undefined).length === 0) return null;
-  const { checked, enforce, unread } = judge(context, message, state);
-  const { problems } = withoutSecrets(message, checked, guard);
+  const message = isEdited ? aboveScissors(bytes, state.comment) : bytes;
+  if (cleanMessage(message.toString(), isEdited ? state.comment : undefined).length === 0) return null;
+  const { enforce, settings, unread } = readEnforcement(context);
+  const judged: HookedMessage = { problems: [], secrets: [], enforce, unread };
+  try {
+    const { problems, mark } = unread === null ? checkMessage(message, readRules(context), state) : UNJUDGED;
+    judged.problems = problems;
+    if (settings.who === 'agents' && !isAgent(world) && mark === null) judged.enforce = 'off';
+  } catch (error) {
+    // The features cannot be read.
+    Object.assign(judged, { enforce: 'off', unread: (error as Error).message });
+  }
+  judged.problems = withoutSecrets(message, { subject: '', problems: judged.problems }, guard).problems;
   // A merge and its like bring other people's commits; the push looks at those.
-  const secrets = state.operation
-    ? []
-    : (await scanTree(from, world, { staged: true, readOnly: true })).findings;
-  if (problems.length === 0 && (state.operation || state.strips)) {
+  if (!state.operation)
+    judged.secrets = (await scanTree(from, world, { staged: true, readOnly: true })).findings;
+  if (judged.problems.length === 0 && (state.operation || state.strips)) {
     const text = bytes.toString('utf8');
     const safe = protectHeadings(text, state.comment);
     if (safe !== text) replace(safe);
   }
-  return { problems, secrets, enforce, unread };
+  return judged;
 }
 
-/** If the settings or the features cannot be read, the message is not judged. */
-function judge(
-  context: Context,
-  message: Buffer,
-  state: MessageState,
-): Omit<HookedMessage, 'problems' | 'secrets'> & { checked: Pick<CheckedMessage, 'subject' | 'problems'> } {
-  const { enforce, settings, unread } = readEnforcement(context);
-  try {
-    if (unread !== null) throw new Error(unread);
-    const checked = checkMessage(message, readRules(context), state);
-    const isBoundHere = settings.who !== 'agents' || isAgent(context.world) || checked.mark !== null;
-    return { checked, enforce: isBoundHere ? enforce : 'off', unread };
-  } catch (error) {
-    return { checked: { subject: '', problems: [] }, enforce: 'off', unread: (error as Error).message };
-  }
-}
+const UNJUDGED = { problems: [], mark: null };
 
 const REMARK =
   'Filled in by forge. To commit nothing, delete all of it: an editor that is just closed commits it.';
@@ -124,7 +114,7 @@ async function draftMessage(context: Context, { root }: Repository, { env }: Wor
   const plain = gitIn(root, env);
   const git: Git = (args, options) => plain(args, { ...options, env: { ...options?.env, ...index } });
   const files = await readStagedFiles(git, false);
-  const work = await readWork(context, { root, git, files, all: false });
+  const work = await readWork(context, { git, files, all: false });
   // Without ledger heads: an editable text proves nothing.
   return formatCommitMessage(composeMessage({}, { ...work, ledger: [] }));
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCommitMessage } from '../../src/commit/message.js';
-import { type CheckedMessage, checkMessage, type MessageState } from '../../src/commit/protocol.js';
+import { type CheckedMessage, checkMessage } from '../../src/commit/protocol.js';
+import type { MessageState } from '../../src/commit/rules.js';
 import {
   type CommitSettings,
   DEFAULT_SETTINGS,

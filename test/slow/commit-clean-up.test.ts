@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { aboveScissors } from '../../src/commit/message.js';
-import { checkMessage, type MessageState } from '../../src/commit/protocol.js';
+import { checkMessage } from '../../src/commit/protocol.js';
+import type { MessageState } from '../../src/commit/rules.js';
 import { makeRules } from '../../src/commit/rules.js';
 import { MESSAGE } from '../support/message.js';
 import { makeRepository, type Project, run } from '../support/project.js';

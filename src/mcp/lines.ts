@@ -17,6 +17,9 @@ export interface Channel {
 
 /** The longest message, in bytes: many times what any tool accepts. */
 const MAX_LINE = 1024 * 1024;
+/** A longer line is not kept, so its id stays unknown. */
+const MAX_KEPT = 16 * MAX_LINE;
+const TOO_LONG = `a message has at most ${MAX_LINE} bytes`;
 const NEWLINE = 0x0a;
 
 const PARSE_ERROR = -32700;
@@ -34,8 +37,6 @@ export class Lines implements Transport {
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
   private parts: Buffer[] = [];
-  /** The start and the end of a line that is too long. One of them contains the id. */
-  private ends: Buffer[] = [];
   private length = 0;
   private closed = false;
 
@@ -82,57 +83,38 @@ export class Lines implements Transport {
 
   private keep(part: Buffer): void {
     this.length += part.length;
-    if (this.length <= MAX_LINE) {
-      this.parts.push(part);
-      return;
-    }
-    const [head = Buffer.concat([...this.parts, part]).subarray(0, ID_REACH), tail] = this.ends;
-    this.ends = [head, Buffer.concat([tail ?? head, part]).subarray(-ID_REACH)];
-    this.parts = [];
+    if (this.length <= MAX_KEPT) this.parts.push(part);
+    else this.parts = [];
   }
 
   /** Decodes a line when it is complete: a chunk may end inside a character. */
   private take(): void {
-    const [{ length, ends }, bytes] = [this, Buffer.concat(this.parts)];
+    const isKept = this.length <= MAX_KEPT;
+    const bytes = Buffer.concat(this.parts);
     this.parts = [];
-    this.ends = [];
     this.length = 0;
-    if (length > MAX_LINE)
-      this.refuse(INVALID_REQUEST, `a message has at most ${MAX_LINE} bytes`, idIn(ends));
+    if (!isKept) this.refuse(INVALID_REQUEST, TOO_LONG);
     else if (!isUtf8(bytes)) this.refuse(PARSE_ERROR, 'this line is not UTF-8');
-    else this.deliver(bytes.toString('utf8').trim());
+    else this.deliver(bytes.toString('utf8').trim(), bytes.length);
   }
 
-  private deliver(line: string): void {
+  private deliver(line: string, length: number): void {
     if (line === '') return;
     const message = parse(line);
+    const id = isJSONRPCRequest(message) ? message.id : null;
     if (message === undefined) this.refuse(PARSE_ERROR, 'this line is not JSON');
     else if (!isMessage(message)) this.refuse(INVALID_REQUEST, NO_MESSAGE);
+    else if (length > MAX_LINE) this.refuse(INVALID_REQUEST, TOO_LONG, id);
     else {
       const fault = faultOf(message);
       if (fault === null) this.onmessage?.(message);
-      else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);
+      else if (id !== null) this.refuse(INVALID_PARAMS, fault, id);
     }
   }
 
   private refuse(code: number, message: string, id: string | number | null = null): void {
     this.write({ jsonrpc: '2.0', id, error: { code, message } });
   }
-}
-
-/** How many bytes at either end of a long line are searched for its id. */
-const ID_REACH = 1024;
-
-// Clients write the id before the parameters, or last.
-const FIRST_ID =
-  /^\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,)*\s*"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*,/;
-const LAST_ID =
-  /\}\s*,(?:\s*"jsonrpc"\s*:\s*"[^"]*"\s*,)?\s*"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*\}\s*$/;
-
-/** The id of a message that is too long to be read. */
-function idIn([head, tail]: readonly Buffer[]): string | number | null {
-  const found = FIRST_ID.exec(head?.toString() ?? '') ?? LAST_ID.exec(tail?.toString() ?? '');
-  return found?.[1] === undefined ? null : (JSON.parse(found[1]) as string | number);
 }
 
 function parse(line: string): unknown {

@@ -70,68 +70,60 @@ function textsOf(value: unknown, path = 'arguments'): { path: string; text: stri
   ]);
 }
 
-interface CallParams {
-  name: string;
-  arguments?: Record<string, unknown> | undefined;
-}
+type Call = (
+  params: { name: string; arguments?: Record<string, unknown> | undefined },
+  watch: Watch,
+) => Promise<object>;
 
 /** The calls of one client, one after the other in the order they came: each sees the effects of the earlier ones. */
-class Calls {
-  private waiting = 0;
-  private line: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly host: Host) {}
-
-  async run({ name, arguments: given = {} }: CallParams, watch: Watch): Promise<object> {
+function makeCalls(host: Host): Call {
+  let waiting = 0;
+  let line: Promise<unknown> = Promise.resolve();
+  return async ({ name, arguments: given = {} }, watch) => {
     if (!Object.hasOwn(TOOLS, name)) throw invalidParams('No such tool. tools/list names them.');
-    if (this.waiting >= MAX_WAITING)
-      throw new ProtocolError(BUSY, `busy: ${this.waiting} calls are waiting; try again later`);
-    this.waiting++;
-    try {
-      return await this.inLine(name as ToolName, () => this.answer(name as ToolName, given, watch));
-    } finally {
-      this.waiting--;
-    }
-  }
-
-  /** Tests may run for minutes: they wait for earlier calls, but later calls do not wait for them. */
-  private inLine(name: ToolName, work: () => Promise<object>): Promise<object> {
+    if (waiting >= MAX_WAITING)
+      throw new ProtocolError(BUSY, `busy: ${waiting} calls are waiting; try again later`);
+    waiting++;
     // Between two calls input is read, so that cancellations are noticed and waiting calls are counted.
-    const turn = this.line.then(() => new Promise((next) => setImmediate(next)));
-    const answer = turn.then(work);
-    this.line = TOOLS[name].lasts ? turn : answer.catch(() => undefined);
-    return answer;
-  }
+    const turn = line.then(() => new Promise((next) => setImmediate(next)));
+    const answer = turn.then(() => answerCall(host, name as ToolName, given, watch));
+    // Tests may run for minutes: they wait for earlier calls, but later calls do not wait for them.
+    line = TOOLS[name as ToolName].lasts ? turn : answer.catch(() => undefined);
+    return answer.finally(() => waiting--);
+  };
+}
 
-  private async answer(name: ToolName, raw: Record<string, unknown>, watch: Watch): Promise<object> {
-    const { host } = this;
-    const { run, text, shape, example, reads = false } = TOOLS[name];
-    let hint: string | undefined;
-    try {
-      const given = reads ? raw : await mapTexts(raw, host.clean);
-      // Before the check of the form, whose error would repeat the input.
-      await host.guard(textsOf(given), !reads);
-      const inputs = await host.inputs();
-      hint = `Example: ${JSON.stringify(example)}`;
-      const input = inputs.check(name, given);
-      hint = undefined;
-      watch.signal.throwIfAborted();
-      const value = withEscapes(await run(host.open(), input as never, watch));
-      return {
-        content: [{ type: 'text', text: text(value as never) }],
-        ...(shape ? { structuredContent: shape(value as never) } : {}),
-      };
-    } catch (error) {
-      const found = await describeError(host, error);
-      // The example replaces a hint that names a command line.
-      const shown = hint === undefined ? found : { ...found, hint };
-      const words = shown.hint === undefined ? shown.message : `${shown.message}\n${shown.hint}`;
-      return {
-        isError: true,
-        content: [{ type: 'text', text: `${shown.code}: ${words}` }],
-        structuredContent: { error: shown },
-      };
-    }
+async function answerCall(
+  host: Host,
+  name: ToolName,
+  raw: Record<string, unknown>,
+  watch: Watch,
+): Promise<object> {
+  const { run, text, shape, example, reads = false } = TOOLS[name];
+  let hint: string | undefined;
+  try {
+    const given = reads ? raw : await mapTexts(raw, host.clean);
+    // Before the check of the form, whose error would repeat the input.
+    await host.guard(textsOf(given), !reads);
+    const inputs = await host.inputs();
+    hint = `Example: ${JSON.stringify(example)}`;
+    const input = inputs.check(name, given);
+    hint = undefined;
+    watch.signal.throwIfAborted();
+    const value = withEscapes(await run(host.open(), input as never, watch));
+    return {
+      content: [{ type: 'text', text: text(value) }],
+      ...(shape ? { structuredContent: shape(value) } : {}),
+    };
+  } catch (error) {
+    // The example replaces a hint that names a command line.
+    const found = { ...(await describeError(host, error)), ...(hint === undefined ? {} : { hint }) };
+    const words = found.hint === undefined ? found.message : `${found.message}\n${found.hint}`;
+    return {
+      isError: true,
+      content: [{ type: 'text', text: `${found.code}: ${words}` }],
+      structuredContent: { error: found },
+    };
   }
 }
 
@@ -172,7 +164,7 @@ function makeServer(host: Host): Server {
     { name: 'forge', version: host.version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  const calls = new Calls(host);
+  const call = makeCalls(host);
   const resources = Object.entries(RESOURCES).map(([uri, { title }]) => ({
     uri,
     name: uri.replace('forge://', ''),
@@ -185,10 +177,7 @@ function makeServer(host: Host): Server {
     title: 'A ledger record, by its id',
   };
   server.setRequestHandler('tools/list', async () => ({ tools: (await listTools(host)) as never }));
-  server.setRequestHandler(
-    'tools/call',
-    ({ params }, context) => calls.run(params, watchOf(context)) as never,
-  );
+  server.setRequestHandler('tools/call', ({ params }, context) => call(params, watchOf(context)) as never);
   server.setRequestHandler('resources/list', () => ({ resources }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }));
   server.setRequestHandler('resources/read', ({ params }) => readResource(host, params.uri) as never);

@@ -16,31 +16,23 @@ export interface Watch {
   progress(message: string): void;
 }
 
-interface Tool {
+interface Tool<Input = never, Value = never> {
   description: string;
   /** Valid arguments, for the error about invalid ones. */
   example: object;
   /** Changes nothing. */
   reads?: boolean;
-  run(forge: Forge, input: never, watch: Watch): Promise<unknown>;
+  run(forge: Forge, input: Input, watch: Watch): Promise<Value>;
   /** May take minutes: the calls after it do not wait. */
   lasts?: boolean;
   /** The answer, with text from memory quoted as data. */
-  text(value: never): string;
+  text(value: Value): string;
   /** The answer for programs, without text from memory. Some clients show a model only this. */
-  shape?(value: never): unknown;
+  shape?(value: Value): unknown;
 }
 
 /** Binds the types of one tool's input and answer. */
-const tool = <I, V>(spec: {
-  description: string;
-  example: object;
-  reads?: boolean;
-  lasts?: boolean;
-  run(forge: Forge, input: I, watch: Watch): Promise<V>;
-  text(value: V): string;
-  shape?(value: V): unknown;
-}): Tool => spec as unknown as Tool;
+const tool = <I, V>(spec: Tool<I, V>): Tool => spec as unknown as Tool;
 
 /** The tools for a day of work. Each description says in few words when to call it. */
 export const TOOLS: Record<ToolName, Tool> = {

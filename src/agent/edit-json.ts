@@ -8,13 +8,14 @@ import {
 } from 'jsonc-parser';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
 import {
-  type Found,
   foreignEntry,
   isOwnServer,
   isSame,
   type JsonPart,
   lineEndOf,
+  type PartState,
   SettingsProblem,
+  stateOf,
   unsafeLayout,
 } from './parts.js';
 
@@ -45,7 +46,7 @@ function isComplete(text: string, agent: AgentName, part: JsonPart): boolean {
   const isAllowed = (part.allow?.items ?? []).every((item) =>
     listAt(text, part.allow?.at ?? []).includes(item),
   );
-  return !isStale && isAllowed && findInJson(text, agent, part).every(({ state }) => state === 'wired');
+  return !isStale && isAllowed && findInJson(text, agent, part) === 'wired';
 }
 
 /** Removes forge's hooks, permissions and server, and the lists and objects that are then empty. */
@@ -66,18 +67,20 @@ function dropAllowed(text: string, agent: AgentName): string {
   return own.length > 0 ? prune(after, allow.at) : after;
 }
 
-/** What the file holds of each hook and of the server. */
-export function findInJson(text: string, agent: AgentName, { hooks, server }: JsonPart): Found[] {
-  const events = Object.entries(hooks).map(([event, item]): Found => {
+export function findInJson(text: string, agent: AgentName, { hooks, server }: JsonPart): PartState {
+  const states = Object.entries(hooks).map(([event, item]) => {
     const own = listAt(text, ['hooks', event]).filter((found) => runsHook(agent, found));
-    const isWired = own.some((found) => isSame(found, item));
-    return { state: isWired ? 'wired' : own.length === 0 ? 'missing' : 'changed', isServer: false };
+    return stateOf(
+      own.find((found) => isSame(found, item)),
+      own.length > 0,
+      item,
+    );
   });
-  if (!server) return events;
-  const node = nodeAt(text, server.path);
-  const found = node && getNodeValue(node);
-  const state = isSame(found, server.value) ? 'wired' : isOwnServer(found) ? 'changed' : 'missing';
-  return [...events, { state, isServer: true }];
+  const node = server && nodeAt(text, server.path);
+  const found = node ? getNodeValue(node) : undefined;
+  if (server) states.push(stateOf(found, isOwnServer(found), server.value));
+  const [first = 'missing'] = states;
+  return states.every((state) => state === first) ? first : 'changed';
 }
 
 /** Whether the file holds only what forge writes into a new file. */

@@ -1,11 +1,12 @@
 import { readToml, TomlProblem } from '../core/toml.js';
 import {
-  type Found,
   foreignEntry,
   isOwnServer,
   isSame,
   lineEndOf,
+  type PartState,
   SettingsProblem,
+  stateOf,
   type TomlPart,
   unsafeLayout,
 } from './parts.js';
@@ -27,11 +28,10 @@ export function dropBlock(text: string): string {
   return place ? removeLines(text, place.start, place.end) : text;
 }
 
-export function findBlockState(text: string, content: string): Found['state'] {
+export function findBlockState(text: string, content: string): PartState {
   const place = findBlock(text);
-  if (!place) return 'missing';
-  const isWired = text.slice(place.start, place.end) === blockLines(content).join(lineEndOf(text));
-  return isWired ? 'wired' : 'changed';
+  const found = place && text.slice(place.start, place.end);
+  return stateOf(found, place !== null, blockLines(content).join(lineEndOf(text)));
 }
 
 function findBlock(text: string): { start: number; end: number } | null {
@@ -48,35 +48,37 @@ function findBlock(text: string): { start: number; end: number } | null {
 
 type Plain = Record<string, unknown>;
 
+/** The server of a text and the one that forge would write, as values. */
+function compareServers(text: string, part: TomlPart) {
+  const settings = parseSettings(text);
+  const [found, wanted] = [settings, readToml(tableText(part))].map((value) => serverIn(value, part));
+  return { settings, found, wanted };
+}
+
 /** Puts the table at the end. Replaces forge's own older one. */
 export function putTable(text: string, part: TomlPart): string {
-  const found = serverIn(parseSettings(text), part);
-  const wanted = serverIn(readToml(tableLines(part).join('\n')), part);
+  const { found, wanted } = compareServers(text, part);
   if (isSame(found, wanted)) return text;
   if (found !== undefined && !isOwnServer(found)) throw foreignEntry(part.table, findTable(text, part).start);
-  const without = found === undefined ? text : dropTable(text, part);
-  const after = appendLines(without, tableLines(part));
+  const without = dropTable(text, part);
+  const after = appendLines(without, tableText(part).split('\n'));
   return checked(after, withServer(parseSettings(without), part, wanted));
 }
 
 /** Removes forge's table. Keeps a person's own table of that name. */
 export function dropTable(text: string, part: TomlPart): string {
-  const before = parseSettings(text);
-  if (!isOwnServer(serverIn(before, part))) return text;
+  const { settings, found } = compareServers(text, part);
+  if (!isOwnServer(found)) return text;
   const { start, end } = findTable(text, part);
-  return checked(removeLines(text, start, end), withServer(before, part, undefined));
+  return checked(removeLines(text, start, end), withServer(settings, part, undefined));
 }
 
-export function findTableState(text: string, part: TomlPart): Found {
-  const found = serverIn(parseSettings(text), part);
-  const wanted = serverIn(readToml(tableLines(part).join('\n')), part);
-  return {
-    state: isSame(found, wanted) ? 'wired' : isOwnServer(found) ? 'changed' : 'missing',
-    isServer: true,
-  };
+export function findTableState(text: string, part: TomlPart): PartState {
+  const { found, wanted } = compareServers(text, part);
+  return stateOf(found, isOwnServer(found), wanted);
 }
 
-const tableLines = ({ table, lines }: TomlPart): string[] => [`[${table}]`, ...lines];
+const tableText = ({ table, lines }: TomlPart): string => [`[${table}]`, ...lines].join('\n');
 
 const serverIn = (settings: Plain, { table }: TomlPart): unknown =>
   table.split('.').reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], settings);
@@ -84,11 +86,10 @@ const serverIn = (settings: Plain, { table }: TomlPart): unknown =>
 /** The settings with another server; undefined: without it, and without the servers if none is left. */
 function withServer(before: Plain, { table }: TomlPart, value: unknown): Plain {
   const [group = '', name = ''] = table.split('.');
-  const { [name]: _, ...others } = (before[group] ?? {}) as Plain;
-  const servers = value === undefined ? others : { ...others, [name]: value };
-  if (Object.keys(servers).length > 0) return { ...before, [group]: servers };
-  const { [group]: __, ...rest } = before;
-  return rest;
+  const { [group]: servers, ...rest } = before;
+  const { [name]: _, ...others } = (servers ?? {}) as Plain;
+  const after = value === undefined ? others : { ...others, [name]: value };
+  return Object.keys(after).length > 0 ? { ...before, [group]: after } : rest;
 }
 
 function parseSettings(text: string): Plain {

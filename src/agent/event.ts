@@ -3,7 +3,7 @@ import type { ToolInput } from '../finding/question.js';
 import { isStopReason } from '../kfr/rules.js';
 import type { RanCommand } from '../session/record.js';
 import { AGENTS, type Agent, type AgentName, type Moment, type Payload } from './agents.js';
-import { outputIn } from './transcript.js';
+import { outputIn, parseJson } from './transcript.js';
 
 /** A hook payload in the same terms for all agents. */
 export interface AgentEvent {
@@ -71,18 +71,23 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
     transcript: text('transcript_path', 'transcriptPath') || null,
     commands: moment === 'stop' ? commandsIn(payload.commands) : [],
     call: moment.endsWith('-tool') ? callIn(payload) : null,
-    paths: moment === 'before-tool' ? pathsIn(payload.tool_input ?? payload.toolArgs) : [],
+    paths: moment === 'before-tool' ? pathsIn(payload) : [],
     caller: isCursor ? 'cursor' : isCopilot ? 'copilot' : null,
   };
 }
 
 function callIn(payload: Payload): AgentEvent['call'] {
   const tool = payload.tool_name ?? payload.toolName;
-  const given = payload.tool_input ?? payload.toolArgs;
-  const input = typeof given === 'string' ? parseJson(given) : given;
+  const input = argumentsIn(payload);
   if (typeof tool !== 'string' || typeof input !== 'object' || input === null) return null;
   const output = payload.tool_response ?? payload.tool_output ?? payload.toolResult;
   return { tool, input: input as ToolInput, output: output === undefined ? null : outputIn(output) };
+}
+
+/** Copilot CLI may send the arguments as JSON text, and a patch is text. */
+function argumentsIn(payload: Payload): unknown {
+  const given = payload.tool_input ?? payload.toolArgs;
+  return typeof given === 'string' ? (parseJson(given) ?? given) : given;
 }
 
 const commandsIn = (commands: unknown): RanCommand[] =>
@@ -91,12 +96,11 @@ const commandsIn = (commands: unknown): RanCommand[] =>
     return typeof command === 'string' ? [{ command, exit: typeof exit === 'number' ? exit : null }] : [];
   });
 
-/** Path arguments, and the files of a patch. Copilot CLI may send the arguments as JSON text. */
-function pathsIn(given: unknown): string[] {
-  const input = typeof given === 'string' ? parseJson(given) : given;
-  if (typeof input !== 'object' || input === null)
-    return typeof given === 'string' ? patchedFiles(given) : [];
-  return Object.entries(input).flatMap(([name, value]) => {
+/** Path arguments, and the files of a patch. */
+function pathsIn(payload: Payload): string[] {
+  const input = argumentsIn(payload);
+  if (typeof input === 'string') return patchedFiles(input);
+  return Object.entries(input ?? {}).flatMap(([name, value]) => {
     if (typeof value !== 'string') return [];
     return /path|file$/i.test(name) ? [value] : patchedFiles(value);
   });
@@ -106,14 +110,6 @@ const patchedFiles = (text: string): string[] =>
   [...text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path = '']) =>
     path.trim(),
   );
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 /** Cursor sends its workspace folders. On Windows it writes `/c:/Users/…`. */
 function firstRoot({ workspace_roots: roots }: Payload): string | null {

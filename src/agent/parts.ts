@@ -26,11 +26,11 @@ export interface TomlPart {
   lines: readonly string[];
 }
 
-/** An entry in a file. `changed`: it is forge's, but this forge would write it differently. */
-export interface Found {
-  state: 'wired' | 'missing' | 'changed';
-  isServer: boolean;
-}
+/** What a file has of a part. `changed`: it is forge's, but this forge would write it differently, or some is missing. */
+export type PartState = 'wired' | 'missing' | 'changed';
+
+export const stateOf = (found: unknown, isOwn: boolean, wanted: unknown): PartState =>
+  isSame(found, wanted) ? 'wired' : isOwn ? 'changed' : 'missing';
 
 /** Why forge does not edit a file of an agent. The caller adds the name of the file. */
 export class SettingsProblem extends Error {

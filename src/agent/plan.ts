@@ -4,7 +4,7 @@ import type { Format } from '../core/schema.js';
 import { AGENT_NAMES } from './agents.js';
 import { dropJson, findInJson, isBareJson, putJson } from './edit-json.js';
 import { dropBlock, dropTable, findBlockState, findTableState, putBlock, putTable } from './edit-text.js';
-import { type Found, type Part, SettingsProblem } from './parts.js';
+import { type Part, type PartState, SettingsProblem, stateOf } from './parts.js';
 
 const Digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const Count = z.int().check(z.gte(0));
@@ -136,17 +136,12 @@ function dropPart(text: string, part: Part): string {
   return isOwnFile(text) ? '' : text;
 }
 
-/** Forge's entries in a file. */
-export function findPart(text: string, part: Part): Found[] {
+export function findPart(text: string, part: Part): PartState {
   if (part.kind === 'json') return findInJson(text, part.agent, part);
-  if (part.kind === 'toml') return [findTableState(text, part)];
-  return [{ state: textState(text, part), isServer: false }];
-}
-
-function textState(text: string, { kind, text: wanted }: Extract<Part, { text: string }>): Found['state'] {
-  if (kind === 'block') return findBlockState(text, wanted);
-  if (kind === 'lines') return text.includes(wanted) ? 'wired' : 'missing';
-  return text === wanted ? 'wired' : isOwnFile(text) ? 'changed' : 'missing';
+  if (part.kind === 'toml') return findTableState(text, part);
+  if (part.kind === 'block') return findBlockState(text, part.text);
+  if (part.kind === 'lines') return text.includes(part.text) ? 'wired' : 'missing';
+  return stateOf(text, isOwnFile(text), part.text);
 }
 
 /** Whether a file that forge created contains nothing else. */

@@ -1,16 +1,13 @@
 import type { ForgeError } from '../core/error.js';
 import { AGENT_NAMES, AGENTS, type AgentName, isHookOf, startOf, textsIn } from './agents.js';
 import { readValue } from './edit-json.js';
-import { type Found, type Part, serverStart, type Wish } from './parts.js';
+import { type Part, type PartState, serverStart, type Wish } from './parts.js';
 import { Files, type Place, partsAt, readManifest, shownAt, withFile } from './place.js';
 import { findPart } from './plan.js';
 
-/** `changed`: not as this forge would install it. */
-type FileState = 'wired' | 'missing' | 'changed' | 'unreadable';
-
 interface WiredFile {
   path: string;
-  state: FileState;
+  state: PartState | 'unreadable';
   /** What starts forge in the file, if not `forge`. */
   command?: string;
   /** Why the file cannot be read. */
@@ -98,10 +95,7 @@ function seeFile(place: Place, files: Files, part: Part): WiredFile {
   const path = shownAt(place, part.file);
   try {
     const { text } = files.read(part.file);
-    const found = withFile(path, text, (): Found[] => (text === null ? [] : findPart(text, part)));
-    const states = new Set(found.map(({ state }) => state));
-    const [state = 'missing'] = states;
-    return { path, state: states.size > 1 ? 'changed' : state };
+    return { path, state: withFile(path, text, () => (text === null ? 'missing' : findPart(text, part))) };
   } catch (error) {
     const { kind, message } = error as ForgeError;
     if (!['refused', 'corrupted', 'outside'].includes(kind)) throw error;

@@ -37,25 +37,17 @@ export async function findRange(context: Context, typed: string | undefined): Pr
   const chosen =
     typed === undefined
       ? await chooseRange(git, context.world.env, remote, boundary.size > 0)
-      : checkTyped(typed);
+      : { range: typed, shown: typed, from: '--range' };
   if (!chosen) return null;
-  const ids = await listCommits(git, chosen.range);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
+  const ids = /^-|^$|[\u0000-\u001f]/.test(typed ?? 'HEAD') ? null : await listCommits(git, chosen.range);
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
     throw incomplete(`all commits of ${chosen.shown}`);
-  if (ids === null) throw noRange(chosen.shown);
-  return { ...chosen, ids: new Set(ids) };
-}
-
-function checkTyped(typed: string): Chosen {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
-  if (!/^[^-\u0000-\u001f][^\u0000-\u001f]{0,999}$/.test(typed)) throw noRange(typed);
-  return { range: typed, shown: typed, from: '--range' };
-}
-
-const noRange = (range: string): Error =>
-  usage('ci.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here.`, {
+  if (ids !== null) return { ...chosen, ids: new Set(ids) };
+  throw usage('ci.range', `${JSON.stringify(oneLine(chosen.shown, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log',
   });
+}
 
 async function chooseRange(git: Git, env: Env, remote: string, isShallow: boolean): Promise<Chosen | null> {
   const head = await commitAt(git, 'HEAD');
@@ -68,7 +60,7 @@ async function chooseRange(git: Git, env: Env, remote: string, isShallow: boolea
   });
   const named = namedStart(env, event, remote);
   const start = named && (await commitAt(git, named.rev));
-  if (named && start) return since(start, named.shown, named.from);
+  if (start) return since(start, named.shown, named.from);
   // A forced push may have replaced the commit of a push event. The base of a pull request always exists.
   if (named && (isShallow || !named.isPush)) throw incomplete(`${named.shown}, which ${named.from} names`);
   for (const ref of defaultRefs(env, event, remote)) {
@@ -100,20 +92,23 @@ interface NamedStart {
 export function namedStart(env: Env, event: unknown, remote: string): NamedStart | null {
   const system = ciFormat(env);
   if (system === 'plain') return null;
+  const { GITHUB_BASE_REF: base } = env;
+  if (system === 'github' && base) {
+    const shown = `${remote}/${base}`;
+    const from = 'GITHUB_BASE_REF';
+    if (isBranchName(base)) return { from, rev: `refs/remotes/${shown}`, shown, isPush: false };
+    throw invalid(from, 'branch');
+  }
+  const { CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_COMMIT_BEFORE_SHA } = env;
   if (system === 'gitlab')
     return (
-      idStart('CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, false) ??
-      idStart('CI_COMMIT_BEFORE_SHA', env.CI_COMMIT_BEFORE_SHA, true)
+      idStart('CI_MERGE_REQUEST_DIFF_BASE_SHA', CI_MERGE_REQUEST_DIFF_BASE_SHA, false) ??
+      idStart('CI_COMMIT_BEFORE_SHA', CI_COMMIT_BEFORE_SHA, true)
     );
-  const { GITHUB_BASE_REF: base } = env;
-  if (!base)
-    return (
-      idStart('GITHUB_EVENT_PATH (base_sha)', fieldOf(event, 'merge_group', 'base_sha'), false) ??
-      idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true)
-    );
-  if (!isBranchName(base)) throw invalid('GITHUB_BASE_REF', 'branch');
-  const shown = `${remote}/${base}`;
-  return { from: 'GITHUB_BASE_REF', rev: `refs/remotes/${shown}`, shown, isPush: false };
+  return (
+    idStart('GITHUB_EVENT_PATH (base_sha)', fieldOf(event, 'merge_group', 'base_sha'), false) ??
+    idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true)
+  );
 }
 
 function idStart(from: string, id: unknown, isPush: boolean): NamedStart | null {
@@ -133,23 +128,19 @@ export function defaultRefs(env: Env, event: unknown, remote: string): string[] 
   return ['HEAD', ...names, 'main', 'master'].map((name) => `refs/remotes/${remote}/${name}`);
 }
 
-function fieldOf(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const field of path)
-    found =
-      typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[field] : undefined;
-  return found;
-}
+const fieldOf = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (found, field) => (found as Record<string, unknown> | null | undefined)?.[field],
+    value,
+  );
 
 /** True for a pull request by someone who cannot write to this repository. */
 export function isFromFork(env: Env): boolean {
-  const system = ciFormat(env);
-  if (system === 'plain') return false;
-  if (system === 'gitlab') {
+  if (ciFormat(env) === 'gitlab') {
     const { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: source, CI_MERGE_REQUEST_PROJECT_ID: target } = env;
     return source !== undefined && target !== undefined && source !== target;
   }
-  const event = readEvent(env.GITHUB_EVENT_PATH);
+  const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
   const nameOf = (side: string): unknown => fieldOf(event, 'pull_request', side, 'repo', 'full_name');
   return nameOf('base') !== nameOf('head');
 }

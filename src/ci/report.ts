@@ -127,29 +127,26 @@ export function formatSummary({ ok, checks, notes }: CiReport): string {
 
 /** JUnit's XML: one test case per check. Some readers take only one element per case, so it has all findings. */
 export function formatJunit({ checks }: Pick<CiReport, 'checks'>): string {
-  const cases = checks.map(({ name, state, cause = 'findings', detail, findings }) => {
-    const kind =
-      state === 'skipped' || state !== 'failed'
-        ? state
-        : cause === 'outside' || cause === 'refused'
-          ? 'error'
-          : 'failure';
-    const [first] = findings;
-    const title = findings.length === 1 && first ? first.message : plural(findings.length, 'finding');
-    const lines = findings.flatMap(formatFinding).join('\n');
+  const kindOf = ({ state, cause }: CiCheck): string =>
+    state === 'failed' ? (cause === 'outside' || cause === 'refused' ? 'error' : 'failure') : state;
+  const cases = checks.map((check) => {
+    const { name, state, cause, detail, findings } = check;
+    const [kind, [first, ...more]] = [kindOf(check), findings];
+    const title = first && more.length === 0 ? first.message : plural(findings.length, 'finding');
+    const lines = xml(findings.flatMap(formatFinding).join('\n'));
     const body =
-      kind === 'skipped'
+      state === 'skipped'
         ? `<skipped message="${xml(oneLine(detail, MAX_TEXT))}"/>`
-        : kind === 'error' || kind === 'failure'
-          ? `<${kind} type="${cause}" message="${xml(oneLine(title, MAX_TEXT))}">${xml(lines)}</${kind}>`
+        : state === 'failed'
+          ? `<${kind} type="${cause}" message="${xml(oneLine(title, MAX_TEXT))}">${lines}</${kind}>`
           : '';
-    return { kind, text: `    <testcase classname="forge ci" name="${name}">${body}</testcase>\n` };
+    return `    <testcase classname="forge ci" name="${name}">${body}</testcase>\n`;
   });
-  const count = (kind: string): number => cases.filter((one) => one.kind === kind).length;
+  const count = (kind: string): number => checks.filter((check) => kindOf(check) === kind).length;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="forge ci" tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}">
-${cases.map(({ text }) => text).join('')}  </testsuite>
+${cases.join('')}  </testsuite>
 </testsuites>
 `;
 }

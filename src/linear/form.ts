@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
-import { compilePattern } from '../core/pattern.js';
+import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import { readYaml, YamlProblem } from '../core/yaml.js';
 
@@ -48,10 +48,9 @@ export function parseForm(text: string, file: string, packages: readonly string[
   }
   const fields = result.data.fields.map(({ options = [], ...field }): FormField => {
     const at = `field ${field.name}`;
-    if (field.pattern !== undefined) {
-      const why = patternProblem(field.pattern);
-      if (why !== null) throw broken(`${at}: its pattern cannot be used: ${why}`);
-    }
+    const { pattern = '' } = field;
+    const why = GLOB.test(pattern) ? null : patternProblem(pattern);
+    if (why !== null) throw broken(`${at}: its pattern cannot be used: ${why}`);
     const filled = options.flatMap((option) => {
       if (typeof option === 'string') return [option];
       if (!SOURCES.includes(option.from))
@@ -73,48 +72,28 @@ const GLOB = /^(\[[A-Za-z]+\] ?)\*$/;
 
 export const prefixOf = ({ pattern }: FormField): string => (pattern && GLOB.exec(pattern)?.[1]) ?? '';
 
-function patternProblem(pattern: string): string | null {
-  if (GLOB.test(pattern)) return null;
-  try {
-    compilePattern(pattern);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
 /** Every rule that an answer breaks, in words. */
 export function checkAnswer(field: FormField, answer: string | string[] | undefined): string[] {
   const { name, type, required = false, pattern, options, min_items } = field;
   const isList = type === 'multi_select' || type === 'checklist';
-  const values = (Array.isArray(answer) ? answer : answer === undefined ? [] : [answer]).filter(
-    (value) => value.trim() !== '',
-  );
+  const isChoice = type === 'select' || type === 'multi_select';
+  const values = [answer ?? []].flat().filter((value) => value.trim() !== '');
   const least = min_items ?? (required ? 1 : 0);
   // Nothing can be chosen where the workspace has no packages.
   const isEmpty = type === 'multi_select' && options.length === 0;
   if (values.length === 0)
     return least > 0 && !isEmpty ? [`${name} needs ${isList ? `at least ${least}` : 'an answer'}`] : [];
   if (!isList && values.length > 1) return [`${name} takes one answer`];
-  return [
-    ...(values.length < least ? [`${name} needs at least ${least}, found ${values.length}`] : []),
-    ...(type === 'select' || type === 'multi_select'
-      ? values
-          .filter((value) => !options.includes(value))
-          .map(
-            (value) =>
-              `${name}: ${JSON.stringify(oneLine(value, 60))} is not one of ${options.join(', ') || 'none'}`,
-          )
-      : []),
-    ...(pattern === undefined
-      ? []
-      : values
-          .filter((value) => !fits(pattern, value))
-          .map((value) => `${name}: ${JSON.stringify(oneLine(value, 60))} does not match ${pattern}`)),
-    ...(type === 'text' || type === 'reference'
-      ? values.filter((value) => value.includes('\n')).map(() => `${name} must be one line`)
-      : []),
-  ];
+  const problems = values.length < least ? [`${name} needs at least ${least}, found ${values.length}`] : [];
+  for (const value of values) {
+    const shown = `${name}: ${JSON.stringify(oneLine(value, 60))}`;
+    if (isChoice && !options.includes(value))
+      problems.push(`${shown} is not one of ${options.join(', ') || 'none'}`);
+    if (pattern !== undefined && !fits(pattern, value)) problems.push(`${shown} does not match ${pattern}`);
+    if ((type === 'text' || type === 'reference') && value.includes('\n'))
+      problems.push(`${name} must be one line`);
+  }
+  return problems;
 }
 
 function fits(pattern: string, value: string): boolean {

@@ -45,55 +45,53 @@ function expand(root: string, pattern: string): string[] {
   }
 }
 
+/** The names that the manifests in these folders have at `path`, else the folders' names. */
+const namesIn = (
+  root: string,
+  patterns: readonly string[],
+  file: string,
+  parse: (text: string) => unknown,
+  ...path: string[]
+): string[] =>
+  patterns
+    .flatMap((pattern) => expand(root, pattern))
+    .flatMap((folder) => {
+      const member = parsed(read(join(root, folder, file)), parse);
+      return member ? [String(at(member, ...path) ?? basename(folder))] : [];
+    });
+
 function npmMembers(root: string): string[] {
   const manifest = parsed(read(join(root, 'package.json')), JSON.parse) as unknown;
   const workspaces = at(manifest, 'workspaces');
-  const patterns = [...listOf(workspaces), ...listOf(at(workspaces, 'packages'))];
-  const pnpm = read(join(root, 'pnpm-workspace.yaml')) ?? '';
-  for (const [, pattern = ''] of pnpm.matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm))
-    patterns.push(pattern);
-  return patterns
-    .filter((pattern) => !pattern.startsWith('!'))
-    .flatMap((pattern) => expand(root, pattern))
-    .flatMap((folder) => {
-      const member = parsed(read(join(root, folder, 'package.json')), JSON.parse) as unknown;
-      return member ? [String(at(member, 'name') ?? basename(folder))] : [];
-    });
+  const pnpm = (read(join(root, 'pnpm-workspace.yaml')) ?? '').matchAll(
+    /^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm,
+  );
+  const patterns = [
+    ...listOf(workspaces),
+    ...listOf(at(workspaces, 'packages')),
+    ...[...pnpm].map(([, pattern = '']) => pattern),
+  ].filter((pattern) => !pattern.startsWith('!'));
+  return namesIn(root, patterns, 'package.json', JSON.parse, 'name');
 }
 
 function cargoMembers(root: string): string[] {
   const manifest = parsed(read(join(root, 'Cargo.toml')), readToml);
+  const members = listOf(at(manifest, 'workspace', 'members'));
   const own = at(manifest, 'package', 'name');
-  const members = listOf(at(manifest, 'workspace', 'members')).flatMap((pattern) => expand(root, pattern));
-  return [
-    ...(typeof own === 'string' ? [own] : []),
-    ...members.flatMap((folder) => {
-      const member = parsed(read(join(root, folder, 'Cargo.toml')), readToml);
-      return member ? [String(at(member, 'package', 'name') ?? basename(folder))] : [];
-    }),
-  ];
+  const names = namesIn(root, members, 'Cargo.toml', readToml, 'package', 'name');
+  return typeof own === 'string' ? [own, ...names] : names;
 }
 
 function goMembers(root: string): string[] {
   const work = read(join(root, 'go.work')) ?? '';
   const block = /\buse\s*\(([^)]*)\)/.exec(work)?.[1]?.split('\n') ?? [];
   const single = [...work.matchAll(/^\s*use\s+([^\s(]+)/gm)].map(([, path = '']) => path);
-  return [...block, ...single]
-    .map((line) =>
-      line
-        .replace(/\/\/.*/, '')
-        .trim()
-        .replace(/^\.\//, ''),
-    )
-    .filter(Boolean);
+  const paths = [...block, ...single].map((line) => line.replace(/\/\/.*/, '').trim());
+  return paths.map((path) => path.replace(/^\.\//, '')).filter(Boolean);
 }
 
 function pythonMembers(root: string): string[] {
   const project = parsed(read(join(root, 'pyproject.toml')), readToml);
-  return listOf(at(project, 'tool', 'uv', 'workspace', 'members'))
-    .flatMap((pattern) => expand(root, pattern))
-    .flatMap((folder) => {
-      const member = parsed(read(join(root, folder, 'pyproject.toml')), readToml);
-      return member ? [String(at(member, 'project', 'name') ?? basename(folder))] : [];
-    });
+  const members = listOf(at(project, 'tool', 'uv', 'workspace', 'members'));
+  return namesIn(root, members, 'pyproject.toml', readToml, 'project', 'name');
 }

@@ -2,6 +2,7 @@ import picomatch from 'picomatch';
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
+import { describeIssue, fieldName } from '../core/schema.js';
 import { countTokens, escapeControls, oneLine } from '../core/text.js';
 import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
 import { termsOf } from '../recall/terms.js';
@@ -42,8 +43,8 @@ export const MAX_BYTES = 1024 * 1024;
 export const MAX_SKILL_BYTES = 10 * MAX_BYTES;
 
 /** Names in both formats: the folder has the name. */
-export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const MAX_NAME = 64;
+export const isSkillName = (name: string): boolean =>
+  name.length <= 64 && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 
 /** Throws exit 2 with the line and the key. */
 export function parseManifest(text: string, file: string): Manifest {
@@ -58,31 +59,10 @@ export function parseManifest(text: string, file: string): Manifest {
   }
   const result = Manifest.safeParse(raw);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const path = (issue?.path ?? []).map(String);
-  const isMissing = issue?.code === 'invalid_type' && valueAt(raw, path) === undefined;
-  const what = isMissing
-    ? 'is missing'
-    : `found ${oneLine(JSON.stringify(valueAt(raw, path)) ?? '', 60)}, allowed: ${allowed(issue)}`;
-  throw broken(
-    lineOfKey(text, path.slice(0, 2)),
-    `${path.join('.')} ${isMissing ? what : `— ${what}`}`.replace(' — ', ': '),
-  );
+  const issue = result.error.issues[0] as z.core.$ZodIssue;
+  const line = lineOfKey(text, issue.path.slice(0, 2).map(String));
+  throw broken(line, `${fieldName(issue.path)}: ${describeIssue(issue, raw)}`);
 }
-
-const allowed = (issue: z.core.$ZodIssue | undefined): string => {
-  const expected = issue && 'expected' in issue ? String(issue.expected) : 'another value';
-  return (
-    { string: 'a text', array: 'a list of texts', object: 'a table', record: 'a table' }[expected] ?? expected
-  );
-};
-
-const valueAt = (raw: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
-    raw,
-  );
 
 /** A skill with the names of all its files. */
 export interface Skill {
@@ -123,51 +103,41 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
   const { manifest, files } = skill;
   const { name, description } = manifest.skill;
   const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};
-  const metadata = countTokens(describe(manifest));
-  const texts = [name, description, ...keywords, ...linear_labels];
-  return [
-    ...(name === folder ? [] : [`skill.name is ${JSON.stringify(name)}, but its folder is ${folder}`]),
-    ...(SKILL_NAME.test(name) && name.length <= MAX_NAME
-      ? []
-      : [
-          `skill.name ${JSON.stringify(oneLine(name, 80))}: allowed are lower-case letters, digits and single hyphens`,
-        ]),
-    ...(description.trim() === '' ? ['skill.description is empty'] : []),
-    ...(metadata > MAX_METADATA
-      ? [`name and description have ${metadata} tokens, at most ${MAX_METADATA} are allowed`]
-      : []),
-    ...(instructions === null ? [`${instructionsOf(manifest)} is missing`] : []),
-    ...(instructions !== null && countTokens(instructions) > MAX_INSTRUCTIONS
-      ? [
-          `the instructions have ${countTokens(instructions)} tokens, at most ${MAX_INSTRUCTIONS} are allowed: move details into resources`,
-        ]
-      : []),
-    ...(texts.some(isHidden) || isHidden(instructions ?? '')
-      ? ['it has control or invisible characters']
-      : []),
-    ...namedFiles(manifest).flatMap(([key, file]) => {
-      if (!isInsideSkill(file))
-        return [`${key} leads out of the skill: ${JSON.stringify(oneLine(file, 80))}`];
+  const { commit_pattern } = manifest.git ?? {};
+  const [metadata, length] = [describe(manifest), instructions ?? ''].map(countTokens) as [number, number];
+  const texts = [name, description, ...keywords, ...linear_labels, instructions ?? ''];
+  const quoted = (text: string): string => JSON.stringify(oneLine(text, 80));
+  const wrong: (string | false | null)[] = [
+    name !== folder && `skill.name is ${JSON.stringify(name)}, but its folder is ${folder}`,
+    !isSkillName(name) &&
+      `skill.name ${quoted(name)}: allowed are lower-case letters, digits and single hyphens`,
+    description.trim() === '' && 'skill.description is empty',
+    metadata > MAX_METADATA &&
+      `name and description have ${metadata} tokens, at most ${MAX_METADATA} are allowed`,
+    instructions === null && `${instructionsOf(manifest)} is missing`,
+    length > MAX_INSTRUCTIONS &&
+      `the instructions have ${length} tokens, at most ${MAX_INSTRUCTIONS} are allowed: move details into resources`,
+    texts.some((text) => escapeControls(text) !== text) && 'it has control or invisible characters',
+    ...namedFiles(manifest).map(([key, file]) => {
+      if (!isInsideSkill(file)) return `${key} leads out of the skill: ${quoted(file)}`;
       const path = file.replace(/\/+$/, '');
       const isThere = files.some((each) => each === path || each.startsWith(`${path}/`));
-      return isThere || key === 'resources.instructions' ? [] : [`${key} is missing: ${oneLine(file, 80)}`];
+      return !isThere && key !== 'resources.instructions' && `${key} is missing: ${oneLine(file, 80)}`;
     }),
-    ...file_patterns
-      .filter((pattern) => !isSafeGlob(pattern))
-      .map(
-        (pattern) =>
-          `file pattern ${JSON.stringify(oneLine(pattern, 80))}: at most 200 characters and 4 stars in a row of a path are allowed`,
-      ),
-    ...commitPatternProblem(manifest),
-    ...(files.length > MAX_FILES ? [`it has ${files.length} files, at most ${MAX_FILES} are allowed`] : []),
+    ...file_patterns.map(
+      (pattern) =>
+        !isSafeGlob(pattern) &&
+        `file pattern ${quoted(pattern)}: at most 200 characters and 4 stars in a row of a path are allowed`,
+    ),
+    commitPatternProblem(commit_pattern),
+    files.length > MAX_FILES && `it has ${files.length} files, at most ${MAX_FILES} are allowed`,
   ];
+  return wrong.filter((text) => typeof text === 'string');
 }
 
-const isHidden = (text: string): boolean => escapeControls(text) !== text;
-
-function commitPatternProblem({ git }: Manifest): string[] {
-  const problem = git?.commit_pattern === undefined ? null : patternProblem(git.commit_pattern);
-  return problem === null ? [] : [`git.commit_pattern: ${problem}`];
+function commitPatternProblem(pattern: string | undefined): string | null {
+  const problem = pattern === undefined ? null : patternProblem(pattern);
+  return problem && `git.commit_pattern: ${problem}`;
 }
 
 /** Layer 1 of progressive disclosure: about 100 tokens. */

@@ -15,6 +15,7 @@ import {
   describe,
   instructionsOf,
   isInsideSkill,
+  isSkillName,
   MANIFEST_FILE,
   MAX_BYTES,
   MAX_FILES,
@@ -22,7 +23,6 @@ import {
   matchSkills,
   orderSkills,
   parseManifest,
-  SKILL_NAME,
   type Skill,
   type SkillMatch,
   type SkillProblem,
@@ -273,7 +273,7 @@ export async function newSkill(
 }
 
 function checkName(name: string): void {
-  if (!SKILL_NAME.test(name) || name.length > 64)
+  if (!isSkillName(name))
     throw usage('skill.name', `${JSON.stringify(oneLine(name, 80))} cannot be a skill's name.`, {
       hint: 'Use lower-case letters, digits and single hyphens, such as release-notes.',
     });

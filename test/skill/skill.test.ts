@@ -179,11 +179,11 @@ describe('forge skill', () => {
 
   it.each([
     ['a broken line', '[skill\nname = 1', /skill\.toml:1: /],
-    ['a missing name', '[skill]\ndescription = "x"\n', /skill\.toml:1: skill\.name is missing/],
+    ['a missing name', '[skill]\ndescription = "x"\n', /skill\.toml:1: skill\.name: found nothing, allowed: string/],
     [
       'a number as keyword list',
       '[skill]\nname = "odd"\ndescription = "x"\n[triggers]\nkeywords = 3\n',
-      /skill\.toml:5: triggers\.keywords: found 3, allowed: a list of texts/,
+      /skill\.toml:5: triggers\.keywords: found 3, allowed: array/,
     ],
     [
       'a file outside',

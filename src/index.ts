@@ -37,7 +37,6 @@ export type { KnownAnswer } from './finding/known.js';
 export { ExecutionMemory, type Finding } from './finding/memory.js';
 export type { Allowed } from './guard/allow.js';
 export type { Scan } from './guard/scan-tree.js';
-export type { HookedPush } from './hooks/git-hooks.js';
 export type { HooksReport } from './hooks/install.js';
 export type { Imported, ImportedFile } from './import/import.js';
 export type { InitInput } from './init/choices.js';

@@ -55,17 +55,19 @@ function startIn(files: Files, part: Part): string | undefined {
 
 function seeAgent(place: Place, files: Files, wish: Wish): AgentStatus {
   const { agent, folder } = wish;
-  const parts = partsAt(place, { ...wish, instructions: true });
-  const commands = parts.map((part) => startIn(files, part));
-  // Show the block of instructions if someone asked for it, and where it is.
-  const seen = parts
+  const whole = { ...wish, instructions: true };
+  const starts = partsAt(place, whole).map((part) => startIn(files, part));
+  // A clone may be wired with another command.
+  const command = starts.find(Boolean) ?? wish.command;
+  const seen = partsAt(place, { ...whole, command })
     .map((part, at) => {
-      // A clone may be wired with another command.
-      const command = commands[at] ?? commands.find(Boolean) ?? wish.command;
-      const own = partsAt(place, { ...wish, instructions: true, command })[at] ?? part;
-      const named = commands[at] === undefined || command === 'forge' ? {} : { command };
-      return { part, file: { ...seeFile(place, files, own), ...named } };
+      const start = starts[at] ?? 'forge';
+      return {
+        part,
+        file: { ...seeFile(place, files, part), ...(start === 'forge' ? {} : { command: start }) },
+      };
     })
+    // Show the block of instructions if someone asked for it, and where it is.
     .filter(
       ({ part, file: { state } }) =>
         wish.instructions || part.kind !== 'block' || state === 'wired' || state === 'changed',
@@ -75,14 +77,14 @@ function seeAgent(place: Place, files: Files, wish: Wish): AgentStatus {
   const isAbsent = own.every(({ file: { state } }) => state === 'missing' || state === 'unreadable');
   const isComplete = seen.every(({ file: { state } }) => state === 'wired');
   const state = isAbsent ? 'absent' : isComplete ? 'wired' : 'partly';
-  const needsSteps = state !== 'absent' && folder === undefined;
+  const isBelow = folder !== undefined;
   return {
     name: agent,
-    title: `${AGENTS[agent].title}${folder === undefined ? '' : ` in ${folder}`}`,
-    ...(folder === undefined ? {} : { folder }),
+    title: `${AGENTS[agent].title}${isBelow ? ` in ${folder}` : ''}`,
+    ...(isBelow ? { folder } : {}),
     state,
     files: seen.map(({ file }) => file),
-    wants: needsSteps ? AGENTS[agent].wants(wish.command, place.isUser, wish.allow === true) : [],
+    wants: isAbsent || isBelow ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow === true),
   };
 }
 

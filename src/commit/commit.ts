@@ -176,7 +176,7 @@ function requireTexts(draft: CommitMessage): CommitMessage {
     });
   if (draft.why === '')
     throw usage('commit.why', 'There is no reason: the session has no goal, and no task is in focus.', {
-      hint: 'forge commit --why "TEXT"',
+      hint: `forge commit -m ${formatArgv([draft.subject])} --why "TEXT"`,
     });
   return draft;
 }

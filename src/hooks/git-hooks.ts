@@ -1,5 +1,5 @@
+import { resolve } from 'node:path';
 import {
-  type CheckedCommit,
   checkRange,
   type Enforcement,
   type RangeCommit,
@@ -13,45 +13,43 @@ import { readWork } from '../commit/commit.js';
 import { composeMessage } from '../commit/compose.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
 import { checkMessage } from '../commit/protocol.js';
-import { isBound, type Problem, type Who } from '../commit/rules.js';
+import { isBound, type MessageState, type Problem, type Who } from '../commit/rules.js';
+import { formatArgv } from '../core/argv.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { hooksRecordFile } from '../core/paths.js';
+import { oneLine, plural } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { newCommits, parsePushed } from '../git/remote.js';
 import { findForge, findGuarded, type Repository, readGitFile } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
-import { loadGuard } from '../guard/guard.js';
+import { loadGuard, maskText } from '../guard/guard.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
 import { requireUndamaged } from '../ledger/integrity.js';
 import { type Context, contextAt } from '../project/project.js';
 import { HOOKS_RECORD, NO_HOOKS } from './install.js';
+import { quoted } from './shim.js';
 
-export interface HookedMessage {
-  problems: Problem[];
-  /** In what is staged (LTM-13). */
-  secrets: Scan['findings'];
-  enforce: Enforcement['enforce'];
-  /** Why only secrets were looked for. */
-  unread: string | null;
+/** What a hook prints, and whether it refuses. */
+export interface Verdict {
+  lines: string[];
+  refusal: 'problems' | 'secret' | null;
 }
+
+export const FINE: Verdict = { lines: [], refusal: null };
 
 const isAgent = ({ env }: World): boolean =>
   agentMark(env) !== null || /^\s*builder\s*$/i.test(env.FORGE_ROLE ?? '');
 
 /**
- * The `commit-msg` hook: checks the message as git will store it (docs/commits.md), and indents headings that git would
- * drop as comments. Null if there is nothing to check: no `.forge/` here, or an empty message, which git rejects itself.
+ * The `commit-msg` hook: checks the message as git will store it (docs/commits.md) and what is staged, and indents headings
+ * that git would drop as comments. Git itself rejects an empty message.
  */
-export async function checkHookedMessage(
-  from: string,
-  world: World,
-  path: string,
-): Promise<HookedMessage | null> {
+export async function judgeMessage(from: string, world: World, path: string): Promise<Verdict> {
   const found = findGuarded(from);
-  if (!found?.repository) return null;
+  if (!found?.repository) return FINE;
   const { path: file, bytes, replace } = readGitFile(from, path);
   const context = contextAt(found.root, found.repository, world, true);
   knowAllowed(context);
@@ -62,30 +60,73 @@ export async function checkHookedMessage(
     loadGuard(world.env, context),
   ]);
   const message = isEdited ? aboveScissors(bytes, state.comment) : bytes;
-  if (cleanMessage(message.toString(), isEdited ? state.comment : undefined).length === 0) return null;
-  const { enforce, settings, unread } = readEnforcement(context);
-  const judged: HookedMessage = { problems: [], secrets: [], enforce, unread };
-  try {
-    const { problems, mark } = unread === null ? checkMessage(message, readRules(context), state) : UNJUDGED;
-    judged.problems = problems;
-    if (settings.who === 'agents' && !isAgent(world) && mark === null) judged.enforce = 'off';
-  } catch (error) {
-    // The features cannot be read.
-    Object.assign(judged, { enforce: 'off', unread: (error as Error).message });
-  }
-  judged.problems = withoutSecrets(message, { subject: '', problems: judged.problems }, guard).problems;
+  if (cleanMessage(message.toString(), isEdited ? state.comment : undefined).length === 0) return FINE;
+  const { enforce, unread, broken } = checkProtocol(context, message, state);
+  const { problems } = withoutSecrets(message, { subject: '', problems: broken }, guard);
   // A merge and its like bring other people's commits; the push looks at those.
-  if (!state.operation)
-    judged.secrets = (await scanTree(from, world, { staged: true, readOnly: true })).findings;
-  if (judged.problems.length === 0 && (state.operation || state.strips)) {
+  const { findings: secrets } = state.operation
+    ? { findings: [] }
+    : await scanTree(from, world, { staged: true, readOnly: true });
+  if (problems.length === 0 && (state.operation || state.strips)) {
     const text = bytes.toString('utf8');
     const safe = protectHeadings(text, state.comment);
     if (safe !== text) replace(safe);
   }
-  return judged;
+  const lines = unread === null ? [] : [`forge: only secrets were checked: ${oneLine(unread, 300)}`];
+  if (secrets[0]) {
+    const scan = formatArgv(['forge', 'guard', 'scan', secrets[0].file]);
+    lines.push('forge: what is staged contains a secret; nothing was committed');
+    lines.push(...shorten(secrets, 'secret', lineOfSecret));
+    lines.push(`    → remove it and stage the file again; for a false alarm: ${scan}`);
+    return { lines, refusal: 'secret' };
+  }
+  const isSecret = problems.some(({ rule }) => rule === 'secret');
+  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines, refusal: null };
+  const isRefused = isSecret || enforce === 'block';
+  const what = isSecret ? 'contains a secret' : 'does not follow the commit protocol';
+  lines.push(`forge: the message ${what}${isRefused ? '; nothing was committed' : ''}`);
+  for (const { line, message: text, fix } of problems) {
+    lines.push(`  line ${line}: ${text}`);
+    lines.push(...fix.split('\n').map((part, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(part, 200)}`));
+  }
+  if (!isRefused) return { lines, refusal: null };
+  return { lines: [...lines, describeRetry(from, world, path)], refusal: isSecret ? 'secret' : 'problems' };
 }
 
-const UNJUDGED = { problems: [], mark: null };
+/** The rules that the message breaks. If the settings or the features cannot be read, it is not judged. */
+function checkProtocol(
+  context: Context,
+  message: Buffer,
+  state: MessageState,
+): Pick<Enforcement, 'enforce' | 'unread'> & { broken: Problem[] } {
+  const { enforce, settings, unread } = readEnforcement(context);
+  if (unread !== null) return { enforce, unread, broken: [] };
+  try {
+    const { problems: broken, mark } = checkMessage(message, readRules(context), state);
+    const isBoundHere = settings.who !== 'agents' || isAgent(context.world) || mark !== null;
+    return { enforce: isBoundHere ? enforce : 'off', unread, broken };
+  } catch (error) {
+    return { enforce: 'off', unread: (error as Error).message, broken: [] };
+  }
+}
+
+/** Git runs hooks at the top, but the user may be in a subfolder. `-v` cuts off a diff that is in the file already. */
+function describeRetry(from: string, { env }: World, file: string): string {
+  const path = env.GIT_PREFIX ? resolve(from, file) : file;
+  const word = /^[\w./-]+$/.test(path) ? path : quoted(path);
+  return `  Your text is saved: git commit -v -e -F ${word}   forge commit writes one for you; --no-verify skips all hooks`;
+}
+
+const MAX_SHOWN = 10;
+
+const lineOfSecret = ({ file, line, what, commit }: Scan['findings'][number]): string[] => [
+  `  ${commit ? `${commit.slice(0, 10)} ` : ''}${oneLine(file, 200)}:${line}: ${what}`,
+];
+
+const shorten = <T>(all: readonly T[], what: string, linesOf: (one: T) => string[]): string[] => [
+  ...all.slice(0, MAX_SHOWN).flatMap(linesOf),
+  ...(all.length > MAX_SHOWN ? [`  … ${plural(all.length - MAX_SHOWN, `more ${what}`)}`] : []),
+];
 
 const REMARK =
   'Filled in by forge. To commit nothing, delete all of it: an editor that is just closed commits it.';
@@ -119,58 +160,66 @@ async function draftMessage(context: Context, { root }: Repository, { env }: Wor
   return formatCommitMessage(composeMessage({}, { ...work, ledger: [] }));
 }
 
-/** Problems with the commits of a push. */
-export interface HookedPush {
-  enforce: Enforcement['enforce'];
-  secrets: Scan['findings'];
-  /** Commits that break the protocol. */
-  commits: CheckedCommit[];
-  /** The problem with memory, or null. */
-  memory: string | null;
-  /** Checks that could not be made, and why. The other checks still count. */
-  failed: { check: 'secrets' | 'messages' | 'memory'; why: string }[];
-  /** How many older commits were not checked. */
-  leftOut: number;
-}
-
 /** A first push of a large history would take minutes. */
 const MAX_COMMITS = 1000;
 
 /**
  * The `pre-push` hook: checks the commits that no remote has, and memory. Git runs no `commit-msg` for picks and reverts,
- * nor with `--no-verify`. `refs` is git's stdin. Null if there is nothing to check. Writes nothing.
+ * nor with `--no-verify`. `refs` is git's stdin. A check that fails is reported, and the others count. Writes nothing.
  */
-export async function checkHookedPush(
-  from: string,
-  world: World,
-  { refs }: { refs: string },
-): Promise<HookedPush | null> {
+export async function judgePush(from: string, world: World, refs: string): Promise<Verdict> {
   const found = findGuarded(from);
-  if (!found?.repository) return null;
+  if (!found?.repository) return FINE;
   const { root, repository } = found;
   const git = gitIn(repository.root, world.env);
   const { range, leftOut } = await newCommits(git, parsePushed(refs), MAX_COMMITS);
-  if (range.length === 0) return null;
+  if (range.length === 0) return FINE;
   const context = contextAt(root, repository, world, true);
   const { enforce, settings, unread } = readEnforcement(context);
-  const failed: HookedPush['failed'] = unread === null ? [] : [{ check: 'messages', why: unread }];
-  const attempt = async <T>(check: 'secrets' | 'messages' | 'memory', none: T, work: () => Promise<T>) =>
-    work().catch((error: unknown): T => {
-      failed.push({ check, why: toForgeError(error).message });
+  const lines: string[] = [];
+  const note = async (check: string, why: string): Promise<unknown> =>
+    lines.push(
+      `forge: ${check} could not be checked: ${oneLine(await maskText(why).catch(() => 'the guard failed'), 300)}`,
+    );
+  const attempt = async <T>(check: string, none: T, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      await note(check, toForgeError(error).message);
       return none;
-    });
-  const readSecrets = async () => (await scanTree(from, world, { range, readOnly: true })).findings;
-  return {
-    enforce,
-    secrets: await attempt('secrets', [], readSecrets),
-    commits: await attempt('messages', [], async () =>
-      enforce === 'off' ? [] : findBroken(context, repository, git, range, settings.who),
-    ),
-    memory: await attempt('memory', null, () => findDamage(context)),
-    failed,
-    leftOut,
+    }
   };
+  if (unread !== null) await note('messages', unread);
+  const readSecrets = async () => (await scanTree(from, world, { range, readOnly: true })).findings;
+  const secrets = await attempt('secrets', [], readSecrets);
+  const commits = await attempt('messages', [], async () =>
+    enforce === 'off' ? [] : findBroken(context, repository, git, range, settings.who),
+  );
+  const damage = await attempt('memory', null, () => findDamage(context));
+  if (leftOut > 0)
+    lines.push(
+      `forge: ${plural(leftOut, 'older commit')} not checked; to look for secrets in all: forge guard scan --range HEAD`,
+    );
+  if (secrets.length + commits.length === 0 && damage === null) return { lines, refusal: null };
+  const isBroken = damage !== null || (commits.length > 0 && enforce === 'block');
+  const refusal = secrets.length > 0 ? 'secret' : isBroken ? 'problems' : null;
+  lines.push(`forge: ${refusal ? 'nothing was pushed' : 'pushed with problems'}`);
+  lines.push(...shorten(secrets, 'secret', lineOfSecret), ...shorten(commits, 'commit', linesOfCommit));
+  if (commits.length > 0)
+    lines.push('    → the last commit: forge commit --amend; older ones: git rebase -i, reword');
+  if (damage !== null) {
+    lines.push(`  memory: ${oneLine(damage, 300)}`);
+    lines.push('    → forge memory verify   # shows what is wrong and how to fix it');
+  }
+  const more = commits.length > 0 ? 'More: forge commit check --range A..B   ' : '';
+  if (refusal) lines.push(`  ${more}To skip all hooks: --no-verify`);
+  return { lines, refusal };
 }
+
+const linesOfCommit = ({ sha, subject, problems }: RangeCommit): string[] => [
+  `  ${sha.slice(0, 10)} ${oneLine(subject, 80)}`,
+  ...problems.slice(0, 3).map(({ line, message }) => `    line ${line}: ${message}`),
+];
 
 /** GIT-08: commits of this clone that should follow the protocol, and do not. */
 async function findBroken(
@@ -179,7 +228,7 @@ async function findBroken(
   git: Git,
   range: readonly string[],
   who: Who,
-): Promise<CheckedCommit[]> {
+): Promise<RangeCommit[]> {
   const commits = await checkRange(repository, context.world, range, readRules(context));
   const broken = commits.filter(({ problems }) => problems.some(({ rule }) => rule !== 'secret'));
   if (broken.length === 0) return [];

@@ -127,14 +127,11 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
   const file = { ...raw, name: shownFrom(repository.root, raw.path) };
   const { name, path, mode = 0o111 } = file;
   const text = textOf(file);
-  const refuse = (why: string, fix: string): HookPlan => ({
-    hook,
-    file,
-    state: 'refused',
-    text: null,
-    why,
-    fix,
+  const plan = (state: HookPlan['state'], rest: Partial<HookPlan> = {}): HookPlan => ({
+    ...{ hook, file, state, text: null },
+    ...rest,
   });
+  const refuse = (why: string, fix: string): HookPlan => plan('refused', { why, fix });
   if (hooksPath && !hooksPath.isThere)
     return refuse(
       `core.hooksPath (${hooksPath.scope}) is ${JSON.stringify(hooksPath.value)}, which is not a folder, so git runs no hooks`,
@@ -148,7 +145,7 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
   const isByHand = lefthook
     ? new RegExp(`\\bforge/hook\\b.*[" ]${hook}\\b`).test(byHand)
     : /\bforge\/hook\b/.test(byHand) && !hasBlock(byHand);
-  if (isByHand) return { hook, file, state: 'installed', text: null };
+  if (isByHand) return plan('installed');
   const manual = `add these lines to your ${hook} hook by hand, then: forge hooks install\n${block(hook)}`;
   if (isShared(path, repository)) return refuse(`${name} belongs to more than this repository`, manual);
   if (lefthook)
@@ -159,9 +156,9 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
   const isOwn = !hooksPath && dirname(path) === join(commonDirOf(repository), 'hooks');
   const added = withBlock(text ?? (isHusky ? '' : SHEBANG), hook, isOwn);
   if (added === null) return refuse(`${name} is not a shell script`, manual);
-  if (added === text) return { hook, file, state: 'installed', text: null };
+  if (added === text) return plan('installed');
   const state = text !== null && hasBlock(text) ? 'renewed' : text === null && isOwn ? 'new' : 'added';
-  return { hook, file, state, text: added };
+  return plan(state, { text: added });
 }
 
 /** A link or `core.hooksPath` may lead out of the repository. */

@@ -142,17 +142,7 @@ forge_derive() {
 forge_aim=checked
 case $forge_hook in
   commit-msg) forge_check "$@" ;;
-  pre-push)
-    # If the remotes have everything, there is nothing to check. Git finds out faster than Node starts.
-    [ -t 0 ] && exit 0
-    forge_refs=$(cat)
-    forge_new=$(printf '%s\\n' "$forge_refs" |
-      awk '{ if ($2 !~ /^0*$/) print $2; if ($4 !~ /^0*$/) print "^" $4 }' |
-      git rev-list --max-count=1 --ignore-missing --stdin --not --remotes 2>&1) && [ -z "$forge_new" ] && exit 0
-    forge_check "$@" <<FORGE_REFS
-$forge_refs
-FORGE_REFS
-    ;;
+  pre-push) [ -t 0 ] || forge_check "$@" ;;
   prepare-commit-msg)
     # Only for an editor without a given message. Lefthook passes {2} for no argument.
     [ "\${GIT_EDITOR-}" = : ] && exit 0

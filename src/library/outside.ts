@@ -48,11 +48,6 @@ export const textGuard = {
   fields: later(() => import('../guard/document.js'), 'fieldsOf'),
 };
 
-/** For git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They do not change memory. */
-export const hookedMessage = later(() => import('../hooks/git-hooks.js'), 'checkHookedMessage');
-export const preparedMessage = later(() => import('../hooks/git-hooks.js'), 'prepareMessage');
-export const hookedPush = later(() => import('../hooks/git-hooks.js'), 'checkHookedPush');
-
 /** Every setting with its default. */
 export const defaultSettings = later(() => import('../config/config.js'), 'defaultSettings');
 

@@ -40,29 +40,21 @@ export interface Synced {
 
 const MAX_PAGES = 40;
 
-/** LIN-03: fetches the issues assigned to this person, and sends waiting changes. `dryRun` sends and writes nothing. */
-export async function syncIssues(context: Context): Promise<Synced> {
-  const request = connect(context.world.env, await requireKey(context.world.env));
-  const pulled = await noteFailure(context, () => pull(context, request));
-  const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
-  return { ...pulled, ...pushed };
-}
-
-export async function pullIssues(context: Context): Promise<Synced> {
-  const request = connect(context.world.env, await requireKey(context.world.env));
-  return {
-    ...(await noteFailure(context, () => pull(context, request))),
-    pushed: [],
-    queued: readQueue(context).pending.length,
-    failed: [],
+/** LIN-03: fetches the issues assigned to this person, and sends waiting changes. A dry run sends and writes nothing. */
+const syncing =
+  ({ pulls, pushes }: { pulls: boolean; pushes: boolean }) =>
+  async (context: Context): Promise<Synced> => {
+    const request = connect(context.world.env, await requireKey(context.world.env));
+    const pulled = pulls
+      ? await noteFailure(context, () => pull(context, request))
+      : { pulled: [], conflicts: [] };
+    if (!pushes) return { ...pulled, pushed: [], queued: readQueue(context).pending.length, failed: [] };
+    return { ...pulled, ...(context.disk.dryRun ? planPush(context) : await push(context, request)) };
   };
-}
 
-export async function pushIssues(context: Context): Promise<Synced> {
-  const request = connect(context.world.env, await requireKey(context.world.env));
-  const pushed = context.disk.dryRun ? planPush(context) : await push(context, request);
-  return { pulled: [], conflicts: [], ...pushed };
-}
+export const syncIssues = syncing({ pulls: true, pushes: true });
+export const pullIssues = syncing({ pulls: true, pushes: false });
+export const pushIssues = syncing({ pulls: false, pushes: true });
 
 /** `forge status` shows why Linear could not be read, until it can be (RFC-9060 §8.1). */
 async function noteFailure<T>(context: Context, work: () => Promise<T>): Promise<T> {

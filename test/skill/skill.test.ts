@@ -179,7 +179,11 @@ describe('forge skill', () => {
 
   it.each([
     ['a broken line', '[skill\nname = 1', /skill\.toml:1: /],
-    ['a missing name', '[skill]\ndescription = "x"\n', /skill\.toml:1: skill\.name: found nothing, allowed: string/],
+    [
+      'a missing name',
+      '[skill]\ndescription = "x"\n',
+      /skill\.toml:1: skill\.name: found nothing, allowed: string/,
+    ],
     [
       'a number as keyword list',
       '[skill]\nname = "odd"\ndescription = "x"\n[triggers]\nkeywords = 3\n',

@@ -59,16 +59,15 @@ export interface WiringStatus {
 }
 
 /** AGT-01: adds forge to the files of agents, next to what is there. */
-export const installAgents = (context: Context, input: WiringInput): Promise<WiringChange> =>
-  changeFor(context, input, true);
+export async function installAgents(context: Context, input: WiringInput): Promise<WiringChange> {
+  requireSupervisor(context, 'how agents are wired');
+  return change(placeFor(context, input), input, true);
+}
 
 /** AGT-01: removes it again. */
-export const uninstallAgents = (context: Context, input: WiringInput): Promise<WiringChange> =>
-  changeFor(context, input, false);
-
-async function changeFor(context: Context, input: WiringInput, isInstall: boolean): Promise<WiringChange> {
+export async function uninstallAgents(context: Context, input: WiringInput): Promise<WiringChange> {
   requireSupervisor(context, 'how agents are wired');
-  return change(placeFor(context, input), input, isInstall);
+  return change(placeFor(context, input), input, false);
 }
 
 export const agentStatus = async (context: Context, input: WiringInput): Promise<WiringStatus> =>
@@ -105,22 +104,20 @@ function change(place: Place, input: WiringInput, isInstall: boolean): WiringCha
   if (command !== undefined) checkCommand(command);
   const own = here && folder !== '' && !place.isUser ? folder : undefined;
   const files = changeWiring(place, { agents, isInstall, command, instructions, allow, folder: own });
-  const changed = { place: nameOf(place), agents, files } as const;
-  if (!isInstall) return { ...changed, wants: [] };
-  const wired = readManifest(place).agents;
+  if (!isInstall) return { place: nameOf(place), agents, files, wants: [] };
+  const wired = new Map(readManifest(place).agents.map((one) => [one.agent, one]));
   const wants = agents.flatMap((agent) => {
-    const isAllowed = allow || wired.findLast((one) => one.agent === agent)?.allow === true;
+    const isAllowed = allow || wired.get(agent)?.allow === true;
     const texts = AGENTS[agent].wants(command ?? 'forge', place.isUser, isAllowed);
     if (own === undefined) texts.push(...folderWants(place, agent, folder));
     return texts.map((text) => ({ agent, text }));
   });
-  const [first] = agents;
-  if (first && !place.isUser && files.some(({ change: made }) => made === 'created' || made === 'changed'))
+  if (!place.isUser && files.some(({ change }) => change === 'created' || change === 'changed'))
     wants.push({
-      agent: first,
+      agent: agents[0] as AgentName,
       text: 'commit these files, so that clones and worktrees have the hooks too',
     });
-  return { ...changed, wants };
+  return { place: nameOf(place), agents, files, wants };
 }
 
 /** What to do about an agent that is wired at the top, and started in a folder below it. */
@@ -131,10 +128,10 @@ const folderWants = (place: Place, agent: AgentName, folder = ''): string[] =>
 
 function status(place: Place, { agent: word, folder }: WiringInput): WiringStatus {
   const agents = statusOf(place, agentsNamed(word, place));
-  for (const { name, state, wants } of agents) {
-    const isHere = agents.some((one) => folder && one.name === name && one.folder === folder);
-    if (state !== 'absent' && !isHere) wants.push(...folderWants(place, name, folder));
-  }
+  const isHere = (name: AgentName): boolean =>
+    folder !== undefined && agents.some((one) => one.name === name && one.folder === folder);
+  for (const { name, state, wants } of agents)
+    if (state !== 'absent' && !isHere(name)) wants.push(...folderWants(place, name, folder));
   return { place: nameOf(place), agents };
 }
 
@@ -266,13 +263,11 @@ function write(
   const changed = planned.filter(({ file, text }) => text !== file.text);
   for (const { file } of changed) requireWritable(file);
   for (const { file } of changed) place.note(file.name);
-  const records = {
-    ...manifest.files,
-    ...Object.fromEntries(planned.map(({ file, record }) => [file.name, record])),
-  };
-  const files = Object.fromEntries(
-    Object.entries(records).filter(([, record]) => record),
-  ) as Manifest['files'];
+  const records = planned.map(({ file, record }) => [file.name, record] as const);
+  const kept = Object.entries(manifest.files).filter(
+    ([name]) => !planned.some(({ file }) => file.name === name),
+  );
+  const files = Object.fromEntries([...kept, ...records].filter(([, record]) => record)) as Manifest['files'];
   const result = { ...manifest, agents, files };
   if (place.dryRun || (changed.length === 0 && isSame(result, manifest))) return;
   replaceProjectFiles(

@@ -4,9 +4,9 @@ import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { type Git, must, type UserGit, userGit } from '../git/client.js';
+import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
-import { commitAt, type HeadCommit, readHead } from '../git/read.js';
+import { commitAt, type HeadCommit, readHead, readMessages } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
@@ -90,9 +90,11 @@ export async function commitTemplate(
  */
 async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
   const remote = (await findRemote(repository, git)) ?? ORIGIN;
-  const args = ['--reverse', '-500', '--no-merges', '--end-of-options'];
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
-    if ((await commitAt(git, name)) !== null) return readMessages(git, ...args, `${name}..HEAD`);
+    if ((await commitAt(git, name)) !== null) {
+      const commits = (await readMessages(git, 500, `${name}..HEAD`)).reverse();
+      return commits.filter(({ parents }) => parents < 2).map(wholeMessage);
+    }
   return [];
 }
 
@@ -287,18 +289,15 @@ export async function readWork(context: Context, plan: CommitPlan): Promise<Know
     updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
     files,
     parent: head,
-    earlier: head ? (await readMessages(git, '-5', head.hash)).map(parseMessage) : [],
+    earlier: head ? (await readMessages(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     isBare: readConfig(context).commit.rules_off.includes('subject'),
   };
 }
 
-const MESSAGES = ['log', '-z', '--no-notes', '--no-show-signature', '--encoding=UTF-8', '--format=%B'];
-
-async function readMessages(git: Git, ...args: string[]): Promise<string[]> {
-  return (await must(git, [...MESSAGES, ...args, '--'])).split('\0').filter(Boolean);
-}
+const wholeMessage = ({ subject, body }: { subject: string; body: string }): string =>
+  `${subject}\n\n${body}`;
 
 function learnedSince(context: Context, since: string | null): string[] {
   const from = since === null ? 0 : Date.parse(since);

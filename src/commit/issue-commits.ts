@@ -3,7 +3,7 @@ import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { ACTIVE_ISSUES, UNIT, type Unit } from '../feature/tasks.js';
 import { type Git, must } from '../git/client.js';
-import { commitAt } from '../git/read.js';
+import { commitAt, readMessages } from '../git/read.js';
 import { changeActive } from '../learning/knowledge.js';
 import { doneIds } from '../linear/issue.js';
 import type { Context } from '../project/project.js';
@@ -64,16 +64,15 @@ async function link(context: Context, git: Git): Promise<void> {
 const commitsOf = ({ git_refs }: Unit): string[] => git_refs?.commits ?? [];
 
 /** More commits than are made between two session ends. */
-const LOG = ['log', '-z', '-1000', '--no-merges', '--reverse', '--no-show-signature', '--no-notes'];
+const MAX_COMMITS = 1000;
 const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
 
 /** For each issue, the commits that name it as a word of the subject or as `Linear` of the Backtrace; oldest first. */
 async function commitsByIssue(git: Git, known: ReadonlySet<string>): Promise<Map<string, string[]>> {
   const named = new Map<string, string[]>();
-  const out = await must(git, [...LOG, '--encoding=UTF-8', '--format=%H%n%B', 'HEAD', '--']);
-  for (const record of out.split('\0').filter(Boolean)) {
-    const [hash = '', subject = '', ...rest] = record.split('\n');
-    const { linear } = parseMessage([subject, ...rest].join('\n')).backtrace;
+  for (const { hash, subject, body, parents } of (await readMessages(git, MAX_COMMITS)).reverse()) {
+    if (parents > 1) continue;
+    const { linear } = parseMessage(`${subject}\n\n${body}`).backtrace;
     for (const id of new Set([...(subject.slice(0, 1000).match(WORD) ?? []), linear]))
       if (known.has(id)) named.set(id, [...(named.get(id) ?? []), hash]);
   }

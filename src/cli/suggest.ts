@@ -28,7 +28,7 @@ const SYNONYMS: Readonly<Record<string, readonly [alone: string, withText?: stri
     search: ['recall'],
     find: ['recall'],
   },
-  ...{ remember: ['learn'], lesson: ['learn'], fix: ['doctor --fix'], kill: ['end'] },
+  ...{ remember: ['learn'], lesson: ['learn'], fix: ['doctor --fix', 'feature add'] },
 };
 
 /** Removing forge takes two commands, and updating it is done in its clone. */
@@ -77,8 +77,15 @@ export async function wrongCall(error: { code: string; message: string }, call: 
   switch (error.code) {
     case 'commander.help':
       return usage('command.missing', `${name} needs a command${below}.`, { hint: help });
-    case 'commander.unknownCommand':
-      return refuse(message, await (specs.length > 0 ? meantBelow(call) : meantCommand(call)));
+    case 'commander.unknownCommand': {
+      const meant = await (specs.length > 0 ? meantBelow(call) : meantCommand(call));
+      // Options before the command stay there.
+      const before = call.argv.slice(0, call.argv.indexOf(commandWords(call.argv)[0] ?? ''));
+      return refuse(
+        message,
+        meant?.replace(/^forge(?= )/gm, () => typed(before)),
+      );
+    }
     case 'commander.missingArgument':
       return refuse(message, spec?.example);
     case 'commander.unknownOption': {
@@ -105,11 +112,12 @@ function nameAsTyped({ argv, words: [group = ''], specs, spec }: WrongCall): str
 }
 
 /** A line that a shell takes as these words. Text in plain quotes, as people write it. */
-const typed = (words: readonly string[]): string =>
-  [
-    'forge',
-    ...words.map((word) => (/^[^"$`\\!\n]* [^"$`\\!\n]*$/.test(word) ? `"${word}"` : formatArgv([word]))),
-  ].join(' ');
+const typed = (words: readonly string[], name = 'forge'): string => [name, ...words.map(quote)].join(' ');
+
+function quote(word: string): string {
+  if (word.includes('\n')) return '"TEXT"';
+  return /^[^"$`\\!]* [^"$`\\!]*$/.test(word) ? `"${word}"` : formatArgv([word]);
+}
 
 /** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes. */
 export function withCall(error: unknown, argv: readonly string[]): unknown {
@@ -119,7 +127,8 @@ export function withCall(error: unknown, argv: readonly string[]): unknown {
   const words = argv.filter((word) => word !== '--json');
   const at = words.findLastIndex((word) => message.includes(JSON.stringify(word)));
   if (name === undefined || at < 0) return error;
-  return new ForgeError(kind, code, message, { ...details, hint: typed(words.with(at, name)) });
+  const meant = new ForgeError(kind, code, message, { ...details, hint: typed(words.with(at, name)) });
+  return Object.assign(meant, { stack: error.stack });
 }
 
 /** Arguments that are a text, which may have several words. */
@@ -157,7 +166,7 @@ async function tooMany(
 ): Promise<Error> {
   const { args = [], options = [] } = (await parseLine(inFull(call.argv))) ?? {};
   const fitted = arrange(spec, args) ?? args.slice(0, spec.args?.length ?? 0);
-  const meant = `${nameAsTyped(call)}${typed([...fitted, ...options]).replace('forge', '')}`;
+  const meant = typed([...fitted, ...options], nameAsTyped(call));
   // Text that was several words before.
   const isJoined = [...fitted, ...options].some((word) => /\s/.test(word) && !call.argv.includes(word));
   if (!isJoined) return refuse(message, meant);
@@ -167,8 +176,12 @@ async function tooMany(
 /** The call of a command of forge with these words; an example if it needs more. */
 async function callOf(command: string, words: readonly string[]): Promise<string> {
   const start = command.split(' ');
+  const last = start.at(-1);
+  if (last === '--task') return typed([...start, words.join(' ')]);
+  if (last === '--') return typed([...start, ...words]);
+  if (command.includes(' --')) return typed(start);
   const line = await parseLine([...inFull(start), ...words]);
-  if (!line?.spec || start.some((word) => word.startsWith('-'))) return typed([...start, ...words]);
+  if (!line?.spec) return typed(start);
   const fitted = arrange(line.spec, line.args) ?? (line.spec.args ? null : []);
   return fitted ? typed([...start, ...fitted, ...line.options]) : line.spec.example;
 }
@@ -180,7 +193,8 @@ async function meantCommand({ argv, words: [word = ''] }: WrongCall): Promise<st
   if (/^[A-Za-z]+-\d+$/.test(word)) return typed(['feature', 'show', word]);
   const listed = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
   const names = [...Object.keys(SHORT_WAYS), 'version', ...listed];
-  const [alone, withText] = Object.hasOwn(SYNONYMS, word) ? (SYNONYMS[word] ?? []) : namesLike(word, names);
+  const [near] = namesLike(word, names);
+  const [alone = near, withText] = Object.hasOwn(SYNONYMS, word) ? (SYNONYMS[word] ?? []) : [];
   const isText = rest.some((each) => !each.startsWith('-'));
   const meant = isText ? (withText ?? alone) : alone;
   return meant === undefined ? null : callOf(meant, rest);
@@ -194,7 +208,8 @@ async function meantBelow({
   if (word === '') return null;
   const rest = argv.slice(argv.indexOf(word) + 1);
   const names = namesOf(specs);
-  const near = SYNONYMS_BELOW[word]?.find((name) => names.includes(name)) ?? namesLike(word, names)[0];
+  const aliases = Object.hasOwn(SYNONYMS_BELOW, word) ? (SYNONYMS_BELOW[word] ?? []) : [];
+  const [near] = [...aliases.filter((name) => names.includes(name)), ...namesLike(word, names)];
   if (near !== undefined) return callOf(`${group} ${near}`, rest);
   const isId = /[\d-]/.test(word);
   for (const name of TAKERS) {

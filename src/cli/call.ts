@@ -10,6 +10,7 @@ import {
   makeProgressBar,
   makeTail,
   type ProgressBar,
+  type Tail,
   screenAt,
   toPlainGlyphs,
 } from './screen.js';
@@ -75,15 +76,8 @@ function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops
   return { finish: finish.signal, stop: stop.signal };
 }
 
-interface Output
-  extends Pick<Call, 'say' | 'stream' | 'tail' | 'progress' | 'cycleView' | 'print' | 'onScreen' | 'style'> {
-  warn(text: string): void;
-  /** Erases bars. */
-  clear(): void;
-}
-
 /** The answer goes to stdout, everything else to stderr, or nowhere with --json and --quiet. */
-async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Date): Promise<Output> {
+async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Date) {
   const silent = flags.json || flags.quiet;
   const errorScreen = screenAt(io.stderr, io.env);
   const screen = flags.json ? null : screenAt(io.stdout, io.env);
@@ -109,21 +103,22 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
   const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
   const onScreen = (text: string): string => fitScreen(text, screen);
   return {
-    progress: (label) => {
+    progress: (label: string): ProgressBar => {
       const bar = makeProgressBar(label, silent ? null : liveScreen, (text) => io.stderr.write(text));
       bars.push(bar);
       return bar;
     },
+    /** Erases bars. */
     clear,
     say,
-    warn: (text) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
-    stream: (chunk) => writeError(harmlessOutput(chunk)),
-    tail: () => {
+    warn: (text: string) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
+    stream: (chunk: string) => writeError(harmlessOutput(chunk)),
+    tail: (): Tail => {
       const tail = makeTail(liveScreen, (text) => !silent && io.stderr.write(text));
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
     cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), errorStyle),
-    print: (line) => io.stdout.write(`${onScreen(line)}\n`) !== false,
+    print: (line: string) => io.stdout.write(`${onScreen(line)}\n`) !== false,
     onScreen,
     style: await styleFor(io.stdout, screen?.width ?? null),
   };

@@ -8,18 +8,7 @@ import type { Invocation } from './spec.js';
 const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
 
 /** The input of one command: cleaned, redacted on request, and scanned once. */
-export interface Entrance {
-  /** The call with cleaned words. */
-  words(): Promise<Invocation>;
-  /** LTM-13: runs before the command, and before a message could repeat its words. Exit 5. */
-  refuseWords(forge: () => Forge): Promise<void>;
-  /** Takes the text of stdin or of a file before anything parses it. */
-  enter(text: string, name: string, forge: () => Forge): Promise<string>;
-  /** The kinds of characters that were removed, for one report. */
-  removed(): readonly string[];
-}
-
-export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: string): Entrance {
+export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: string) {
   const removed = new Set<string>();
   const { spec, flags } = given;
   const writes = spec.writes === true;
@@ -31,19 +20,23 @@ export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: str
   const scan = { env, dir, writes, records: writes && !flags.dryRun };
   let words = given;
   return {
-    words: async () => {
+    /** The call with cleaned words. */
+    words: async (): Promise<Invocation> => {
       words = await mapWords(given, clean);
       return words;
     },
-    refuseWords: (forge) => refuseFields(inputFields(words), { ...scan, forge }),
-    enter: async (text, name, forge) => {
+    /** LTM-13: runs before the command, and before a message could repeat its words. Exit 5. */
+    refuseWords: (forge: () => Forge): Promise<void> => refuseFields(inputFields(words), { ...scan, forge }),
+    /** Takes the text of stdin or of a file before anything parses it. */
+    enter: async (text: string, name: string, forge: () => Forge): Promise<string> => {
       const entered = await clean(text);
       const fields = await textGuard.fields(entered, name);
       // The parser reports invisible characters with their place.
       await refuseFields(fields, { ...scan, forge, passes: 'invisible' });
       return entered;
     },
-    removed: () => [...removed],
+    /** The kinds of characters that were removed, for one report. */
+    removed: (): readonly string[] => [...removed],
   };
 }
 

@@ -1,15 +1,11 @@
 /** Milliseconds since the process started, independent of the wall clock. performance.now() would load ten modules. */
 export const elapsed = (): number => process.uptime() * 1000;
 
-interface TimeLimit {
-  /** Its reason is `time` or `stop`. */
-  signal: AbortSignal;
-  /** Call it when the work has ended. The timer does not keep the process alive. */
-  release(): void;
-}
-
-/** Aborts after `ms`, or with `stop`. AbortSignal.any() does not work: Node 20 garbage-collects the timer. */
-export function timeLimit(ms: number, stop?: AbortSignal): TimeLimit {
+/**
+ * Aborts after `ms` with the reason `time`, or with `stop`. Call `release` when the work has ended. AbortSignal.any() does
+ * not work: Node 20 garbage-collects the timer.
+ */
+export function timeLimit(ms: number, stop?: AbortSignal): { signal: AbortSignal; release(): void } {
   const limit = new AbortController();
   const onStop = (): void => limit.abort('stop');
   const timer = setTimeout(() => limit.abort('time'), ms).unref();

@@ -79,8 +79,8 @@ async function startPage() {
 
 /** File, address, scheme and size. */
 const PICTURES = [
-  ['overview', 'overview', 'light', 1240, 750],
-  ['overview-dark', 'overview', 'dark', 1240, 750],
+  ['overview', 'overview', 'light', 1240, 700],
+  ['overview-dark', 'overview', 'dark', 1240, 700],
   ['phone', 'overview', 'light', 360, 740],
   ['features', 'features', 'light', 1240, 480],
   ['feature', 'features/F-1', 'light', 1240, 640],

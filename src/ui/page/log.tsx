@@ -22,9 +22,9 @@ const whatOf = ({ kind, cycle }: Row): string => (kind === 'cycle' ? `cycle ${cy
 export const recordEntry = (row: Row): Entry => ({
   name: whatOf(row),
   href: linkTo('ledger', row.id),
-  badge: [toneOf(row), row.tier],
+  badge: [toneOf(row), row.text],
   at: row.at,
-  text: row.text,
+  note: row.tier,
 });
 
 const Cells = ({ row }: { row: Row }) => (

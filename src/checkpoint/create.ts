@@ -273,7 +273,10 @@ async function commitHere(
     outerIndex: world.env.GIT_INDEX_FILE,
     sign: readConfig(context).git.sign,
     message: (parent) =>
-      formatCommitMessage({ ...text, learned: [], backtrace: { ...backtrace, parent: parent ?? 'none' } }),
+      formatCommitMessage(
+        { ...text, learned: [], backtrace: { ...backtrace, parent: parent ?? 'none' } },
+        readConfig(context).commit.style,
+      ),
   });
 }
 

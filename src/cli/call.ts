@@ -10,8 +10,8 @@ import {
   makeProgressBar,
   makeTail,
   type ProgressBar,
-  type Tail,
   screenAt,
+  type Tail,
   toPlainGlyphs,
 } from './screen.js';
 import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';

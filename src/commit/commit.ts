@@ -81,7 +81,8 @@ export async function commitTemplate(
   const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
   const commits = base === null ? [] : await messagesSince(repository, git, base);
-  return { text: formatCommitMessage(gatherMessages(composeMessage({}, work), commits)) };
+  const message = gatherMessages(composeMessage({}, work), commits);
+  return { text: formatCommitMessage(message, readConfig(context).commit.style) };
 }
 
 /**
@@ -112,7 +113,7 @@ export async function makeCommit(
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
-  const written = formatCommitMessage(draft);
+  const written = formatCommitMessage(draft, readConfig(context).commit.style);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
@@ -292,7 +293,7 @@ export async function readWork(context: Context, plan: CommitPlan): Promise<Know
     earlier: head ? (await readMessages(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
-    isBare: readConfig(context).commit.rules_off.includes('subject'),
+    isBare: readRules(context).off.has('subject'),
   };
 }
 

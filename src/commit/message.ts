@@ -1,5 +1,9 @@
 import { oneLine } from '../core/text.js';
 
+/** `conventional`: subjects such as `feat: wire the form`, and lines of at most 100 characters, as commitlint asks for. */
+export const STYLES = ['protocol', 'conventional'] as const;
+export type CommitStyle = (typeof STYLES)[number];
+
 export const SECTIONS = ['What', 'Why', 'Memory', 'Backtrace'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
@@ -126,6 +130,33 @@ const valuesOf = (lines: readonly Line[], name: string): Line[] =>
 export const fieldOf = (message: ParsedMessage, section: SectionName, name: string): Line | null =>
   valuesOf(linesOf(message, section), name).at(-1) ?? null;
 
+/** Subjects of forge's own commits, which say nothing about the work. */
+const OWN =
+  /^(?:\[[^\]]*\] |chore: )?(?:session end: |checkpoint \S+$|memory at a checkpoint$|roll back to |undo the rollback)/i;
+
+export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
+
+const MAX_LINE = 100;
+
+/** commitlint accepts a capital at the start of an abbreviation only. */
+function conventionalSubject(subject: string): string {
+  if (/^[a-z]+(?:\([^()]*\))?!?: \S/.test(subject)) return subject;
+  const text = subject.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
+  return `${isOwnSubject(subject) ? 'chore' : 'feat'}: ${text}`;
+}
+
+/** Breaks at spaces. The lines after the first are indented, so that they belong to their list item. */
+function breakLine(line: string, indent = ''): string {
+  const lines: string[] = [];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > MAX_LINE)
+      lines.push(last === undefined ? word : indent + word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join('\n');
+}
+
 const item = (text: string): string => oneLine(text, 500);
 
 /** Keeps the line breaks of paragraphs. Indents headings, so that none can pose as a heading of the protocol. */
@@ -137,8 +168,15 @@ const prose = (text: string): string =>
     .join('\n');
 
 /** The message as it is stored. A commit needs `--cleanup=verbatim`, because git takes `##` for a comment. */
-export function formatCommitMessage({ id, subject, why, backtrace, ...message }: CommitMessage): string {
-  const list = (texts: readonly string[]): string => texts.map((text) => `- ${item(text)}`).join('\n');
+export function formatCommitMessage(
+  { id, subject, why, backtrace, ...message }: CommitMessage,
+  style: CommitStyle = 'protocol',
+): string {
+  const isConventional = style === 'conventional';
+  const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
+  const list = (texts: readonly string[]): string =>
+    texts.map((text) => line(`- ${item(text)}`, '  ')).join('\n');
+  const title = isConventional ? conventionalSubject(subject) : id === '' ? subject : `[${id}] ${subject}`;
   const memory = [
     ...message.learned.map((text) => `Learned: ${text}`),
     ...message.updated.map((text) => `Updated: ${text}`),
@@ -149,15 +187,19 @@ export function formatCommitMessage({ id, subject, why, backtrace, ...message }:
     ...(message.ledger ?? []).map((head) => `Forge-Ledger: ${head}`),
   ];
   return `${[
-    oneLine(id === '' ? subject : `[${id}] ${subject}`, 72),
+    oneLine(title, 72),
     `## What\n${list(message.what)}`,
-    `## Why\n${prose(why)}`,
+    `## Why\n${prose(why)
+      .split('\n')
+      .map((text) => line(text))
+      .join('\n')}`,
     `## Memory\n${list(memory.length > 0 ? memory : ['Learned: none'])}`,
     `## Backtrace\n- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
     ...(trailers.length > 0 ? [trailers.join('\n')] : []),
   ].join('\n\n')}\n`;
 }
 
+const BROKEN_ITEM = /^- .*(?:\n {2}[^\s*+-].*)+/gm;
 const SUBJECT = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.+)$/;
 const FIELD = /^(?:Learned|Updated|Parent|Linear|Session):/;
 const TRAILER = /^[A-Za-z][\w-]*: \S/;
@@ -167,20 +209,25 @@ const TRAILER = /^[A-Za-z][\w-]*: \S/;
  * items and field names decide what a line is.
  */
 export function parseMessage(text: string): CommitMessage {
-  const [first = '', ...rest] = text.trim().replaceAll('\r\n', '\n').split('\n');
+  // Items that formatCommitMessage broke are one line again.
+  const whole = text
+    .trim()
+    .replaceAll('\r\n', '\n')
+    .replace(BROKEN_ITEM, (lines) => lines.replaceAll('\n  ', ' '));
+  const [first = '', ...rest] = whole.split('\n');
   const { body, trailers } = splitTrailers(rest);
   const message = parseLines(cleanMessage([first, ...body].join('\n')));
   const [, id = '', subject = first.trim()] = SUBJECT.exec(message.subject.text) ?? [];
   const hasSections = linesOf(message, 'What').some(isItem) || message.sections.some(isWhy);
-  const whole = message.lines.slice(1);
-  const fields = hasSections ? linesOf(message, 'Memory', 'Backtrace') : whole;
+  const below = message.lines.slice(1);
+  const fields = hasSections ? linesOf(message, 'Memory', 'Backtrace') : below;
   const values = (name: string): string[] => valuesOf(fields, name).map((line) => line.text);
   const [, parent = '', parentNote] = /^(.*?)(?: \((.*)\))?$/.exec(values('Parent').at(-1) ?? '') ?? [];
-  const loose = whole.filter((line) => !OWN_HEADING.test(line.text.trimStart()) && !isItem(line));
+  const loose = below.filter((line) => !OWN_HEADING.test(line.text.trimStart()) && !isItem(line));
   return {
     id,
     subject,
-    what: itemsIn(hasSections ? linesOf(message, 'What') : whole).filter(
+    what: itemsIn(hasSections ? linesOf(message, 'What') : below).filter(
       (line) => hasSections || !FIELD.test(line),
     ),
     why: (hasSections ? linesOf(message, 'Why') : loose)

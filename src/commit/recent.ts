@@ -6,19 +6,16 @@ import { type Commit, readLog } from '../git/read.js';
 import { readText } from '../git/state.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readRules } from './check.js';
+import { isOwnSubject } from './message.js';
 import { breaksProtocol } from './protocol.js';
 
 /** The last commits of HEAD, newest first. */
 export const recentCommits = async ({ git }: Context, count: number): Promise<Commit[]> =>
   git ? readLog(git, count) : [];
 
-/** Subjects of forge's own commits; an id may precede them. */
-const OWN =
-  /^(?:\[[^\]]*\] )?(?:Session end: |Checkpoint \S+$|Memory at a checkpoint$|Roll back to |Undo the rollback)/;
-
 /** Forge's own commits say nothing about the work. */
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
-  commits.filter(({ subject }) => !OWN.test(subject));
+  commits.filter(({ subject }) => !isOwnSubject(subject));
 
 /** How many commits to read in order to show `count` that are not forge's own. */
 export const lookBack = (count: number): number => count * 3;

@@ -1,5 +1,5 @@
 import { compilePattern, type Matcher } from '../core/pattern.js';
-import { SECTIONS } from './message.js';
+import { type CommitStyle, SECTIONS } from './message.js';
 
 /** Rules that a repository may turn off (`[commit] rules_off`). */
 export const RULES = [
@@ -37,6 +37,7 @@ export interface CommitSettings {
   sections: readonly string[];
   rules_off: readonly string[];
   exempt: readonly string[];
+  style: CommitStyle;
 }
 
 export const DEFAULT_SETTINGS: CommitSettings = {
@@ -46,6 +47,7 @@ export const DEFAULT_SETTINGS: CommitSettings = {
   sections: SECTIONS,
   rules_off: [],
   exempt: [],
+  style: 'protocol',
 };
 
 /** The settings with compiled patterns. */
@@ -85,7 +87,7 @@ export function makeRules(
     isExempt: (subject) => exempt.some((matches) => matches(subject)),
     subjectLength: settings.subject_length,
     sections: new Set(settings.sections),
-    off: new Set(settings.rules_off),
+    off: new Set([...settings.rules_off, ...(settings.style === 'conventional' ? ['subject'] : [])]),
   };
 }
 

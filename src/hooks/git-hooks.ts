@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import {
   checkRange,
   type Enforcement,
-  type RangeCommit,
   operationOf,
+  type RangeCommit,
   readEnforcement,
   readMessageState,
   readRules,
@@ -28,7 +28,7 @@ import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
 import { requireUndamaged } from '../ledger/integrity.js';
-import { type Context, contextAt } from '../project/project.js';
+import { type Context, contextAt, readConfig } from '../project/project.js';
 import { HOOKS_RECORD, NO_HOOKS } from './install.js';
 import { quoted } from './shim.js';
 
@@ -157,7 +157,8 @@ async function draftMessage(context: Context, { root }: Repository, { env }: Wor
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
   // Without ledger heads: an editable text proves nothing.
-  return formatCommitMessage(composeMessage({}, { ...work, ledger: [] }));
+  const message = composeMessage({}, { ...work, ledger: [] });
+  return formatCommitMessage(message, readConfig(context).commit.style);
 }
 
 /** A first push of a large history would take minutes. */

@@ -66,9 +66,9 @@ export function settingsFor({ test, idPattern, branch, hooks }: InitInput, found
   const settings: [section: string, key: string, value: string | string[]][] = [];
   const ids = idPattern ?? found.idPattern ?? '';
   if (ids !== '' && ids !== DEFAULT_SETTINGS.id_pattern) settings.push(['commit', 'id_pattern', ids]);
-  // Beside another convention only agents follow the protocol; commitlint also checks the subject.
+  // Beside another convention only agents follow the protocol; commitlint also checks the form of all messages.
   if (found.convention) settings.push(['commit', 'who', 'agents']);
-  if (found.convention?.name === 'commitlint') settings.push(['commit', 'rules_off', ['subject']]);
+  if (found.convention?.name === 'commitlint') settings.push(['commit', 'style', 'conventional']);
   if (hooks === 'warn') settings.push(['commit', 'enforce', 'warn']);
   const unsure = found.branch && !found.branch.known ? found.branch.name : '';
   if (branch ?? unsure) settings.push(['git', 'default_branch', branch ?? unsure]);

@@ -31,7 +31,7 @@ export function listProposals(found: Findings, script: ScriptPlan, input: InitIn
     set = value,
   ): Proposal[] =>
     value ? [{ name, value, from, taken: set === value, flag: formatArgv([option, value]) }] : [];
-  const rest = convention?.name === 'commitlint' ? ', except for the subject' : '';
+  const rest = convention?.name === 'commitlint' ? ', with subjects such as "feat: title"' : '';
   const some = features && oneLine(features.names.join('; '), 50);
   return [
     ...row('stack', '--stack', found.stack, placesOf(found.parts) || 'no manifest found', script.stack),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SECTIONS } from '../commit/message.js';
+import { SECTIONS, STYLES } from '../commit/message.js';
 import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
 import { addressProblem, isBranchName, oneLine } from '../core/text.js';
@@ -62,6 +62,7 @@ const TABLES = {
   kfr: { entry_characters: whole(280, 40, 2000), tokens: whole(800, 100, 10_000) },
   commit: {
     enforce: choice('block', ['block', 'warn', 'off']),
+    style: choice(DEFAULT_SETTINGS.style, STYLES),
     who: choice(DEFAULT_SETTINGS.who, WHO),
     id_pattern: setting(DEFAULT_SETTINGS.id_pattern, pattern),
     subject_length: whole(DEFAULT_SETTINGS.subject_length, 20, 500),

@@ -33,7 +33,7 @@ import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery } from '../project/project.js';
+import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 
@@ -153,7 +153,7 @@ export async function commitRestored(
   const tree = await treeWith(git, `${of}^{tree}`, folder, own);
   if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
   const running = readRunning(context);
-  const message = formatCommitMessage({
+  const message = {
     ...text,
     id: validId(context, id),
     learned: [],
@@ -164,9 +164,10 @@ export async function commitRestored(
       linear: 'none',
       session: running ? sessionName(running.id) : 'none',
     },
-  });
+  };
+  const written = formatCommitMessage(message, readConfig(context).commit.style);
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
-  return (await git(args, { input: toBytes(message) })).trim();
+  return (await git(args, { input: toBytes(written) })).trim();
 }
 
 /** Checks for everything that can block a move, before any change. `kept` are files that are written byte for byte. */

@@ -33,7 +33,10 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
       outerIndex: world.env.GIT_INDEX_FILE,
       sign: readConfig(context).git.sign,
       message: (parent) =>
-        formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
+        formatCommitMessage(
+          { ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } },
+          readConfig(context).commit.style,
+        ),
     });
     if ('skipped' in outcome) return outcome;
     if (outcome.unsigned !== undefined)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseMessage } from '../../src/commit/message.js';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -209,6 +210,24 @@ ${sign}
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'feat(login): wire the form']);
     expect(message).toMatch(/^feat\(login\): wire the form\n\n## What\n/);
     await expectChecked(project);
+  });
+
+  it('GIT-02 writes messages that commitlint accepts in a project that uses it', async () => {
+    const project = await working();
+    await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'X-\\d+']);
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    const long = `looked at ${'another file, '.repeat(20)}and wired it`;
+    await forgeJson(project, ['progress', 'add', long]);
+    stage(project);
+    const { message = '' } = await forgeJson<MadeCommit>(project, ['commit', '--why', long]);
+    await expectChecked(project);
+    await forgeJson(project, ['session', 'end']);
+    const ended = project.git('log', '-1', '--format=%B');
+    expect(message).toMatch(/^feat: wire the login form\n\n## What\n/);
+    expect(ended).toMatch(/^chore: session end: \S/);
+    for (const line of [message, ended].join('\n').split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    // A line that was broken is one item again.
+    expect(parseMessage(message).what).toContain(long);
   });
 
   it('GIT-02 -a commits changed files that git tracks, and no others', async () => {

@@ -165,11 +165,11 @@ describe('proposals from a repository', () => {
     project.write('commitlint.config.js', 'export default {};\n');
     const { stdout } = await runForge(project, ['init']);
     expect(stdout).toMatch(
-      /commits +commitlint: only agents’ commits follow the protocol, except for the subject/,
+      /commits +commitlint: only agents’ commits follow the protocol, with subjects such as "feat: title"/,
     );
     const config = project.read(CONFIG);
     expect(config).toContain('\nwho = "agents"\n');
-    expect(config).toContain('\nrules_off = ["subject"]\n');
+    expect(config).toContain('\nstyle = "conventional"\n');
     expect((await forgeJson<{ value: string }>(project, ['config', 'get', 'commit.who'])).value).toBe(
       'agents',
     );

@@ -3,10 +3,10 @@ import { type Answers, linkTo } from './data.js';
 import { recordEntry } from './log.js';
 import {
   Ask,
-  Detail,
   Badge,
   Card,
   Command,
+  Detail,
   Empty,
   Facts,
   List,

@@ -1,10 +1,10 @@
 import { type Answers, linkTo } from './data.js';
 import {
   Ask,
-  Detail,
   Badge,
   Card,
   Command,
+  Detail,
   Empty,
   Facts,
   List,

@@ -3,11 +3,11 @@ import { Log } from './log.js';
 import { MEMORY } from './overview.js';
 import {
   Ask,
-  Detail,
   Badge,
   bytes,
   Card,
   Command,
+  Detail,
   Empty,
   Facts,
   List,

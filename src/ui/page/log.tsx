@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { type Answers, isExported, linkTo, useAnswer } from './data.js';
-import { Card, type Entry, many, short, Time, Trouble, type Tone } from './parts.js';
+import { Card, type Entry, many, short, Time, type Tone, Trouble } from './parts.js';
 
 type Row = Answers['log']['records'][number];
 

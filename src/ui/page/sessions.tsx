@@ -1,5 +1,5 @@
 import { type Answers, linkTo } from './data.js';
-import { Ask, Detail, Badge, Card, Empty, Facts, List, many, Time, type Tone } from './parts.js';
+import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 const KINDS: [kind: string, heading: string][] = [
   ['Goal', 'Goal'],

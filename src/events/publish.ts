@@ -33,6 +33,9 @@ export interface Flushed {
   kept_by: 'stream' | 'none';
 }
 
+/** Sessions that are sent at the same time: more would wait for their answers too long. */
+const AT_ONCE = 64;
+
 /**
  * EVT-02: sends what waits, after a command that wrote events. Takes BUDGET at most, and never fails: what could not be
  * sent stays, and one warning says why.
@@ -108,7 +111,9 @@ async function sendToStream(
       removeWaiting(context, name);
     }
   };
-  await Promise.all(bySession(listWaiting(context)).map(send));
+  const queues = bySession(listWaiting(context));
+  for (let first = 0; first < queues.length; first += AT_ONCE)
+    await Promise.all(queues.slice(first, first + AT_ONCE).map(send));
 }
 
 /** Without JetStream the server has them once it answers a ping. Who does not listen gets nothing. */

@@ -82,7 +82,7 @@ export const KnowledgeView = () => (
             <Command line="forge memory promote" />
           </Card>
           {LEARNED.map(([kind, title]) => {
-            const own = learnings.filter((learning) => learning.kind === kind);
+            const own = learnings.filter((learning) => learning.kind === kind).reverse();
             return (
               <Card key={kind} title={title} aside={<span class="dim">{own.length}</span>}>
                 <List

@@ -36,29 +36,15 @@ function Now({ overview }: { overview: Overview }) {
       <p class="lead">{session?.task ?? focus.task ?? idle}</p>
       <Facts
         rows={[
-          [
-            'session',
-            session && (
-              <>
-                <a href={linkTo('sessions', session.id)}>{session.id}</a>, <Time at={session.started_at} />
-              </>
-            ),
-          ],
+          ['session', session && <a href={linkTo('sessions', session.id)}>{session.id}</a>],
+          ['started', session && <Time at={session.started_at} />],
           ['its agent', session?.holder],
           ['branch', session?.branch ?? project.branch],
           ['phase', focus.phase],
           ['files', focus.files.join(', ')],
           ['blocked by', focus.blockers.join('; ')],
           ['next step', next_step],
-          [
-            'next task',
-            next_task && (
-              <>
-                <strong>{next_task.id}</strong> {next_task.title}{' '}
-                <small class="dim">({next_task.reason})</small>
-              </>
-            ),
-          ],
+          ['next task', next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`],
         ]}
       />
       {!session && <Commands lines={next_commands} />}
@@ -73,14 +59,7 @@ const Decisions = ({ decisions }: Pick<Overview, 'decisions'>) => (
   >
     <List
       items={decisions}
-      none={
-        <>
-          <p class="lead">
-            <Badge tone="green">Nothing</Badge>
-          </p>
-          <p class="dim">No open question, nothing to approve, nothing contested.</p>
-        </>
-      }
+      none={<Badge tone="green">Nothing: no open question, nothing to approve, nothing contested</Badge>}
       entry={({ what, why, commands }) => ({ name: what, text: why, commands })}
     />
   </Card>

@@ -158,55 +158,28 @@ export function judgeCheckpoint(
   const held = tag ? manifestIn(tag.message) : null;
   const inTag = held === null ? null : decodeManifest(held);
   const manifest = inTag ?? file?.manifest ?? null;
-  const verdict = judge(name, { file, tag, held, inTag }, isKnown);
-  const timestamp = manifest?.timestamp ?? null;
-  return { name, tag: tagOf(name), ...verdict, manifest, timestamp, hasFile: file !== undefined };
-}
-
-interface Seen {
-  file: FileFacts | undefined;
-  tag: TagFacts | undefined;
-  held: string | null;
-  inTag: Manifest | null;
-}
-
-function judge(
-  name: string,
-  { file, tag, held, inTag }: Seen,
-  isKnown: (commit: string) => boolean,
-): Pick<Checkpoint, 'state' | 'why'> {
-  if (file && !file.manifest) return { state: 'damaged', why: file.problem ?? 'its manifest cannot be read' };
-  if (!tag) return withoutTag(name, file?.manifest as Manifest, isKnown);
-  if (!tag.isAnnotated && file)
-    return { state: 'moved', why: 'its tag is a lightweight one now: somebody made it anew' };
-  // Nothing shows that there was another one.
-  if (!tag.isAnnotated)
-    return {
-      state: 'unverified',
-      why: 'its tag is a lightweight one: it was not made by forge, or made anew',
-    };
-  if (!inTag)
-    return { state: 'unverified', why: 'its tag holds no manifest: it was not made by forge, or made anew' };
-  if (inTag.commit !== tag.commit)
-    return { state: 'moved', why: `its tag leads to ${short(tag.commit)}, not to ${short(inTag.commit)}` };
-  if (inTag.tag !== tagOf(name))
-    return { state: 'tampered', why: `its tag holds the manifest of ${inTag.tag}` };
-  if (file && !file.bytes.equals(Buffer.from(held ?? '')))
-    return { state: 'tampered', why: 'its manifest is not the one that its tag holds' };
-  return { state: 'ok' };
-}
-
-function withoutTag(
-  name: string,
-  { tag, commit }: Manifest,
-  isKnown: (commit: string) => boolean,
-): Pick<Checkpoint, 'state' | 'why'> {
-  if (tag !== tagOf(name)) return { state: 'tampered', why: `its manifest is that of ${tag}` };
-  if (isKnown(commit)) return { state: 'missing', why: 'its tag is gone, or was not fetched' };
-  return {
-    state: 'unknown',
-    why: `its commit ${short(commit)} is not in this repository: it is another one's, or was not fetched`,
+  const judge = (): [state: CheckpointState, why?: string] => {
+    if (file && !file.manifest) return ['damaged', file.problem ?? 'its manifest cannot be read'];
+    if (!manifest) return ['unverified', `${NO_MANIFEST}: it was not made by forge, or made anew`];
+    if (!tag && manifest.tag !== tagOf(name)) return ['tampered', `its manifest is that of ${manifest.tag}`];
+    if (!tag && isKnown(manifest.commit)) return ['missing', 'its tag is gone, or was not fetched'];
+    if (!tag) return ['unknown', `its commit ${short(manifest.commit)} ${ELSEWHERE}`];
+    if (!tag.isAnnotated && file) return ['moved', 'its tag is a lightweight one now: somebody made it anew'];
+    if (!tag.isAnnotated || !inTag)
+      return ['unverified', `${NO_MANIFEST}: it was not made by forge, or made anew`];
+    if (inTag.commit !== tag.commit)
+      return ['moved', `its tag leads to ${short(tag.commit)}, not to ${short(inTag.commit)}`];
+    if (inTag.tag !== tagOf(name)) return ['tampered', `its tag holds the manifest of ${inTag.tag}`];
+    if (file && !file.bytes.equals(Buffer.from(held ?? '')))
+      return ['tampered', 'its manifest is not the one that its tag holds'];
+    return ['ok'];
   };
+  const [state, why] = judge();
+  const shared = { name, tag: tagOf(name), manifest, timestamp: manifest?.timestamp ?? null };
+  return { ...shared, state, ...(why === undefined ? {} : { why }), hasFile: file !== undefined };
 }
+
+const NO_MANIFEST = 'its tag holds no manifest';
+const ELSEWHERE = "is not in this repository: it is another one's, or was not fetched";
 
 const short = (commit: string | null): string => commit?.slice(0, 12) ?? 'no commit';

@@ -11,14 +11,19 @@ export interface Added {
   commit: string | null;
 }
 
+/** What git puts in front of lines that a file gained and lost. No other line of its output begins so. */
+const [GAINED, LOST] = ['\u0001', '\u0002'];
 /** Keeps the person's settings and the repository's programs from changing the output. */
 const PATCH = [
   ...['-p', '-U0', '--inter-hunk-context=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'],
   ...['--no-color', '--no-relative', '--src-prefix=a/', '--dst-prefix=b/', '-O/dev/null'],
+  ...[`--output-indicator-new=${GAINED}`, `--output-indicator-old=${LOST}`],
 ];
 /** Otherwise git diff may rewrite the index. */
 const STILL = ['-c', 'diff.autoRefreshIndex=false'];
-const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', '--pretty=raw', '--encoding=UTF-8'];
+/** The message is indented. */
+const FORM = '--format=commit %H%n%w(0,4,4)%B';
+const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
 export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
@@ -42,14 +47,12 @@ async function read(git: GitStream, args: readonly string[], onAdded: (added: Ad
   reader.end();
 }
 
-const [SPACE, PLUS, MINUS, AT, BACKSLASH, C] = [0x20, 0x2b, 0x2d, 0x40, 0x5c, 0x63];
-
 /**
- * Reads a patch in chunks. `--pretty=raw` indents messages, and a hunk's header says how many of its lines are content, so no
- * commit or file can imitate git's own lines. Consecutive lines become one text, because a key may span several.
+ * Reads a patch in chunks. Git indents messages and marks each line of a file, so no commit or file can imitate git's own
+ * lines. Consecutive lines become one text, because a key may span several.
  */
 class PatchReader {
-  // One more byte for the sign.
+  // One more byte for the mark.
   private readonly lines = new Cutter(
     (bytes, isWhole) => this.line(bytes, isWhole),
     0x0a,
@@ -57,12 +60,11 @@ class PatchReader {
   );
   private open: Added | null = null;
   private commit: string | null = null;
-  private inHeader = false;
   private file = '';
   /** The number of the next added line. */
   private newLine = 1;
-  private oldLeft = 0;
-  private newLeft = 0;
+  /** Number of lines in the open place. */
+  private height = 0;
 
   constructor(private readonly onAdded: (added: Added) => void) {}
 
@@ -76,38 +78,16 @@ class PatchReader {
   }
 
   private line(bytes: Buffer, isWhole: boolean): void {
-    const sign = bytes[0];
-    // "\ No newline at end of file"
-    if (sign === BACKSLASH) return;
-    if (this.oldLeft <= 0 && this.newLeft <= 0) {
-      this.mark(sign, bytes);
-      return;
-    }
-    if (sign !== PLUS) this.oldLeft--;
-    if (sign !== MINUS) this.newLeft--;
-    if (sign === PLUS && isWhole) this.add(this.file, this.newLine++, bytes.toString('utf8', 1));
-  }
-
-  /** One of git's own lines. */
-  private mark(sign: number | undefined, bytes: Buffer): void {
-    if (this.inHeader) this.inHeader = bytes.length > 0;
-    else if (sign === SPACE) this.add('', 1, bytes.toString('utf8', 4));
-    else if (sign === C) this.begin(bytes.toString('latin1'));
-    else if (sign === PLUS) this.file = parsePath(bytes);
-    else if (sign === AT) this.hunk(bytes.toString('latin1', 0, 80));
-  }
-
-  private begin(line: string): void {
-    this.end();
-    this.commit = /^commit ([0-9a-f]+)/.exec(line)?.[1] ?? null;
-    this.inHeader = true;
-  }
-
-  private hunk(line: string): void {
-    const [, old = '1', at = '1', added = '1'] = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
-    this.newLine = Number(at);
-    this.oldLeft = Number(old);
-    this.newLeft = Number(added);
+    const start = bytes.toString('latin1', 0, 80);
+    if (start.startsWith(GAINED)) {
+      if (isWhole) this.add(this.file, this.newLine, bytes.toString('utf8', 1));
+      this.newLine++;
+    } else if (start.startsWith('    ')) this.add('', 1, bytes.toString('utf8', 4));
+    else if (start.startsWith('commit ')) {
+      this.end();
+      this.commit = start.slice('commit '.length);
+    } else if (start.startsWith('+++ ')) this.file = parsePath(bytes);
+    else if (start.startsWith('@@')) this.newLine = Number(/ \+(\d+)/.exec(start)?.[1] ?? 1);
   }
 
   private add(file: string, line: number, text: string): void {
@@ -121,9 +101,6 @@ class PatchReader {
     this.open = { file, line, text, commit: this.commit };
     this.height = 1;
   }
-
-  /** Number of lines in the open place. */
-  private height = 0;
 }
 
 const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };

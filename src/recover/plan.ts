@@ -27,12 +27,7 @@ import {
 } from './rules.js';
 
 /** A state to return to, for recovery. */
-export interface Target {
-  tag: string;
-  commit: string;
-  timestamp: string;
-  features_passing: string[];
-}
+export type Target = Pick<Manifest, 'tag' | 'commit' | 'timestamp' | 'features_passing'>;
 
 /** The situation and the decision of the rules. */
 export interface RecoveryPlan {

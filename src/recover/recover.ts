@@ -8,7 +8,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
-import { type Git, must, PORCELAIN, toBytes, toText } from '../git/client.js';
+import { must, PORCELAIN, toBytes, toText } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { hasLeftOut, listOthers, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/state.js';
@@ -225,7 +225,7 @@ export interface InspectedCheckpoint {
   worktree: string | null;
 }
 
-/** Only a worktree of the checkpoint: nothing is compared, run or changed. */
+/** Only a worktree of the checkpoint, on no branch, in a new or empty folder. Nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
   { to, dir }: { to?: string; dir: string },
@@ -237,17 +237,12 @@ export async function inspectCheckpoint(
     throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
       hint: 'forge checkpoint list',
     });
-  const worktree = context.disk.dryRun ? null : await addWorktree(git, dir, manifest.commit);
-  return { checkpoint: targetOf(manifest), worktree };
-}
-
-/** A worktree of a commit, on no branch, in a new or empty folder. No hook runs. */
-async function addWorktree(unsafe: Git, dir: string, commit: string): Promise<string> {
+  const checkpoint = targetOf(manifest);
   const folder = resolve(dir);
+  if (context.disk.dryRun) return { checkpoint, worktree: null };
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw usage('recover.folder', `${folder} already exists and is not empty.`, { file: folder });
-  const git = await withoutLocalFilters(unsafe);
-  const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, commit];
-  await must(git, args, { ...PORCELAIN, timeout: 600_000 });
-  return folder;
+  const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
+  await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
+  return { checkpoint, worktree: folder };
 }

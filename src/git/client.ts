@@ -69,16 +69,10 @@ export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').to
 /** The fields of an output with `-z`. */
 export const words = (output: string): string[] => output.split('\0').filter(Boolean);
 
-export interface StreamOptions {
-  env?: Record<string, string>;
-  input?: string | Buffer;
-}
-
 /** Git whose output is passed on in chunks and never buffered as a whole. */
 export type GitStream = (
   args: readonly string[],
   onChunk: (chunk: Buffer) => void,
-  options?: StreamOptions,
 ) => Promise<{ code: number; stderr: string }>;
 
 /** Like `gitIn`. An error thrown by `onChunk` ends git and the call. */
@@ -87,14 +81,8 @@ export function streamGit(
   env: NodeJS.ProcessEnv,
   extra: Record<string, string> = {},
 ): GitStream {
-  return (args, onChunk, { env: more = extra, ...options } = {}) =>
-    run([...SETTINGS, ...args], {
-      cwd,
-      env: cleanEnvironment(env, more),
-      timeout: 600_000,
-      ...options,
-      onStdout: onChunk,
-    });
+  const call = { cwd, env: cleanEnvironment(env, extra), timeout: 600_000 };
+  return (args, onChunk) => run([...SETTINGS, ...args], { ...call, onStdout: onChunk });
 }
 
 /**

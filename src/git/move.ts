@@ -84,7 +84,11 @@ export async function planMove(
   const isOurs = (path: string): boolean => path !== folder && !path.startsWith(`${folder}/`);
   const others = (await listOthers(look)).filter(isOurs);
   const differences = new Map(
-    [...(await compare(look, [tree])), ...(await compare(look, ['--cached', tree]))]
+    [
+      // The commit that is checked out in a submodule is left unchanged.
+      ...(await compare(look, ['--ignore-submodules=all', tree])),
+      ...(await compare(look, ['--cached', tree])),
+    ]
       .filter(({ path }) => isOurs(path))
       .map((difference) => [difference.path, difference]),
   );

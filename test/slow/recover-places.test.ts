@@ -90,6 +90,9 @@ describe('where forge recover rolls back', () => {
     expect(stderr).toMatch(/left as they are:.*nested\/, inner|left as they are:.*inner/);
     expect([module.read('inside.txt'), project.read('nested/own.txt')]).toEqual(['inside\n', 'own\n']);
     expect(project.git('ls-files', '-s', 'inner')).toContain(project.git('rev-parse', `${CHECKPOINT}:inner`));
+    await undo(project);
+    expect([module.read('inside.txt'), project.read('nested/own.txt')]).toEqual(['inside\n', 'own\n']);
+    expect(project.git('ls-files', '-s', 'inner')).toContain(module.git('rev-parse', 'HEAD'));
   });
 
   it('GIT-06 ignored files in the way are in the backup too, and are restored', async () => {

@@ -7,7 +7,7 @@ export async function openEditor(
   git: UserGit,
   file: string,
   env: NodeJS.ProcessEnv,
-  hint?: string,
+  hint = 'git config core.editor EDITOR   # another one',
 ): Promise<void> {
   const { code, stdout, stderr } = await git(['var', 'GIT_EDITOR']);
   const editor = stdout.trim();
@@ -15,22 +15,14 @@ export async function openEditor(
     throw outside('editor.none', `Git names no editor: ${stderr.trim()}`, {
       hint: 'git config --global core.editor EDITOR',
     });
-  const status = await new Promise<number | null>((done, fail) => {
-    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], {
-      stdio: 'inherit',
-      env: ownEnvironment(env),
-    });
-    child.on('error', (error) => fail(noShell(editor, error)));
+  const status = await new Promise<number | string | null>((done) => {
+    const options = { stdio: 'inherit', env: ownEnvironment(env) } as const;
+    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], options);
+    child.on('error', ({ message }) => done(message));
     child.on('close', done);
   });
   if (status !== 0)
     throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
-      hint: hint ?? 'git config core.editor EDITOR   # another one',
+      hint,
     });
 }
-
-const noShell = (editor: string, error: Error): Error =>
-  outside('editor.shell', `The editor (${editor}) needs sh, which cannot be started: ${error.message}`, {
-    hint: 'put sh in PATH, or give the text another way: --help says how',
-    cause: error,
-  });

@@ -27,14 +27,13 @@ function parseAndHash() {
 
 async function verify() {
   const { findings } = await kit.verify(context);
-  const [bad] = findings.filter(({ level }) => level !== 'note');
-  if (bad) throw new Error(JSON.stringify(bad));
+  if (kit.stateOf(findings) !== 'intact') throw new Error(JSON.stringify(findings));
 }
 
 const MEASURES = {
   bare: parseAndHash,
   verify: () => {
-    rmSync(join(folder, '.git', 'forge', 'cache', 'records.jsonl'));
+    rmSync(join(folder, '.git', 'forge', 'cache', 'records.json'), { force: true });
     return verify();
   },
   end: () => {

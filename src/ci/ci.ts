@@ -12,7 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
-import { notesOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
+import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -182,8 +182,9 @@ async function checkMemory(context: Context): Promise<Result> {
     });
   const tracked = await findTracked(context);
   if (tracked) findings.push(tracked);
-  const isDamaged = halt !== null || verdict.state === 'corrupted';
-  const cause: CiCause = isDamaged ? 'corrupted' : verdict.state === 'returned' ? 'secret' : 'findings';
+  const status = statusOf(context, verdict.findings);
+  const cause: CiCause =
+    status === 'secret' ? 'secret' : /corrupted|halted/.test(status) ? 'corrupted' : 'findings';
   return toResult(plural(verdict.records, 'record'), findings, cause);
 }
 

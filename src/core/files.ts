@@ -256,17 +256,17 @@ export function removeQuietly(path: string): void {
 const MAX_HINT_BYTES = 64 * 1024;
 
 /** The value of a hint file; null when it is missing or unreadable. */
-export function readHint<T>(path: string): T | null {
+export function readHint<T>(path: string, max = MAX_HINT_BYTES): T | null {
   try {
-    return JSON.parse(readPlain(path, MAX_HINT_BYTES)?.toString('utf8') ?? '') as T;
+    return JSON.parse(readPlain(path, max)?.toString('utf8') ?? '') as T;
   } catch {
     return null;
   }
 }
 
 /** Stores a value that can be computed again. Neither locked nor synced, and never an error. */
-export const writeHint = (path: string, value: object): void =>
-  writeQuietly(path, () => `${JSON.stringify(value)}\n`);
+export const writeHint = (path: string, value: object, max = MAX_HINT_BYTES): void =>
+  writeQuietly(path, () => `${JSON.stringify(value)}\n`, max);
 
 /** Adds a line to a log. A full log loses its older half. */
 export const appendLog = (path: string, line: string): void =>
@@ -275,13 +275,13 @@ export const appendLog = (path: string, line: string): void =>
     return text.length < MAX_HINT_BYTES ? text : text.slice(text.indexOf('\n', text.length / 2) + 1);
   });
 
-function writeQuietly(path: string, makeText: () => string): void {
+function writeQuietly(path: string, makeText: () => string, max = MAX_HINT_BYTES): void {
   const draft = draftOf(path);
   try {
     fs.mkdirSync(dirname(path), { recursive: true });
     const bytes = Buffer.from(makeText(), 'utf8');
     // Without git the folder is in .forge/, where a clone may have put a symlink.
-    if (bytes.length > MAX_HINT_BYTES || !fs.lstatSync(dirname(path)).isDirectory()) return;
+    if (bytes.length > max || !fs.lstatSync(dirname(path)).isDirectory()) return;
     fs.rmSync(draft, { force: true });
     fs.writeFileSync(draft, bytes, { flag: 'wx' });
     fs.renameSync(draft, path);

@@ -97,7 +97,7 @@ export async function reportMemory(
     memory_write_performed: cycles.length > 0 && cycles.every((cycle) => cycle.memory_write_performed),
     knowledge_promoted: counts.promoted > 0,
     knowledge_conflict_detected: counts.contested > 0,
-    memory_integrity_status: statusOf(context, await verifyReadOnly(context)),
+    memory_integrity_status: statusOf(context, (await verifyReadOnly(context)).findings),
     ...{ counts, by_classification, cycles },
     breaches: events(['breach']),
     overrides: events(['override', 'acknowledged', 'reset', 'feature_override']),

@@ -1,13 +1,13 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupted, ForgeError, outside, usage } from '../core/error.js';
-import { diskError, readPlain, syncFolder } from '../core/files.js';
+import { diskError, readHint, readPlain, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isInIndex, moveChain } from './chains.js';
-import { type Container, eachRecord, formatContainer } from './container.js';
-import { gitDirIdentity, gitStamp, ledgerFolder, readJson, stampOf, withLedgerLock } from './files.js';
+import { type Container, eachRecord, formatContainer, segmentOf } from './container.js';
+import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, stampOf, withLedgerLock } from './files.js';
 import { type Graph, openHalts } from './graph.js';
 import { appendToJournal, ownJournalFile, readJournal, writtenHere } from './journal.js';
 import { containerBytes, digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';
@@ -65,6 +65,8 @@ interface OpenFile {
 /** Deleted at any time: the next append then reads the containers. */
 const stateFile = ({ layout }: Context): string => join(layout.state, 'append.json');
 
+const readState = (context: Context): AppendState | null => readHint(stateFile(context), MAX_CACHE_BYTES);
+
 /** A file that grew beyond this size is closed: a file that changed is read whole. */
 const MAX_OPEN_BYTES = 1024 * 1024;
 
@@ -110,7 +112,7 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
   const session = readRunning(context)?.id ?? null;
   const git = gitStamp(context);
   const open = state.open && isStillOpen(context, state.open, session, git) ? state.open : null;
-  const seg = open ? segmentOfOpen(open) : makeToken(8);
+  const seg = (open && segmentOf(open.name)) ?? makeToken(8);
   const name = open?.name ?? `${session ?? 'solo'}-${seg}.jsonl`;
   const { lines, stored, next } = planLines(
     context,
@@ -153,8 +155,6 @@ function isStillOpen(context: Context, open: OpenFile, session: string | null, g
     open.session === session && size < MAX_OPEN_BYTES && open.stamp === stampOf(path) && open.git === git
   );
 }
-
-const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);
 
 /** The lines that continue a chain. The first one names the other heads. */
 function planLines(
@@ -260,9 +260,10 @@ function journalStored(context: Context, seg: string, lines: readonly string[]):
  */
 export function closeCopiedFile(context: Context): void {
   if (context.disk.dryRun) return;
-  const state = readJson<AppendState>(stateFile(context));
+  const state = readState(context);
   if (!state?.open || state.open.git.startsWith(`${gitDirIdentity(context)} `)) return;
-  if (!isInIndex(context, state.open.name)) moveChain(context, state.open.name, segmentOfOpen(state.open));
+  const { name } = state.open;
+  if (!isInIndex(context, name)) moveChain(context, name);
   saveState(context, { ...state, folder: '', open: null });
 }
 
@@ -271,7 +272,7 @@ export const currentState = (context: Context): Readonly<AppendState> => loadSta
 
 /** The state of the last append while the folder is unchanged. Otherwise it is computed from the containers. */
 function loadState(context: Context): { state: AppendState; listed: readonly Listed[] } {
-  const known = readJson<AppendState>(stateFile(context));
+  const known = readState(context);
   const listed = listContainers(context);
   const folder = digestOf(listed);
   if (known?.folder === folder) return { state: known, listed };
@@ -360,7 +361,7 @@ export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<st
 function storeAgain(context: Context, { name, seg }: Container, journaled: ReadonlySet<string>): void {
   if (context.disk.dryRun || isInIndex(context, name)) return;
   withLedgerLock(context, () => {
-    const moved = writtenHere(context, seg, moveChain(context, name, seg));
+    const moved = writtenHere(context, seg, moveChain(context, name));
     appendToJournal(
       context,
       moved.filter(({ id }) => !journaled.has(id)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createFile, makeFolder, removePath } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
-import { formatContainer, linesById, linesOf, parseContainer } from './container.js';
+import { formatContainer, linesById, linesOf, parseContainer, segmentOf } from './container.js';
 import { ledgerFolder } from './files.js';
 import type { Located } from './git.js';
 import { groupBy } from './graph.js';
@@ -26,7 +26,8 @@ export function writeChain(
 }
 
 /** Moves the whole lines of a file to a new one. Returns them, or none if that was not possible. */
-export function moveChain(context: Context, name: string, seg: string): string[] {
+export function moveChain(context: Context, name: string): string[] {
+  const seg = segmentOf(name) ?? '';
   const lines = [...linesOf(containerBytes(context, name))]
     .filter(({ isTorn }) => !isTorn)
     .map(({ bytes }) => bytes.toString('utf8'));

@@ -34,8 +34,15 @@ function formatSize(bytes: number): string {
   return bytes < 10_000_000 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-const paintStatus = (status: string, style: Style): string =>
-  status === 'intact' ? style.good(status) : style.bad(status);
+/** Never "intact" while an acknowledged record is missing. */
+function headline(status: Integrity['status'], missing: number, style: Style): string {
+  if (status === 'intact' && missing > 0) {
+    const are = missing === 1 ? 'is' : 'are';
+    return style.warn(`${plural(missing, 'record')} ${are} missing from memory`);
+  }
+  if (status === 'intact') return `memory is ${style.good('intact')}`;
+  return `memory ${style.bad({ removed: 'needs a decision', secret: 'has content to redact', corrupted: 'is corrupted', halted: 'is halted' }[status])}`;
+}
 
 function renderProblem(
   { file, line, offset, message, last_good, hint, code }: Problem,
@@ -89,7 +96,7 @@ async function verify(call: Call): Promise<Verified> {
 }
 
 function renderVerify(
-  { status, tiers, notes, problems, signatures, duration_ms }: Verified,
+  { status, tiers, notes, problems, missing, signatures, duration_ms }: Verified,
   style: Style,
 ): string {
   const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
@@ -98,7 +105,7 @@ function renderVerify(
   ]);
   const acknowledge = style.command('forge memory override acknowledge --reason "TEXT"');
   return [
-    `memory is ${paintStatus(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
+    `${headline(status, missing.length, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...(signatures ? renderSignatures(signatures, style) : []),
@@ -145,14 +152,17 @@ function renderShow({ id, kind, record }: LogEntry, style: Style): string {
   return [style.dim(id), ...(kind === 'redacted' ? [who] : []), JSON.stringify(record, null, 2)].join('\n');
 }
 
-function renderStats({ status, tiers, bytes, files, growth, next }: MemoryStats, style: Style): string {
+function renderStats(
+  { status, missing, tiers, bytes, files, growth, next }: MemoryStats,
+  style: Style,
+): string {
   const paint =
     status !== 'intact' || growth === 'paused' ? style.bad : growth === 'large' ? style.warn : style.good;
   const rows = tiers.map(({ tier, records, bytes: size, heads }) => [
     ...[tier, plural(records, 'record'), formatSize(size), plural(heads, 'head')],
   ]);
   return [
-    `${paint('●')} memory is ${paintStatus(status, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}${growth === 'paused' ? style.bad('; consolidation is paused') : ''}`,
+    `${paint('●')} ${headline(status, missing, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}${growth === 'paused' ? style.bad('; consolidation is paused') : ''}`,
     columns(rows, '  '),
     ...next.map((step) => `  → ${style.command(step)}`),
   ].join('\n');

@@ -6,7 +6,7 @@ import type { Observation } from './observe.js';
 import { MAX_CONTAINERS } from './read.js';
 
 /** `damage` is exit 4 and halts writing, `returned` is exit 5, `finding` is exit 1, `note` is exit 0. */
-export type Level = 'damage' | 'returned' | 'finding' | 'note';
+type Level = 'damage' | 'returned' | 'finding' | 'note';
 
 const RESTORE = 'restore the file, or vouch for its bytes by SHA-256 if no copy is known';
 const PUT_BACK = 'put the records back; --discard accepts that they are gone';
@@ -28,7 +28,8 @@ const KINDS = {
   returned: { level: 'returned' },
   set_back: { level: 'finding', repair: 'restore the files from HEAD' },
   removed_by_commit: { level: 'finding', repair: PUT_BACK },
-  missing: { level: 'note', repair: PUT_BACK, isNews: true },
+  missing: { level: 'finding', repair: PUT_BACK },
+  many_missing: { level: 'note', repair: PUT_BACK, isNews: true },
   published: { level: 'note', repair: PUT_BACK, isNews: true },
   put_back: { level: 'note', isNews: true },
   unknown: { level: 'note', isNews: true },
@@ -47,10 +48,23 @@ type FindingCode = keyof typeof KINDS;
 
 export const meaningOf = (code: FindingCode): Meaning => KINDS[code];
 
+/** The findings of some levels. */
+export const ofLevel = (findings: readonly Finding[], ...levels: readonly Level[]): Finding[] =>
+  findings.filter(({ code }) => levels.includes(meaningOf(code).level));
+
+const STATES = { damage: 'corrupted', returned: 'secret', finding: 'removed' } as const;
+
+/** What memory with these findings is called. The worst one decides. */
+export function stateOf(findings: readonly Finding[]): 'intact' | (typeof STATES)[keyof typeof STATES] {
+  const worst = (['damage', 'returned', 'finding'] as const).find(
+    (level) => ofLevel(findings, level).length > 0,
+  );
+  return worst ? STATES[worst] : 'intact';
+}
+
 /** A finding with its exact place. */
 export interface Finding {
   code: FindingCode;
-  level: Level;
   /** '' if it does not concern one file. */
   file: string;
   /** 1-based; 0 if it does not concern one line. */
@@ -73,14 +87,14 @@ const LEDGER = '.forge/memory/ledger';
 
 /** `file`: the name of a container. */
 export function makeFinding(code: FindingCode, message: string, rest: Partial<Finding> = {}): Finding {
-  const { level, repair } = meaningOf(code);
   const place = { file: '', line: 0, offset: 0, message, last_good: null };
-  const finding = { code, level, ...place, hint: repair ? 'forge memory repair' : '', ids: [], ...rest };
+  const hint = meaningOf(code).repair ? 'forge memory repair' : '';
+  const finding = { code, ...place, hint, ids: [], ...rest };
   return { ...finding, file: finding.file && `${LEDGER}/${finding.file}` };
 }
 
 /** In one line, with its place. */
-export const describeFinding = ({ file, line, message }: Omit<Finding, 'level'>): string =>
+export const describeFinding = ({ file, line, message }: Finding): string =>
   [file, line || '', ` ${message}`].filter(Boolean).join(':').trim();
 
 /** One finding for all these records, or none without records. */
@@ -142,7 +156,7 @@ export function compare(observation: Observation): Comparison {
         (count) => `${count}, written here and pushed, disappeared with a branch`,
       ),
       ...describeRecords(
-        'missing',
+        'many_missing',
         isMany ? lost : [],
         (count) => `${count} written here have disappeared; none was restored`,
       ),

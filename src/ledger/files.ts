@@ -1,13 +1,23 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { makeFolder, readPlain, replaceFiles } from '../core/files.js';
+import { makeFolder, readHint, writeHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
 
-/** Cached values. They may be deleted at any time. */
-export const cacheFile = ({ state }: Layout, name: string): string => join(state, 'cache', name);
+/** A value that can be computed again. The file may be deleted at any time. */
+export function openCache<T extends object>({ layout, disk }: Context, name: string, folder = layout.state) {
+  const path = join(folder, 'cache', name);
+  return {
+    read: (): T | null => readHint<T>(path, MAX_CACHE_BYTES),
+    write: (value: T): void => {
+      if (!disk.dryRun) writeHint(path, value, MAX_CACHE_BYTES);
+    },
+  };
+}
+
+export const MAX_CACHE_BYTES = 1 << 28;
 
 /** The ledger folder as git names it. */
 export const gitFolder = ({ layout, repository }: Context): string =>
@@ -19,15 +29,6 @@ export const gitFolder = ({ layout, repository }: Context): string =>
 export const worktreeName = ({ repository }: Context): string =>
   repository && repository.gitDir !== repository.commonDir ? `wt-${basename(repository.gitDir)}` : 'main';
 
-/** A cache that cannot be written costs time, not correctness. */
-export function writeCache(path: string, text: string): void {
-  try {
-    replaceFiles([{ path, bytes: Buffer.from(text) }]);
-  } catch {
-    // See above.
-  }
-}
-
 /** The lock that writers hold. `git clean -fdx` may remove it, so writers check again before they change something. */
 export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: number): T {
   const { state, shared } = context.layout;
@@ -35,19 +36,14 @@ export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: numb
   return context.disk.withLock(work, waitMs);
 }
 
-/** A file's identity and state; '' if there is none. */
+/** A file's identity and state. */
+export const formatStamp = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+
+/** '' if there is no file. */
 export function stampOf(path: string): string {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : '';
-}
-
-/** A small file of forge's own. Null if it is missing or unreadable. */
-export function readJson<T>(path: string): T | null {
-  try {
-    return JSON.parse(readPlain(path, 1 << 28)?.toString('utf8') ?? 'null') as T | null;
-  } catch {
-    return null;
-  }
+  return stat ? formatStamp(stat) : '';
 }
 
 /** A file of git's own; '' if there is none. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Git, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { segmentOf } from './container.js';
-import { gitFolder, readJson, writeCache } from './files.js';
+import { gitFolder, openCache } from './files.js';
 import { absentFrom, type LedgerObjects } from './git.js';
 import { type AbsentRecord, Graph, groupBy } from './graph.js';
 
@@ -48,8 +48,8 @@ async function readRemovals(
   head: string,
   incomplete: string[],
 ): Promise<Removal[]> {
-  const path = join(context.layout.shared, 'cache', 'removals.json');
-  const known = readJson<History>(path) ?? { tips: [], removals: [] };
+  const cache = openCache<History>(context, 'removals.json', context.layout.shared);
+  const known = cache.read() ?? { tips: [], removals: [] };
   if (known.tips.includes(head)) return known.removals;
   const changes = await listChanges(git, gitFolder(context), head, known.tips).catch((error: Error) => {
     // A verification fetches nothing. Without trees, git cannot say what a commit changed.
@@ -64,8 +64,7 @@ async function readRemovals(
     removals.push(...(await removalsOf(objects, commit, group, incomplete)));
   const tips = [...known.tips, head].slice(-MAX_TIPS);
   // A shallow or partial clone may get the rest of its history later.
-  if (!isShallow(context) && incomplete.length === before && !context.disk.dryRun)
-    writeCache(path, JSON.stringify({ tips, removals }));
+  if (!isShallow(context) && incomplete.length === before) cache.write({ tips, removals });
   return removals;
 }
 

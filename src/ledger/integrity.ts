@@ -4,7 +4,7 @@ import { shown } from '../core/paths.js';
 import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
 import { requireDecision } from './audit.js';
-import { describeFinding, type Finding, type Level, meaningOf } from './compare.js';
+import { describeFinding, type Finding, meaningOf, ofLevel, stateOf } from './compare.js';
 import { ledgerFolder } from './files.js';
 import { type Graph, openDamage, openHalts } from './graph.js';
 import { ACCEPT, readSize } from './growth.js';
@@ -13,18 +13,12 @@ import { sizeOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
-/** A finding as commands show it. */
-export type Problem = Omit<Finding, 'level'>;
-
 /** `removed`: records are missing, and the finding says how. `secret`: something stored must be redacted. */
-export type Status = 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
+export type Status = ReturnType<typeof stateOf> | 'halted';
 
-/** `more`: findings of `verify --scan` and `--signatures`. */
-export function statusOf(context: Context, verdict: Verdict, more: readonly Finding[] = []): Status {
-  if (verdict.state === 'corrupted') return 'corrupted';
-  if (readHalt(context.disk)) return 'halted';
-  if (verdict.state === 'returned' || more.some(({ code }) => code === 'secret')) return 'secret';
-  return verdict.state === 'intact' && more.length === 0 ? 'intact' : 'removed';
+export function statusOf({ disk }: Context, findings: readonly Finding[]): Status {
+  const state = stateOf(findings);
+  return state !== 'corrupted' && readHalt(disk) ? 'halted' : state;
 }
 
 export interface TierReport {
@@ -35,23 +29,17 @@ export interface TierReport {
   containers: string[];
 }
 
-const ofLevel = ({ findings }: Verdict, isWanted: (level: Level) => boolean): Problem[] =>
-  findings.filter(({ level }) => isWanted(level)).map(({ level: _, ...problem }) => problem);
+/** The findings that need a person. */
+export const problemsOf = ({ findings }: Verdict): Finding[] =>
+  ofLevel(findings, 'damage', 'returned', 'finding');
 
-export const problemsOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level !== 'note');
-
-export const notesOf = (verdict: Verdict): string[] =>
-  ofLevel(verdict, (level) => level === 'note').map(describeNote);
+export const notesOf = ({ findings }: Verdict): string[] => ofLevel(findings, 'note').map(describeNote);
 
 /** With the command that settles it, if it needs one. */
-const describeNote = (note: Problem): string => [describeFinding(note), note.hint].filter(Boolean).join(': ');
-
-/** Records written here that a person has to put back or discard. */
-export const missingOf = ({ findings }: Verdict): Finding[] =>
-  findings.filter(({ code }) => code === 'missing');
+const describeNote = (note: Finding): string => [describeFinding(note), note.hint].filter(Boolean).join(': ');
 
 /** The findings that halt writing. */
-export const damageOf = (verdict: Verdict): Problem[] => ofLevel(verdict, (level) => level === 'damage');
+export const damageOf = ({ findings }: Verdict): Finding[] => ofLevel(findings, 'damage');
 
 export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict): TierReport[] {
   const heads = new Set(graph.heads());
@@ -96,7 +84,7 @@ export async function requireVerified(context: Context): Promise<Verdict> {
   const verdict = await verifyAndRepair(context);
   refuseDamage(verdict);
   for (const finding of verdict.findings)
-    if (finding.level !== 'note' || meaningOf(finding.code).isNews)
+    if (meaningOf(finding.code).level !== 'note' || meaningOf(finding.code).isNews)
       context.warnings.push(describeNote(finding));
   const halt = readHalt(context.disk);
   if (halt) throw halted(halt.reasons);

@@ -14,7 +14,7 @@ export interface JournalLine {
   how: Origin;
   branch: string;
   /** A remote branch has it. */
-  published: boolean;
+  published?: true;
   /** The record's line, byte for byte. Its SHA-256 is the id. */
   record: string;
 }
@@ -25,13 +25,8 @@ export interface Journal {
   damaged: { how: Origin; ids: string[] }[];
 }
 
-const HEADER =
-  /^\{"id":"([0-9a-f]{64})","seg":"([0-9a-f]{8})","how":"([ws])","branch":("(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*")(,"published":true)?,"record":/;
-
-function formatJournalLine({ id, seg, how, branch, published, record }: JournalLine): string {
-  const mark = published ? ',"published":true' : '';
-  return `{"id":"${id}","seg":"${seg}","how":"${how}","branch":${JSON.stringify(branch)}${mark},"record":${record}}\n`;
-}
+const formatJournalLine = ({ record, ...head }: JournalLine): string =>
+  `${JSON.stringify(head).slice(0, -1)},"record":${record}}\n`;
 
 /** Checks each line by its hash. */
 export function parseJournal(text: string): Journal {
@@ -48,21 +43,18 @@ export function parseJournal(text: string): Journal {
   return journal;
 }
 
+/** The record is not parsed, because its bytes count. */
 function parseLine(raw: string): JournalLine | null {
-  const match = HEADER.exec(raw);
-  if (!match || !raw.endsWith('}')) return null;
-  const record = raw.slice(match[0].length, -1);
-  const [, id = '', seg = '', how, branch = '""', published] = match;
-  if (!record.includes(`"seg":"${seg}"`) || recordId(record) !== id) return null;
-  const isPublished = published !== undefined;
-  return {
-    id,
-    seg,
-    how: how as Origin,
-    branch: JSON.parse(branch) as string,
-    published: isPublished,
-    record,
-  };
+  const at = raw.indexOf(',"record":');
+  try {
+    const head = JSON.parse(`${raw.slice(0, at)}}`) as Omit<JournalLine, 'record'>;
+    const record = raw.slice(at + 10, -1);
+    const isWhole =
+      raw.endsWith('}') && recordId(record) === head.id && record.includes(`"seg":"${head.seg}"`);
+    return isWhole && /^[sw]$/.test(head.how) && typeof head.branch === 'string' ? { ...head, record } : null;
+  } catch {
+    return null;
+  }
 }
 
 function describeDamaged(raw: string): Journal['damaged'][number] {
@@ -94,7 +86,7 @@ export const stampsOfJournals = (context: Context): string[] =>
 
 /** Journal lines for records that this worktree wrote. */
 export function writtenHere(context: Context, seg: string, records: readonly string[]): JournalLine[] {
-  const common = { seg, branch: currentBranch(context), how: 'w' as const, published: false };
+  const common = { seg, branch: currentBranch(context), how: 'w' as const };
   return records.map((record) => ({ ...common, id: recordId(record), record }));
 }
 

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
+import { readHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
-import { currentBranch, gitDirIdentity, readJson, stampOf, withLedgerLock } from './files.js';
+import { currentBranch, gitDirIdentity, stampOf, withLedgerLock } from './files.js';
 import {
   absentFrom,
   type LedgerObjects,
@@ -96,7 +97,7 @@ export const READER_WAIT_MS = 200;
 
 export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
-  readJson(anchorsFile(layout)) ?? {};
+  readHint(anchorsFile(layout)) ?? {};
 
 export async function readPlace(context: Context, objects: LedgerObjects): Promise<Place> {
   const here = listForReading(context);
@@ -171,7 +172,7 @@ function readOwnJournal(context: Context, graph: Graph, text: string): OwnJourna
     const here = graph.containers.find((container) => container.ids.some((id) => ids.includes(id)));
     const found = here && [...linesById(containerBytes(context, here.name))].find(([id]) => ids.includes(id));
     if (!found) return true;
-    lines.push({ id: found[0], seg: here.seg, how, branch: '', published: false, record: found[1] });
+    lines.push({ id: found[0], seg: here.seg, how, branch: '', record: found[1] });
     return false;
   });
   return { lines, text, isStale: damaged.length > 0, damaged: left.length };
@@ -202,7 +203,7 @@ const absentInJournal = (lines: readonly JournalLine[], graph: Graph): AbsentRec
     .filter(({ id, seg }) => !graph.has(id, seg))
     .map(({ id, seg, how, published, record }) => {
       const { prev } = JSON.parse(record) as Links;
-      return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published };
+      return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published === true };
     });
 
 /** Records of a commit that the working tree does not have. Equal files are not read. */
@@ -249,7 +250,7 @@ async function sortUncommitted({
     for (const { id } of open) {
       const record = lines.get(id);
       if (!isStored && !known.has(id) && !places.has(id)) unknown.push({ id, file: name });
-      else if (record !== undefined) standing.push({ id, seg, how: 's', branch, published: false, record });
+      else if (record !== undefined) standing.push({ id, seg, how: 's', branch, record });
     }
   }
   return { unknown, standing };

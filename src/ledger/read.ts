@@ -1,8 +1,7 @@
-import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { readPlain } from '../core/files.js';
-import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import {
   type Container,
@@ -12,7 +11,7 @@ import {
   parseContainer,
   segmentOf,
 } from './container.js';
-import { cacheFile, ledgerFolder, readJson, writeCache } from './files.js';
+import { formatStamp, ledgerFolder, openCache } from './files.js';
 import { Graph } from './graph.js';
 import { byNumber, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
 
@@ -47,21 +46,15 @@ export function listContainers({ layout, disk }: Context): Listed[] {
   return names.flatMap((name) => {
     const stat = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];
-    const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
     const changedAt = Number(stat.ctimeNs / 1_000_000n);
-    return [{ name, stamp, size: Number(stat.size), isFile: stat.isFile(), changedAt }];
+    const size = Number(stat.size);
+    return [{ name, stamp: formatStamp(stat), size, isFile: stat.isFile(), changedAt }];
   });
 }
 
-const digests = new WeakMap<object, string>();
-
 /** Covers names and stamps, so that it changes when a file is edited in place. */
-export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string {
-  const digest =
-    digests.get(listed) ?? recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
-  digests.set(listed, digest);
-  return digest;
-}
+export const digestOf = (listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string =>
+  recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
 
 /** Whether no file changed so shortly before `at` that a later change could keep its stamp. */
 export const isSettled = (listed: readonly Listed[], at = Date.now()): boolean =>
@@ -73,38 +66,34 @@ export const sizeOf = (listed: readonly { size: number }[]): number =>
 /** The last snapshot of this process. */
 let latest: (Snapshot & { folder: string }) | null = null;
 
+/** Reading files again up to this size and number costs less than writing the cache. */
+const SPARE_BYTES = 200_000;
+const SPARE_FILES = 50;
+
 /** Parses the files that are not cached. Needs no lock: containers only grow and are read up to the listed size. */
 export function readSnapshot(context: Context, listed: readonly Listed[]): Snapshot {
   const folder = ledgerFolder(context.layout);
   if (latest?.folder === folder && digestOf(latest.listed) === digestOf(listed)) return latest;
-  const cache = readCache(context.layout);
-  const isContainer = ({ name }: Listed): boolean => segmentOf(name) !== null;
-  const files = listed.filter(isContainer);
-  const cached = ({ name, stamp }: Listed): Container | null => {
-    const container = cache.containers.get(name);
-    return container?.stamp === stamp ? container : null;
-  };
-  const total = sizeOf(files.filter((file) => !cached(file)));
+  const [files, others] = [true, false].map((isOne) =>
+    listed.filter(({ name }) => (segmentOf(name) !== null) === isOne),
+  ) as [Listed[], Listed[]];
+  const settled = new Set(files.filter((file) => isSettled([file])).map(({ stamp }) => stamp));
+  const cache = openCache<Container[]>(context, 'records.json');
+  const known = new Map(cache.read()?.map((container) => [container.name, container]));
+  const fresh = files.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
+  const total = sizeOf(fresh);
   let read = 0;
-  const kept: Container[] = [];
-  const fresh: Container[] = [];
-  const containers = files.map((file) => {
-    const known = cached(file);
-    if (!known) {
-      context.signal?.throwIfAborted();
-      read += file.size;
-      context.onProgress?.(read, total);
-    }
-    const container = known ?? readContainer(context, file);
-    if (known || isSettled([file])) {
-      kept.push(container);
-      if (!known) fresh.push(container);
-    }
-    return container;
-  });
-  if (!context.disk.dryRun) updateCache(context.layout, cache.lines, kept, fresh);
-  const others = listed.filter((file) => !isContainer(file)).map(({ name }) => name);
-  latest = { folder, graph: new Graph(containers), listed: [...listed], others };
+  for (const file of fresh) {
+    context.signal?.throwIfAborted();
+    known.set(file.name, readContainer(context, file));
+    read += file.size;
+    context.onProgress?.(read, total);
+  }
+  const containers = files.map(({ name }) => known.get(name) as Container);
+  if (total > SPARE_BYTES || fresh.length > SPARE_FILES)
+    cache.write(containers.filter(({ stamp }) => settled.has(stamp)));
+  const names = others.map(({ name }) => name);
+  latest = { folder, graph: new Graph(containers), listed: [...listed], others: names };
   return latest;
 }
 
@@ -117,49 +106,6 @@ function readContainer(context: Context, { name, stamp, size, isFile }: Listed):
   if (!isFile) return damaged('not a regular file');
   if (size > MAX_CONTAINER_BYTES) return damaged(`larger than ${MAX_CONTAINER_BYTES} bytes`);
   return parseContainer(name, containerBytes(context, name).subarray(0, size), stamp);
-}
-
-/** One line for each container. A later line of the same name wins. */
-interface Cache {
-  containers: Map<string, Container>;
-  lines: number;
-}
-
-function readCache(layout: Layout): Cache {
-  const cache: Cache = { containers: new Map(), lines: 0 };
-  try {
-    for (const line of readFileSync(cacheFile(layout, CACHE), 'utf8').split('\n')) {
-      if (line === '') continue;
-      const container = JSON.parse(line) as Container;
-      cache.containers.set(container.name, container);
-      cache.lines++;
-    }
-    return cache;
-  } catch {
-    // There is no cache, or a writer was killed. Its whole lines are used, and the file is rewritten.
-    return { ...cache, lines: Number.POSITIVE_INFINITY };
-  }
-}
-
-const CACHE = 'records.jsonl';
-/** Outdated lines that the cache may have. */
-const SPARE_LINES = 100;
-
-function updateCache(
-  layout: Layout,
-  lines: number,
-  kept: readonly Container[],
-  fresh: readonly Container[],
-): void {
-  const format = (containers: readonly Container[]): string =>
-    containers.map((container) => `${JSON.stringify(container)}\n`).join('');
-  const canGrow = lines > 0 && lines + fresh.length <= 2 * kept.length + SPARE_LINES;
-  try {
-    if (!canGrow) writeCache(cacheFile(layout, CACHE), format(kept));
-    else if (fresh.length > 0) appendFileSync(cacheFile(layout, CACHE), format(fresh));
-  } catch {
-    // Without a cache everything is read again.
-  }
 }
 
 /** The bytes of a container; none of one that is too large or not a plain file. */
@@ -207,12 +153,12 @@ export function derive<T>(
   make: () => T,
   listed: readonly Listed[] = listContainers(context),
 ): T {
-  const path = cacheFile(context.layout, `${name}.json`);
+  const cache = openCache<{ of: string; value: T }>(context, `${name}.json`);
   const of = digestOf(listed);
   const isStable = isSettled(listed);
-  const known = readJson<{ of: string; value: T }>(path);
+  const known = cache.read();
   if (known?.of === of) return known.value;
   const value = make();
-  if (isStable && !context.disk.dryRun) writeCache(path, JSON.stringify({ of, value }));
+  if (isStable) cache.write({ of, value });
   return value;
 }

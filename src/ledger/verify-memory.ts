@@ -14,7 +14,6 @@ import type { Graph } from './graph.js';
 import { ACCEPT, type Growth, readSize } from './growth.js';
 import {
   notesOf,
-  type Problem,
   problemsOf,
   reportTiers,
   type Status,
@@ -25,14 +24,17 @@ import {
 } from './integrity.js';
 import { containerBytes, sizeOf } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
+import type { Verdict } from './verify.js';
 
 export interface Integrity {
   status: Status;
   tiers: TierReport[];
   notes: string[];
-  problems: Problem[];
+  problems: Finding[];
   /** Ids of records that had gone missing and were put back. */
   restored: string[];
+  /** Ids of records that were written here, are nowhere now, and were not put back. */
+  missing: string[];
   /** With `signatures`: who vouched for what. */
   signatures?: SignatureReport[];
 }
@@ -49,14 +51,20 @@ export async function verifyMemory(
   const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
   const more = [...(signatures?.flatMap(describeSignature) ?? []), ...secrets];
   return {
-    status: statusOf(context, verdict, more),
+    status: statusOf(context, [...verdict.findings, ...more]),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
     notes: [...notesOf(verdict), ...describeForeignEdits(await findForeignEdits(context))],
-    problems: [...problemsOf(verdict), ...more.map(({ level: _, ...problem }) => problem)],
-    restored: verdict.findings.filter(({ code }) => code === 'put_back').flatMap(({ ids }) => ids),
+    problems: [...problemsOf(verdict), ...more],
+    restored: idsOf(verdict, 'put_back'),
+    missing: idsOf(verdict, ...MISSING),
     ...(signatures ? { signatures } : {}),
   };
 }
+
+const MISSING = ['missing', 'many_missing', 'published'];
+
+const idsOf = ({ findings }: Verdict, ...codes: readonly string[]): string[] =>
+  findings.filter(({ code }) => codes.includes(code)).flatMap(({ ids }) => ids);
 
 /** LTM-13: finds what the guard would refuse today in stored records. Reports the place, never the value. */
 async function scanRecords(context: Context, containers: readonly Container[]): Promise<Finding[]> {
@@ -133,6 +141,8 @@ function describeSignature({ kind, ref, commit, status, signer, missing }: Signa
 
 export interface MemoryStats {
   status: Status;
+  /** How many records were written here and are nowhere now. */
+  missing: number;
   tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
   bytes: number;
   files: number;
@@ -144,13 +154,14 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
   const { bytes, growth } = readSize(context, sizeOf(listed));
-  const status = statusOf(context, verdict);
+  const status = statusOf(context, verdict.findings);
+  const missing = idsOf(verdict, ...MISSING).length;
   const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({
     ...{ tier, records, bytes, heads: heads.length },
   }));
   const next = [
-    ...(status === 'intact' ? [] : ['forge memory verify']),
+    ...(status === 'intact' && missing === 0 ? [] : ['forge memory verify']),
     ...(growth === 'paused' ? [ACCEPT] : []),
   ];
-  return { status, tiers, bytes, files: graph.containers.length, growth, next };
+  return { status, missing, tiers, bytes, files: graph.containers.length, growth, next };
 }

@@ -2,8 +2,8 @@ import { replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
 import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
-import { type Comparison, compare, describeRecords, type Finding, type Level } from './compare.js';
-import { cacheFile, currentBranch, readJson, withLedgerLock, writeCache } from './files.js';
+import { type Comparison, compare, describeRecords, type Finding, ofLevel } from './compare.js';
+import { currentBranch, openCache, withLedgerLock } from './files.js';
 import { withObjects } from './git.js';
 import { type AbsentRecord, type AuditMark, openDamage, openHalts } from './graph.js';
 import {
@@ -26,10 +26,7 @@ import {
 } from './observe.js';
 import { digestOf, isSettled, listContainers, readSnapshot, type Snapshot } from './read.js';
 
-type State = 'intact' | 'findings' | 'returned' | 'corrupted';
-
 export interface Verdict {
-  state: State;
   findings: Finding[];
   records: number;
   heads: string[];
@@ -76,27 +73,19 @@ const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
   ...describeLost(wanted),
 ];
 
-const STATES: [Level, State][] = [
-  ['damage', 'corrupted'],
-  ['returned', 'returned'],
-  ['finding', 'findings'],
-];
-
 function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdict {
   const { graph } = snapshot;
-  const [, state = 'intact'] =
-    STATES.find(([level]) => findings.some((found) => found.level === level)) ?? [];
   const open = { halts: openHalts(graph), waiting: openDamage(graph) };
-  return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
+  return { findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
 }
 
 /** The last verification that found nothing at all. It holds until one of its inputs changes. */
 type Intact = Pick<Verdict, 'records' | 'heads'> & { of: string };
 
-const intactFile = ({ layout }: Context): string => cacheFile(layout, 'verified.json');
+const openIntact = (context: Context) => openCache<Intact>(context, 'verified.json');
 
 function readIntact(context: Context, place: Place): Verdict | null {
-  const known = readJson<Intact>(intactFile(context));
+  const known = openIntact(context).read();
   if (known?.of !== digestOfPlace(context, place)) return null;
   const { records, heads } = known;
   const { listed, head } = place;
@@ -107,14 +96,13 @@ function readIntact(context: Context, place: Place): Verdict | null {
       return readSnapshot(context, listed).graph;
     },
   };
-  return { state: 'intact', findings: [], records, heads, snapshot, halts: [], waiting: [], head };
+  return { findings: [], records, heads, snapshot, halts: [], waiting: [], head };
 }
 
 function keepIntact(context: Context, place: Place, verdict: Verdict): void {
   const { findings, halts, waiting, records, heads } = verdict;
   if (findings.length + halts.length + waiting.length > 0 || !isSettled(place.listed, place.at)) return;
-  const intact: Intact = { of: digestOfPlace(context, place), records, heads };
-  writeCache(intactFile(context), JSON.stringify(intact));
+  openIntact(context).write({ of: digestOfPlace(context, place), records, heads });
 }
 
 /** Writes what follows from a comparison. Null if the folder changed meanwhile: then everything is read again. */
@@ -133,7 +121,7 @@ function settle(
     if (!isSame) return isLastTry ? reportOnly(comparison) : null;
     updateJournal(context, observation, comparison);
     keepLedgerId(context, snapshot.graph.ledger());
-    if (findings.some(({ level }) => level === 'damage')) return reportOnly(comparison);
+    if (ofLevel(findings, 'damage').length > 0) return reportOnly(comparison);
     moveAnchor(context, head);
     const done = new Set(putBack(context, observation, wanted));
     return [
@@ -161,9 +149,7 @@ function recordPutBack(context: Context, records: readonly AbsentRecord[]): Find
 }
 
 const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
-  describeRecords('missing', records, (count) => `could not restore ${count} written here`, {
-    level: 'finding',
-  });
+  describeRecords('missing', records, (count) => `could not restore ${count} written here`);
 
 /** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readPlain, replaceFiles } from '../core/files.js';
+import { readHint, readPlain, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { readJson, stampOf, withLedgerLock } from './files.js';
+import { stampOf, withLedgerLock } from './files.js';
 import { digestOf, type Listed, listContainers, readSnapshot, recordsOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 
@@ -21,7 +21,7 @@ type Stamps = Partial<Record<Tier, string>> & {
 };
 
 const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
-const readStamps = (layout: Layout): Stamps => readJson(stampsFile(layout)) ?? {};
+const readStamps = (layout: Layout): Stamps => readHint(stampsFile(layout)) ?? {};
 
 function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
   const stamp = stampOf(viewFile(layout, tier));

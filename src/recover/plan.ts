@@ -9,7 +9,7 @@ import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.
 import { isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/state.js';
 import { readTreeStatus } from '../git/status.js';
-import { verifyReadOnly } from '../ledger/integrity.js';
+import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
@@ -138,7 +138,7 @@ const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
 /** Records that git removed from the working tree are restored automatically and are not damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   if (readHalt(context.disk)) return 'halted';
-  return (await verifyReadOnly(context)).state === 'corrupted' ? 'corrupted' : 'intact';
+  return damageOf(await verifyReadOnly(context)).length > 0 ? 'corrupted' : 'intact';
 }
 
 /** Git's part of the divergence. The rest only forge knows. */

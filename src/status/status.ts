@@ -20,9 +20,9 @@ import { type FileState, readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import { describeFinding } from '../ledger/compare.js';
+import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
-import { damageOf, missingOf, problemsOf, verifyReadOnly } from '../ledger/integrity.js';
+import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readQueue } from '../linear/queue.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
@@ -120,9 +120,9 @@ async function checkLedger(context: Context): Promise<Remark[]> {
   if (halt) return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'damage was found', 300)}`, VERIFY)];
   const verdict = await verifyReadOnly(context);
   const damage = damageOf(verdict).map(describeFinding);
-  const others = [...new Set([...problemsOf(verdict), ...missingOf(verdict)].map(describeFinding))].filter(
-    (text) => !damage.includes(text),
-  );
+  const others = verdict.findings
+    .filter(({ code }) => code === 'many_missing' || ['finding', 'returned'].includes(meaningOf(code).level))
+    .map(describeFinding);
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const size = describeSize(readSize(context, bytes));
   return [

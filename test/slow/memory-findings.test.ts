@@ -347,7 +347,14 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     for (let i = 0; i < 11; i++) await record(project, '--classification', 'SUCCESS');
     const ids = (await cyclesOf(project)).map(({ id }) => id);
     project.git('clean', '-qfdx', '.forge/memory');
-    const { notes } = await expectSaid(project, '', { status: 'intact' });
+    const { notes, missing } = await expectSaid(project, '', { status: 'intact' });
+    expect(missing).toEqual(expect.arrayContaining(ids));
+    const count = `${missing.length} records are missing from memory`;
+    for (const name of ['verify', 'stats']) {
+      const { stdout } = await runForge(project, ['memory', name]);
+      expect(stdout.split('\n')[0]).toContain(count);
+      expect(stdout).not.toContain('intact');
+    }
     expect(notes.join()).toMatch(
       /2\d records written here have disappeared; none was restored: forge memory repair/,
     );

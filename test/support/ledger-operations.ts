@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stateOf } from '../../src/ledger/compare.js';
 import { forgeJson } from './forge.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
@@ -373,7 +374,7 @@ export const OPERATIONS: Record<string, Operation> = {
       text.replace(/"text":"\w/, '"text":"Z').replace(/"kind":"restored"/, '"kind":"renewed"'),
     );
     world.isEdited = true;
-    const { state } = await world.check(desk);
+    const state = stateOf((await world.check(desk)).findings);
     if (state !== 'corrupted') world.fail('losses', `${desk.name}: an edit of ${name} is ${state}`);
     world.isEdited = false;
     writeFileSync(path, before);

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { systemWorld } from '../../src/core/world.js';
 import { gitIn } from '../../src/git/client.js';
 import { append } from '../../src/ledger/append.js';
-import type { Finding } from '../../src/ledger/compare.js';
+import { type Finding, meaningOf } from '../../src/ledger/compare.js';
 import { type Verdict, verify } from '../../src/ledger/verify.js';
 import { type Context, contextAt } from '../../src/project/project.js';
 import { BIN } from './forge.js';
@@ -330,14 +330,15 @@ export class World {
 
   private judgeFinding(
     desk: Desk,
-    { code: kind, level, ids, message }: Finding,
+    { code: kind, ids, message }: Finding,
     known: Record<'before' | 'refs' | 'elsewhere', Set<string>>,
   ): void {
     const alarm = (why: string): void => this.fail('alarms', `${desk.name}: ${kind} (${message}): ${why}`);
     const { before, refs, elsewhere } = known;
     if (this.isEdited) return;
     if (kind === 'returned' && ids.every((id) => this.redacted.has(id))) return;
-    if (level === 'damage' || kind === 'foreign' || kind === 'returned') alarm('nobody edited anything');
+    if (meaningOf(kind).level === 'damage' || kind === 'foreign' || kind === 'returned')
+      alarm('nobody edited anything');
     const standing = ids.filter((id) => before.has(id));
     if (kind === 'unknown') {
       const all = new Set([...this.acknowledged.values()].flatMap((own) => [...own]));

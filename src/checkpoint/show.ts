@@ -146,7 +146,7 @@ async function ledgerFindings(
       TIERS.flatMap((tier) => (ledger?.[tier]?.heads ?? []).map((head) => ({ tag, tier, head }))),
     );
   return named
-    .filter(({ head }) => !graph.hasAnywhere(head))
+    .filter(({ head }) => !graph.has(head))
     .map(({ tag, tier, head }) => ({
       code: 'ledger',
       tag,

@@ -4,7 +4,7 @@ import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { outboxFolder } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
-import { currentLedger, ledgerTrailer } from '../ledger/memory.js';
+import { currentState, ledgerTrailer } from '../ledger/memory.js';
 import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isUrlApproved } from '../trust/approvals.js';
@@ -49,7 +49,7 @@ export const placeOf = ({ layout, world }: Context): string =>
   createHash('sha256').update(`${world.self().host}\u0000${layout.state}`).digest('hex').slice(0, 16);
 
 /** The id of the ledger, which all clones share; '' without one. */
-export const projectOf = (context: Context): string => currentLedger(context) ?? '';
+export const projectOf = (context: Context): string => currentState(context).ledger;
 
 /**
  * EVT-01: writes an event beside the change that it reports. `about` names the change. Nothing is written while events

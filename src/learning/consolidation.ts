@@ -6,7 +6,7 @@ import { queueEvent } from '../events/outbox.js';
 import { textsIn } from '../ledger/container.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
-import { currentHeads, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
+import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
 import { candidateId } from './candidates.js';
 import { closeInvestigations, type KnownPattern, listKnown, openInvestigations } from './knowledge.js';
@@ -125,7 +125,7 @@ interface CountHint {
   uncovered: number;
 }
 
-const headsOf = (context: Context): string => currentHeads(context).join(' ');
+const headsOf = (context: Context): string => currentState(context).heads.join(' ');
 
 /** The cached count, or null. Counting reads the whole ledger. The caller holds the lock. */
 export function rememberedCount(context: Context): number | null {

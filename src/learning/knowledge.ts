@@ -15,7 +15,7 @@ import type { Contested } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
 export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>
-  readProven(memory.records('knowledge'), (id) => memory.graph.hasAnywhere(id));
+  readProven(memory.records('knowledge'), (id) => memory.graph.has(id));
 
 /** A piece of knowledge as answers list it. */
 export type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;

@@ -68,7 +68,7 @@ export function weighEvidence(
 /** Weighs everything since the knowledge was last reset. */
 export function weighing(memory: Memory): WeighOptions {
   const before: ReadonlySet<string> = memory.graph.ancestorsOf(memory.resets('knowledge'));
-  return { has: (id) => memory.graph.hasAnywhere(id), isCovered: (id) => before.has(id) };
+  return { has: (id) => memory.graph.has(id), isCovered: (id) => before.has(id) };
 }
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {

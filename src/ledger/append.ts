@@ -280,13 +280,9 @@ function loadState(context: Context): { state: AppendState; listed: readonly Lis
   const ledger = graph.ledger() ?? readLedgerId(context);
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
   const isDamaged = hasDamage(graph) || openHalts(graph).length > 0;
-  const found = {
-    heads: graph.heads(),
-    maxN: graph.maxN(),
-    maxCycle: graph.maxCycle(),
-    bytes: sizeOf(listed),
-  };
-  return { state: { folder, ledger, isDamaged, open: known?.open ?? null, ...found }, listed };
+  const [heads, maxN, maxCycle] = [graph.heads(), graph.maxN(), graph.maxCycle()];
+  const found = { bytes: sizeOf(listed), ledger, heads, maxN, maxCycle, isDamaged };
+  return { state: { folder, ...found, open: known?.open ?? null }, listed };
 }
 
 /** Damage that no repair vouched for. */

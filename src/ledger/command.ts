@@ -15,6 +15,7 @@ import {
 } from '../index.js';
 import { recordCommand, reportCommand } from '../learning/command-cycles.js';
 import { consolidateCommand, overrideCommand, promoteCommand } from '../learning/command-knowledge.js';
+import { summaryOf } from './record.js';
 
 const short = (id: string): string => id.slice(0, 12);
 
@@ -122,25 +123,9 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
       style.dim(short(entry.id)),
       entry.at ? style.time(entry.at) : '',
       ...[entry.tier, String(entry.n), entry.kind],
-      oneLine(summarize(entry), 120),
+      oneLine(summaryOf(entry.record), 120),
     ]),
   );
-}
-
-/** The fields that summarize a record. */
-const SUMMARY = ['task_id', 'classification', 'action', 'feature', 'pattern', 'text', 'message', 'reason'];
-
-function summarize({ record }: LogEntry): string {
-  const { exit_code, knowledge_id, pattern, promoted, contested, reinstated } = record;
-  const news = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
-    Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [],
-  );
-  return [
-    ...SUMMARY.flatMap((field) => record[field] ?? []),
-    ...(pattern === undefined && knowledge_id !== undefined ? [short(String(knowledge_id))] : []),
-    ...(exit_code === undefined ? [] : [`exit ${exit_code}`]),
-    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
-  ].join('  ');
 }
 
 function renderShow({ id, kind, record }: LogEntry, style: Style): string {

@@ -1,6 +1,6 @@
 import { compareText, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
-import type { Container } from './container.js';
+import { type Container, segmentOf } from './container.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import type { Observation } from './observe.js';
 import { MAX_CONTAINERS } from './read.js';
@@ -97,16 +97,16 @@ export function makeFinding(code: FindingCode, message: string, rest: Partial<Fi
 export const describeFinding = ({ file, line, message }: Finding): string =>
   [file, line || '', ` ${message}`].filter(Boolean).join(':').trim();
 
-/** One finding for all these records, or none without records. */
+/** One finding for all these records, or none without records. `{count}` in the message is their number. */
 export function describeRecords(
   code: FindingCode,
   records: readonly { id: string }[],
-  describe: (count: string) => string,
+  message: string,
   rest: Partial<Finding> = {},
 ): Finding[] {
   if (records.length === 0) return [];
   const ids = records.map(({ id }) => id);
-  return [makeFinding(code, describe(plural(records.length, 'record')), { ids, ...rest })];
+  return [makeFinding(code, message.replace('{count}', plural(ids.length, 'record')), { ids, ...rest })];
 }
 
 export interface Comparison {
@@ -153,14 +153,14 @@ export function compare(observation: Observation): Comparison {
       ...describeRecords(
         'published',
         published,
-        (count) => `${count}, written here and pushed, disappeared with a branch`,
+        '{count}, written here and pushed, disappeared with a branch',
       ),
       ...describeRecords(
         'many_missing',
         isMany ? lost : [],
-        (count) => `${count} written here have disappeared; none was restored`,
+        '{count} written here have disappeared; none was restored',
       ),
-      ...describeRecords('rewound', others, (count) => `${count} of other writers disappeared with a branch`),
+      ...describeRecords('rewound', others, '{count} of other writers disappeared with a branch'),
       ...findNotes(observation, away),
     ],
     putBack: isMany ? [] : lost,
@@ -227,50 +227,40 @@ function describeEdit(graph: Graph, { id, seg, prev, file = '', commit }: Absent
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
   const files = [...new Set(records.map(({ file }) => file))].sort();
   const paths = files.length > 3 ? LEDGER : files.map((file) => `${LEDGER}/${file}`).join(' ');
-  const describe = (count: string): string =>
-    `the working tree lacks ${count} in ${plural(files.length, 'file')} of HEAD`;
-  return describeRecords('set_back', records, describe, { hint: `git restore --source=HEAD -- ${paths}` });
+  const message = `the working tree lacks {count} in ${plural(files.length, 'file')} of HEAD`;
+  return describeRecords('set_back', records, message, { hint: `git restore --source=HEAD -- ${paths}` });
 }
 
 const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   [...groupBy(records, ({ commit = '' }) => commit)].flatMap(([commit, group]) => {
     const by = `commit ${commit.slice(0, 7)} (${group[0]?.subject})`;
-    return describeRecords('removed_by_commit', group, (count) => `${by} removed ${count}`, { commit });
+    return describeRecords('removed_by_commit', group, `${by} removed {count}`, { commit });
   });
 
-function findNotes(observation: Observation, away: readonly AbsentRecord[]): Finding[] {
-  const { graph, snapshot, unknown, incomplete } = observation;
-  const { places } = observation.located;
-  const { damaged } = observation.own;
+function findNotes(
+  { graph, snapshot, unknown, incomplete, located, own }: Observation,
+  away: readonly AbsentRecord[],
+): Finding[] {
+  const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
   const files = graph.containers.length;
-  const note = (code: FindingCode, messages: readonly string[]): Finding[] =>
-    messages.map((message) => makeFinding(code, message));
   return [
     ...[...groupBy(unknown, ({ file }) => file)].flatMap(([file, records]) =>
-      describeRecords(
-        'unknown',
-        records,
-        (count) => `it has ${count} that forge did not write here and no commit has`,
-        {
-          file,
-        },
-      ),
+      describeRecords('unknown', records, 'it has {count} that forge did not write here and no commit has', {
+        file,
+      }),
     ),
-    ...describeRecords(
-      'elsewhere',
-      elsewhere,
-      (count) => `in ${place}, not in this tree: ${count} written here`,
-    ),
+    ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here`),
     ...graph.containers.flatMap(describeFile),
-    ...snapshot.others.map((file) => makeFinding('file', 'not a file of the ledger', { file })),
-    ...note(
-      'journal',
-      damaged > 0 ? [`the journal in the git dir has ${plural(damaged, 'damaged line')}`] : [],
-    ),
-    ...note('incomplete', incomplete),
-    ...note('file', files > MANY_CONTAINERS ? [`${files} files make git slow`] : []),
+    ...snapshot.listed
+      .filter(({ name }) => segmentOf(name) === null)
+      .map(({ name }) => makeFinding('file', 'not a file of the ledger', { file: name })),
+    ...(own.damaged > 0
+      ? [makeFinding('journal', `the journal in the git dir has ${plural(own.damaged, 'damaged line')}`)]
+      : []),
+    ...incomplete.map((message) => makeFinding('incomplete', message)),
+    ...(files > MANY_CONTAINERS ? [makeFinding('file', `${files} files make git slow`)] : []),
   ];
 }
 

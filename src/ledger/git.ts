@@ -229,7 +229,7 @@ export async function absentFrom(
       const facts = (await objects.blob(blob, file))?.facts;
       if (!facts) incomplete.push(`git does not have ${file} here (a partial clone)`);
       return (facts?.ids ?? []).flatMap((id, i): AbsentRecord[] => {
-        if (!facts || graph.has(id, facts.seg)) return [];
+        if (!facts || graph.has(id)) return [];
         const prev = facts.ids[i - 1] ?? null;
         return [{ id, seg: facts.seg, prev, source, isOwn: false, isPublished: false, file, blob }];
       });

@@ -10,6 +10,11 @@ interface LinkProblem {
 /** An audit record that concerns other records, or stops work. */
 export type AuditMark = Mark & { id: string };
 
+interface Place {
+  container: Container;
+  index: number;
+}
+
 /** A record that git or a journal knows and that is not in the working tree. */
 export interface AbsentRecord {
   id: string;
@@ -31,33 +36,31 @@ export interface AbsentRecord {
 /** All records of a working tree or a commit as one hash graph. */
 export class Graph {
   readonly bySegment: ReadonlyMap<string, Container[]>;
-  private readonly sets = new Map<string, Set<string>>();
-  private numbers: Map<string, number> | null = null;
+  private known: Map<string, Place> | null = null;
 
   constructor(readonly containers: readonly Container[]) {
     this.bySegment = groupBy(containers, ({ seg }) => seg);
   }
 
-  has(id: string, seg: string): boolean {
-    return this.idsOf(seg).has(id);
+  /** Where each record, or its tombstone, is. */
+  private get places(): ReadonlyMap<string, Place> {
+    if (this.known) return this.known;
+    this.known = new Map();
+    for (const container of this.containers)
+      for (const [index, id] of container.ids.entries()) this.known.set(id, { container, index });
+    return this.known;
   }
 
-  /** Whether a record, or its tombstone, is in any chain. */
-  hasAnywhere(id: string): boolean {
-    return this.numbersById().has(id);
+  has(id: string): boolean {
+    return this.places.has(id);
   }
 
-  private idsOf(seg: string): ReadonlySet<string> {
-    let ids = this.sets.get(seg);
-    if (!ids) {
-      ids = new Set(this.bySegment.get(seg)?.flatMap((container) => container.ids));
-      this.sets.set(seg, ids);
-    }
-    return ids;
+  count(): number {
+    return this.places.size;
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
-  holderOf(seg: string, prev: string | null): { container: Container; index: number; id: string } | null {
+  holderOf(seg: string, prev: string | null): (Place & { id: string }) | null {
     for (const container of this.bySegment.get(seg) ?? []) {
       const index = prev === null ? 0 : container.ids.indexOf(prev) + 1;
       const id = prev !== null && index === 0 ? undefined : container.ids[index];
@@ -81,13 +84,6 @@ export class Graph {
 
   maxCycle(): number {
     return this.containers.reduce((max, { cycle }) => Math.max(max, cycle), 0);
-  }
-
-  count(): number {
-    let count = 0;
-    for (const [seg, [first, ...more]] of this.bySegment)
-      count += more.length === 0 ? (first?.ids.length ?? 0) : this.idsOf(seg).size;
-    return count;
   }
 
   /** The ledger that `init` made here. */
@@ -117,15 +113,12 @@ export class Graph {
   /** These records and all their ancestors, across files. */
   ancestorsOf(heads: readonly string[]): Set<string> {
     const found = new Set<string>();
-    if (heads.length === 0) return found;
-    const places = new Map<string, [Container, number]>();
-    for (const container of this.containers)
-      for (const [index, id] of container.ids.entries()) places.set(id, [container, index]);
     const open = [...heads];
     for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      const place = places.get(id);
+      const place = this.places.get(id);
       if (!place || found.has(id)) continue;
-      const [{ ids, seen }, index] = place;
+      const { index } = place;
+      const { ids, seen } = place.container;
       // The rest of its chain is above it in the same file.
       let first = index;
       while (first >= 0 && !found.has(ids[first] as string)) found.add(ids[first--] as string);
@@ -162,23 +155,18 @@ export class Graph {
   }
 
   private checkNumbers(): LinkProblem[] {
-    const numbers = this.numbersById();
+    const numberOf = (id: string): number => {
+      const place = this.places.get(id);
+      return place?.container.ns[place.index] ?? 0;
+    };
     return this.containers.flatMap(({ name, ids, ns, seen }) =>
       seen.flatMap(([index, parents]) => {
         const n = ns[index] as number;
-        const parent = parents.find((other) => (numbers.get(other) ?? 0) >= n);
+        const parent = parents.find((other) => numberOf(other) >= n);
         if (parent === undefined) return [];
         return [{ file: name, id: ids[index] as string, reason: `"n" is ${n}, not above that of ${parent}` }];
       }),
     );
-  }
-
-  private numbersById(): ReadonlyMap<string, number> {
-    if (this.numbers) return this.numbers;
-    this.numbers = new Map();
-    for (const { ids, ns } of this.containers)
-      for (const [i, id] of ids.entries()) this.numbers.set(id, ns[i] as number);
-    return this.numbers;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Context } from '../project/project.js';
-import type { Graph } from './graph.js';
-import { liveBytes, readMemory, storeAudit } from './memory.js';
+import { currentState, readMemory, storeAudit } from './memory.js';
 import { sizeOf } from './read.js';
 
 /** `large` from 80 MB. `paused` from 100 MB: consolidation waits for a human (LTM-11). */
@@ -14,20 +13,18 @@ export function growthOf(bytes: number, accepted = 0): Growth {
   return bytes >= WARN_BYTES ? 'large' : 'normal';
 }
 
-/** The size that a human last accepted, or 0. */
-const acceptedGrowth = (graph: Graph): number =>
-  graph.marks('acknowledged').reduce((max, { growth = 0 }) => Math.max(max, growth), 0);
-
 interface Size {
   bytes: number;
   growth: Growth;
+  /** The size that a human last accepted, or 0. */
   accepted: number;
 }
 
 /** The size of memory. Audit records are read only if it is large. */
-export function readSize(context: Context, bytes = liveBytes(context)): Size {
+export function readSize(context: Context, bytes = currentState(context).bytes): Size {
   if (growthOf(bytes) === 'normal') return { bytes, growth: 'normal', accepted: 0 };
-  const accepted = acceptedGrowth(readMemory(context).graph);
+  const marks = readMemory(context).graph.marks('acknowledged');
+  const accepted = Math.max(0, ...marks.map(({ growth = 0 }) => growth));
   return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 
@@ -47,17 +44,16 @@ export function describeSize({ bytes, growth, accepted }: Size): string | null {
     : null;
 }
 
-export function warnSize(context: Context, listed: readonly { size: number }[]): void {
-  const text = describeSize(readSize(context, sizeOf(listed)));
+export function warnSize(context: Context, listed?: readonly { size: number }[]): Size {
+  const size = readSize(context, listed && sizeOf(listed));
+  const text = describeSize(size);
   if (text !== null) context.warnings.push(text);
+  return size;
 }
 
 /** LTM-11: warns about the size of memory and records one governance warning for a human. The caller holds the lock. */
 export function guardGrowth(context: Context): void {
-  const size = readSize(context);
-  const { bytes, growth, accepted } = size;
-  const text = describeSize(size);
-  if (text !== null) context.warnings.push(text);
+  const { bytes, growth, accepted } = warnSize(context);
   if (growth !== 'paused') return;
   const isRecorded = readMemory(context)
     .records('audit')

@@ -36,7 +36,7 @@ export async function findRemoved(
 ): Promise<Removal[]> {
   if (!context.git || head === null) return [];
   const removals = await readRemovals(context, context.git, objects, head, incomplete);
-  const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
+  const absent = removals.filter(({ id }) => !graph.has(id));
   return onlyReachable(context.git, objects, head, absent);
 }
 

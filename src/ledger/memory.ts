@@ -5,18 +5,26 @@ import { append, type Body, currentState, type RecordRef } from './append.js';
 import { type Container, eachRecord, type Line } from './container.js';
 import type { Graph } from './graph.js';
 import { ownJournalFile, readJournal } from './journal.js';
-import { containerBytes, listContainers, readSnapshot, recordsOf } from './read.js';
+import {
+  containerBytes,
+  type Identified,
+  listContainers,
+  type ReadRecord,
+  readSnapshot,
+  recordsOf,
+} from './read.js';
 import { type LedgerRecord, TIERS, type Tier, type Tombstone } from './record.js';
 
-export { append as storeRecords, type Body, type Draft, findKeyed, type RecordRef } from './append.js';
-export { derive } from './read.js';
+export {
+  append as storeRecords,
+  type Body,
+  currentState,
+  type Draft,
+  findKeyed,
+  type RecordRef,
+} from './append.js';
+export { derive, type Identified } from './read.js';
 export { isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
-
-/** A record with its id. */
-export interface Identified {
-  id: string;
-  record: LedgerRecord;
-}
 
 /** One reading of all records. */
 export interface Memory {
@@ -24,7 +32,7 @@ export interface Memory {
    * In order of (n, id), each once, without records that are redacted or older than a reset of the tier. `isWanted`
    * limits the files.
    */
-  records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
+  records(tier: Tier, isWanted?: (file: Container) => boolean): readonly ReadRecord[];
   /** The heads at which a person reset the tier. */
   resets(tier: Tier): readonly string[];
   readonly graph: Graph;
@@ -33,17 +41,17 @@ export interface Memory {
 /** Reads the containers. The lines of a tier are parsed when it is first asked for. */
 export function readMemory(context: Context): Memory {
   const { graph } = readSnapshot(context, listContainers(context));
-  const tiers = new Map<Tier, readonly Identified[]>();
+  const tiers = new Map<Tier, readonly ReadRecord[]>();
   const resets = (tier: Tier): string[] =>
     graph
       .marks('reset')
       .filter((mark) => mark.tier === tier)
       .flatMap(({ subjects }) => subjects);
-  const read = (tier: Tier, files = graph.containers): readonly Identified[] => {
+  const read = (tier: Tier, files = graph.containers): readonly ReadRecord[] => {
     const before = graph.ancestorsOf(resets(tier));
-    return recordsOf(context, graph, tier, files)
-      .filter(({ id, record }) => !before.has(id) && record.kind !== 'genesis')
-      .map(({ id, record }) => ({ id, record }));
+    return recordsOf(context, graph, tier, files).filter(
+      ({ id, record }) => !before.has(id) && record.kind !== 'genesis',
+    );
   };
   return {
     graph,
@@ -69,15 +77,6 @@ export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: 
 
 /** Exit 4 `memory.corrupted` while memory is halted. Reads one file name. */
 export const requireMemory = ({ disk }: Context): void => refuseHalted(disk);
-
-/** The size of all containers. */
-export const liveBytes = (context: Context): number => currentState(context).bytes;
-
-/** The id of the ledger; null without one. */
-export const currentLedger = (context: Context): string | null => currentState(context).ledger;
-
-/** The heads after the last append. Nothing is read while the folder is unchanged. */
-export const currentHeads = (context: Context): readonly string[] => currentState(context).heads;
 
 /** The trailer of a commit that has all records: the largest number and up to 8 heads. Null before the first record. */
 export function ledgerTrailer(context: Context): string | null {

@@ -200,7 +200,7 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
 
 const absentInJournal = (lines: readonly JournalLine[], graph: Graph): AbsentRecord[] =>
   lines
-    .filter(({ id, seg }) => !graph.has(id, seg))
+    .filter(({ id }) => !graph.has(id))
     .map(({ id, seg, how, published, record }) => {
       const { prev } = JSON.parse(record) as Links;
       return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published === true };

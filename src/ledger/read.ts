@@ -33,9 +33,7 @@ export interface Listed {
 /** The containers of a working tree at one moment. */
 export interface Snapshot {
   graph: Graph;
-  listed: Listed[];
-  /** Files that are not containers. */
-  others: string[];
+  listed: readonly Listed[];
 }
 
 /** Names and stamps. The caller holds the lock, so no append is in progress. */
@@ -74,9 +72,7 @@ const SPARE_FILES = 50;
 export function readSnapshot(context: Context, listed: readonly Listed[]): Snapshot {
   const folder = ledgerFolder(context.layout);
   if (latest?.folder === folder && digestOf(latest.listed) === digestOf(listed)) return latest;
-  const [files, others] = [true, false].map((isOne) =>
-    listed.filter(({ name }) => (segmentOf(name) !== null) === isOne),
-  ) as [Listed[], Listed[]];
+  const files = listed.filter(({ name }) => segmentOf(name) !== null);
   const settled = new Set(files.filter((file) => isSettled([file])).map(({ stamp }) => stamp));
   const cache = openCache<Container[]>(context, 'records.json');
   const known = new Map(cache.read()?.map((container) => [container.name, container]));
@@ -92,8 +88,7 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
   const containers = files.map(({ name }) => known.get(name) as Container);
   if (total > SPARE_BYTES || fresh.length > SPARE_FILES)
     cache.write(containers.filter(({ stamp }) => settled.has(stamp)));
-  const names = others.map(({ name }) => name);
-  latest = { folder, graph: new Graph(containers), listed: [...listed], others: names };
+  latest = { folder, graph: new Graph(containers), listed };
   return latest;
 }
 
@@ -118,9 +113,13 @@ export function containerBytes({ layout }: Context, name: string): Buffer {
   }
 }
 
-export interface ReadRecord {
+/** A record with its id. */
+export interface Identified {
   id: string;
   record: LedgerRecord;
+}
+
+export interface ReadRecord extends Identified {
   /** Without indentation and line end. */
   line: Buffer;
 }

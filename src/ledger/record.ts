@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
 
 /** The tiers of the one ledger (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
@@ -123,3 +124,22 @@ const UNPARSABLE: [RegExp, string][] = [
 /** The order of readers: containers have none. */
 export const byNumber = (a: { n: number; id: string }, b: { n: number; id: string }): number =>
   a.n - b.n || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** The fields that summarize a record, in this order. */
+const SUMMARY = ['task_id', 'classification', 'action', 'feature', 'pattern', 'text', 'message', 'reason'];
+
+/** What a record says, in one line of at most 160 characters. */
+export function summaryOf(record: LedgerRecord): string {
+  const { exit_code, knowledge_id, pattern, promoted } = record;
+  const news = ['promoted', 'contested', 'reinstated'].flatMap((word) => {
+    const ids = record[word];
+    return Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [];
+  });
+  const parts = [
+    ...SUMMARY.flatMap((field) => (typeof record[field] === 'string' ? [record[field]] : [])),
+    ...(pattern === undefined && typeof knowledge_id === 'string' ? [knowledge_id.slice(0, 12)] : []),
+    ...(typeof exit_code === 'number' ? [`exit ${exit_code}`] : []),
+    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
+  ];
+  return oneLine(parts.join('  '), 160);
+}

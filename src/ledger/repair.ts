@@ -71,7 +71,7 @@ async function discardRecords(
   decision: Decision,
 ): Promise<Repaired> {
   const ids = await withObservation(context, async ({ own, others, graph, absent }) => {
-    const gone = [...own.lines, ...others].filter(({ id, seg }) => !graph.has(id, seg));
+    const gone = [...own.lines, ...others].filter(({ id }) => !graph.has(id));
     const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...absent];
     return names.flatMap((name) => {
       const isId = /^[0-9a-f]{6,64}$/.test(name);

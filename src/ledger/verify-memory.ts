@@ -108,7 +108,7 @@ async function readSignatures(context: Context, graph: Graph): Promise<Signature
   const git = await verifyingGit(context.git);
   const reports: SignatureReport[] = [];
   const add = (facts: Omit<SignatureReport, 'heads' | 'missing'>, heads: readonly string[]): void => {
-    const missing = facts.status === 'good' ? heads.filter((head) => !graph.hasAnywhere(head)) : [];
+    const missing = facts.status === 'good' ? heads.filter((head) => !graph.has(head)) : [];
     reports.push({ ...facts, heads: heads.length, missing });
   };
   // A trailer is `12 <head> <head>`: the largest number, and the heads.

@@ -29,14 +29,11 @@ import { digestOf, isSettled, listContainers, readSnapshot, type Snapshot } from
 export interface Verdict {
   findings: Finding[];
   records: number;
-  heads: string[];
   snapshot: Snapshot;
   /** Audit records that stop all writing until a human has acknowledged them. */
   halts: AuditMark[];
   /** Damage that is gone but that no human has reviewed. */
   waiting: AuditMark[];
-  /** The commit that is checked out. */
-  head: string | null;
 }
 
 /**
@@ -60,7 +57,7 @@ export async function verify(
       if (!findings) return null;
       const isGrown = findings.some(({ code }) => code === 'put_back');
       const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
-      const found = verdictOf({ ...observation, snapshot }, findings);
+      const found = verdictOf(snapshot, findings);
       if (!isReadOnly) keepIntact(context, place, found);
       return found;
     });
@@ -73,36 +70,37 @@ const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
   ...describeLost(wanted),
 ];
 
-function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdict {
+function verdictOf(snapshot: Snapshot, findings: Finding[]): Verdict {
   const { graph } = snapshot;
-  const open = { halts: openHalts(graph), waiting: openDamage(graph) };
-  return { findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
+  return { findings, records: graph.count(), snapshot, halts: openHalts(graph), waiting: openDamage(graph) };
 }
 
 /** The last verification that found nothing at all. It holds until one of its inputs changes. */
-type Intact = Pick<Verdict, 'records' | 'heads'> & { of: string };
+interface Intact {
+  of: string;
+  records: number;
+}
 
 const openIntact = (context: Context) => openCache<Intact>(context, 'verified.json');
 
 function readIntact(context: Context, place: Place): Verdict | null {
   const known = openIntact(context).read();
   if (known?.of !== digestOfPlace(context, place)) return null;
-  const { records, heads } = known;
-  const { listed, head } = place;
+  const { listed } = place;
   const snapshot = {
-    ...{ listed, others: [] },
+    listed,
     // Most callers do not need it.
     get graph() {
       return readSnapshot(context, listed).graph;
     },
   };
-  return { findings: [], records, heads, snapshot, halts: [], waiting: [], head };
+  return { findings: [], records: known.records, snapshot, halts: [], waiting: [] };
 }
 
 function keepIntact(context: Context, place: Place, verdict: Verdict): void {
-  const { findings, halts, waiting, records, heads } = verdict;
+  const { findings, halts, waiting, records } = verdict;
   if (findings.length + halts.length + waiting.length > 0 || !isSettled(place.listed, place.at)) return;
-  openIntact(context).write({ of: digestOfPlace(context, place), records, heads });
+  openIntact(context).write({ of: digestOfPlace(context, place), records });
 }
 
 /** Writes what follows from a comparison. Null if the folder changed meanwhile: then everything is read again. */
@@ -145,11 +143,11 @@ function recordPutBack(context: Context, records: readonly AbsentRecord[]): Find
   const ids = records.map(({ id }) => id);
   if (ids.length > 0)
     append(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
-  return describeRecords('put_back', records, (count) => `restored ${count} that had gone missing`);
+  return describeRecords('put_back', records, 'restored {count} that had gone missing');
 }
 
 const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
-  describeRecords('missing', records, (count) => `could not restore ${count} written here`);
+  describeRecords('missing', records, 'could not restore {count} written here');
 
 /** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {

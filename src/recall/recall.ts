@@ -136,7 +136,7 @@ async function readAll(context: Context, stored: readonly StoredGroup[]): Promis
       return { isLoose, documents: [] };
     }
   });
-  const has = (id: string): boolean => memory.graph.hasAnywhere(id);
+  const has = (id: string): boolean => memory.graph.has(id);
   const live = await readLive(context, { records: memory.records('knowledge'), has });
   const corpus = new MemoryCorpus([...(await Promise.all(groups)), ...live]);
   return { corpora: [corpus], close: () => {} };

@@ -19,7 +19,7 @@ const SOURCES = `
   export { ABOUT } from './src/cli/about.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { ROUTES } from './src/ui/api.ts';
-  export { guardRules } from './src/guard/table.ts';
+  export { guardRules } from './src/guard/document.ts';
   export { partsOf } from './src/agent/parts.ts';`;
 
 /** Every group with its commands; `full` is what a person types after "forge". */

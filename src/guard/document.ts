@@ -1,7 +1,28 @@
 import { isBinary } from '../core/text.js';
-import { findLongCode, LONG_CODE } from './proprietary.js';
+import { nationalIdRules } from './national-id.js';
+import { cardRules, contactRules, ibanRules } from './personal.js';
+import { findLongCode, LONG_CODE, proprietaryRules } from './proprietary.js';
 import type { Hit, Rule } from './rule.js';
+import { invisibleRules } from './rules/invisible.js';
 import { scanText } from './scan.js';
+import { secretRules } from './secret-rules.js';
+
+export { scanText };
+
+const tables = new Map<string, readonly Rule[]>();
+
+/** All rules (docs/guard.md). Added rules come last, so they never replace or rename a finding of the built-in rules. */
+export function guardRules(owners: readonly string[] = [], added: readonly Rule[] = []): readonly Rule[] {
+  const key = owners.join('\n');
+  const rules = tables.get(key) ?? [
+    ...secretRules(),
+    ...[...cardRules(), ...ibanRules(), ...nationalIdRules(), ...contactRules()],
+    ...proprietaryRules(owners),
+    ...invisibleRules(),
+  ];
+  tables.set(key, rules);
+  return added.length === 0 ? rules : [...rules, ...added];
+}
 
 /** One text of a document, with its path: `features[2].title`. */
 export interface Field {

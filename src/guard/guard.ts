@@ -38,11 +38,7 @@ export interface Guard {
 /** Exit 6 `guard.unavailable` if the rules cannot be loaded: then nothing is written. */
 export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
   try {
-    const [{ guardRules }, { scanBytes, scanFields }, { scanText }] = await Promise.all([
-      import('./table.js'),
-      import('./document.js'),
-      import('./scan.js'),
-    ]);
+    const { guardRules, scanBytes, scanFields, scanText } = await import('./document.js');
     const rules = guardRules(readOwners(env), context && (await addedRules(context)));
     const grave = rules.filter((rule) => isGrave(rule.class));
     const forbidden = (value: string): boolean => !isAllowed(context, value);
@@ -145,26 +141,33 @@ export function refuseFound(
 }
 
 /** Replaces addresses and numbers by placeholders (`--redact`). */
-export async function redactText(text: string): Promise<string> {
-  const hits = (await loadGuard({})).scanText(text).filter((hit) => placeholderOf(hit.class) !== null);
-  return maskHits(text, hits, (hit) => placeholderOf(hit.class) ?? '');
-}
+export const redactText = async (text: string): Promise<string> =>
+  replaceHits(await loadGuard({}), text, (hit) => placeholderOf(hit.class));
 
 /** Masks what no message may contain, in text that is only shown. */
-export async function maskText(text: string): Promise<string> {
-  const hits = (await loadGuard({})).scanText(text).filter((hit) => isGrave(hit.class));
-  return maskHits(text, hits, (hit) => `<${hit.rule}>`);
+export const maskText = async (text: string): Promise<string> =>
+  replaceHits(await loadGuard({}), text, nameGrave);
+
+const nameGrave = ({ rule, class: name }: Hit): string | null => (isGrave(name) ? `<${rule}>` : null);
+
+/** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */
+export async function cleanForeign(context: Context, texts: readonly string[]): Promise<string[]> {
+  const clean = texts.map((text) => escapeControls(cleanText(text).text));
+  const guard = await loadGuard(context.world.env, context);
+  if (guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text }))).length === 0) return clean;
+  return clean.map((text) => replaceHits(guard, text, (hit) => nameGrave(hit) ?? placeholderOf(hit.class)));
 }
 
-function maskHits(text: string, hits: readonly Hit[], mask: (hit: Hit) => string): string {
-  let masked = '';
-  let at = 0;
-  for (const hit of hits) {
-    if (hit.start < at) continue;
-    masked += text.slice(at, hit.start) + mask(hit);
+/** `replacement` returns null to keep a hit. */
+function replaceHits(guard: Guard, text: string, replacement: (hit: Hit) => string | null): string {
+  let [replaced, at] = ['', 0];
+  for (const hit of guard.scanText(text)) {
+    const put = replacement(hit);
+    if (put === null || hit.start < at) continue;
+    replaced += text.slice(at, hit.start) + put;
     at = hit.end;
   }
-  return masked + text.slice(at);
+  return replaced + text.slice(at);
 }
 
 /** Findings that `before` does not contain. `forge guard scan` reports the old ones. */
@@ -261,18 +264,4 @@ export function cleanText(text: string): { text: string; left: string[] } {
   const mask = (line: string): string => line.replace(BRACKETED, '<email>').replace(ADDRESS, '<email>');
   put('addresses in trailers', clean.replace(TRAILER, mask));
   return { text: clean, left };
-}
-
-/** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */
-export async function cleanForeign(context: Context, texts: readonly string[]): Promise<string[]> {
-  const clean = texts.map((text) => escapeControls(cleanText(text).text));
-  const guard = await loadGuard(context.world.env, context);
-  const found = guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text })));
-  if (found.length === 0) return clean;
-  const replacement = (hit: Hit): string | null =>
-    isGrave(hit.class) ? `<${hit.rule}>` : placeholderOf(hit.class);
-  return clean.map((text) => {
-    const hits = guard.scanText(text).filter((hit) => replacement(hit) !== null);
-    return maskHits(text, hits, (hit) => replacement(hit) ?? '');
-  });
 }

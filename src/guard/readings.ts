@@ -8,14 +8,14 @@ export interface Span {
 /** A text, and for each character the span of the original text that it comes from (absent: itself). */
 interface Source {
   text: string;
-  from?: Uint32Array;
-  to?: Uint32Array;
+  from?: number[];
+  to?: number[];
 }
 
 /** A text with parts of it decoded, joined or normalized. */
 export interface View extends Required<Source> {
   /** Where it differs from the text, in its own offsets and in order. A removal is an empty span. */
-  changes: readonly Span[];
+  changes: Span[];
 }
 
 /** Replaces a span of the text. */
@@ -26,33 +26,29 @@ interface Replacement {
 }
 
 /** The view with these replacements, which are sorted and do not overlap; undefined without any. */
-function makeView(source: Source, replacements: readonly Replacement[]): View | undefined {
+function makeView({ text, from, to }: Source, replacements: readonly Replacement[]): View | undefined {
   if (replacements.length === 0) return undefined;
-  const { text: old } = source;
-  const startOf = (at: number): number => source.from?.[at] ?? at;
-  const endOf = (at: number): number => source.to?.[at] ?? at + 1;
-  const size = replacements.reduce((sum, { from, to, text }) => sum + text.length - (to - from), old.length);
-  const view = { from: new Uint32Array(size), to: new Uint32Array(size) };
-  const changes: Span[] = [];
-  let [text, done] = ['', 0];
-  for (const part of [...replacements, { from: old.length, to: old.length, text: '' }]) {
-    if (source.from && source.to) {
-      view.from.set(source.from.subarray(done, part.from), text.length);
-      view.to.set(source.to.subarray(done, part.from), text.length);
-    } else
-      for (let i = done, at = text.length; i < part.from; i++, at++) {
-        view.from[at] = i;
-        view.to[at] = i + 1;
-      }
-    text += old.slice(done, part.from);
-    const change = { start: text.length, end: text.length + part.text.length };
-    view.from.fill(startOf(part.from), change.start, change.end);
-    view.to.fill(endOf(part.to - 1), change.start, change.end);
-    text += part.text;
+  const view: View = { text: '', from: [], to: [], changes: [] };
+  const startOf = (at: number): number => from?.[at] ?? at;
+  const endOf = (at: number): number => to?.[at] ?? at + 1;
+  let done = 0;
+  for (const part of [...replacements, { from: text.length, to: text.length, text: '' }]) {
+    for (let at = done; at < part.from; at++) {
+      view.from.push(startOf(at));
+      view.to.push(endOf(at));
+    }
+    view.text += text.slice(done, part.from);
+    const start = view.text.length;
+    view.text += part.text;
+    for (let at = start; at < view.text.length; at++) {
+      view.from.push(startOf(part.from));
+      view.to.push(endOf(part.to - 1));
+    }
+    view.changes.push({ start, end: view.text.length });
     done = part.to;
-    changes.push(change);
   }
-  return { text, ...view, changes: changes.slice(0, -1) };
+  view.changes.pop();
+  return view;
 }
 
 /** The view with each match replaced. `replace` returns undefined to keep a match. */

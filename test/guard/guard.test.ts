@@ -208,7 +208,7 @@ describe('a secret in disguise', () => {
 
   it('B-105 a text of keywords is stored or refused in time', async () => {
     const project = await started();
-    const { guardRules } = await import('../../src/guard/table.js');
+    const { guardRules } = await import('../../src/guard/document.js');
     const words = guardRules().flatMap(({ keywords }) => keywords);
     const text = words.join(' ').repeat(20).slice(0, 60_000);
     expect([0, 2, 5]).toContain((await runForge(project, ['progress', 'add', text])).exitCode);

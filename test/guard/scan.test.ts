@@ -4,7 +4,7 @@ import { scanFields } from '../../src/guard/document.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
 import { secretRules } from '../../src/guard/secret-rules.js';
-import { guardRules } from '../../src/guard/table.js';
+import { guardRules } from '../../src/guard/document.js';
 import { crcBody, fill, run, seeded } from '../support/secrets.js';
 
 const SECRET_RULES = secretRules();

@@ -19,45 +19,34 @@ const StepInput = z.strictObject({
 });
 
 /** EXM-01: a finding in the caller's own words. */
-export async function addFinding(
+export const addFinding = (
   context: Context,
-  raw: { tool: string; query: string; fact: string; failed?: boolean },
-): Promise<{ finding: Finding }> {
-  const { fact, failed = false, ...rest } = raw;
-  const { tool, query } = checkInput(StepInput, rest);
-  const step = {
-    tool,
-    input: query,
-    output: fact,
-    success: !failed,
-    at: context.world.now().getTime(),
-    reader: readerOf(context),
-    cwd: context.layout.root,
-    isTold: true,
-  };
-  const stored = await toStored(context, step, findingsIn(context).length + 1);
-  const told = { ...stored, fact: oneLine(await maskText(fact), 600), whole: true };
-  append(context, [told]);
-  return { finding: shownAs(told) };
-}
+  { fact, failed = false, ...about }: { tool: string; query: string; fact: string; failed?: boolean },
+): Promise<{ finding: Finding }> =>
+  keep(context, about, { output: fact, success: !failed, isTold: true }, async (stored) => ({
+    ...stored,
+    fact: oneLine(await maskText(fact), 600),
+    whole: true,
+  }));
 
 /** EXM-02: the fact in a tool's output. */
-export async function extractFinding(
+export const extractFinding = (
   context: Context,
-  raw: { tool: string; query: string; output: string; exit?: number },
+  { output, exit, ...about }: { tool: string; query: string; output: string; exit?: number },
+): Promise<{ finding: Finding }> => keep(context, about, { output, exit: exit ?? null });
+
+async function keep(
+  context: Context,
+  about: { tool: string; query: string },
+  result: Pick<Step, 'output' | 'exit' | 'success'> & { isTold?: boolean },
+  change: (stored: Stored) => Promise<Stored> = async (stored) => stored,
 ): Promise<{ finding: Finding }> {
-  const { output, exit = null, ...rest } = raw;
-  const { tool, query } = checkInput(StepInput, rest);
+  const { tool, query } = checkInput(StepInput, about);
   const step = {
-    tool,
-    input: query,
-    output,
-    exit,
-    cwd: context.layout.root,
-    at: context.world.now().getTime(),
-    reader: readerOf(context),
+    ...{ tool, input: query, cwd: context.layout.root, ...result },
+    ...{ at: context.world.now().getTime(), reader: readerOf(context) },
   };
-  const stored = await toStored(context, step, findingsIn(context).length + 1);
+  const stored = await change(await toStored(context, step, findingsIn(context).length + 1));
   append(context, [stored]);
   return { finding: shownAs(stored) };
 }

@@ -3,7 +3,7 @@ import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
-import { textsIn } from '../ledger/container.js';
+import { textsIn } from '../ledger/record.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';

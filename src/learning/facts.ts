@@ -2,7 +2,7 @@ import { formatArgv } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
-import { textsIn } from '../ledger/container.js';
+import { textsIn } from '../ledger/record.js';
 import { gitFolder } from '../ledger/files.js';
 import { readMemory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';

@@ -1,5 +1,5 @@
 import { usage } from '../core/error.js';
-import { textsIn } from '../ledger/container.js';
+import { textsIn } from '../ledger/record.js';
 import { type Status, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import type { Identified, Memory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textsIn } from '../ledger/container.js';
+import { textsIn } from '../ledger/record.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';

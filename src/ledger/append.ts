@@ -6,21 +6,12 @@ import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isInIndex, moveChain } from './chains.js';
-import { type Container, eachRecord, formatContainer, segmentOf } from './container.js';
+import { formatContainer, segmentOf } from './container.js';
 import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, stampOf, withLedgerLock } from './files.js';
 import { type Graph, openHalts } from './graph.js';
-import { appendToJournal, ownJournalFile, readJournal, writtenHere } from './journal.js';
-import { containerBytes, digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';
-import {
-  byNumber,
-  formatRecord,
-  genesisLine,
-  type LedgerRecord,
-  type Links,
-  MAX_SEEN,
-  recordId,
-  type Tier,
-} from './record.js';
+import { appendToJournal, writtenHere } from './journal.js';
+import { digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';
+import { formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
 
 export interface Body {
@@ -311,56 +302,3 @@ export function keepLedgerId(context: Context, ledger: string | null): void {
 
 const readLedgerId = (context: Context): string | null =>
   readPlain(ledgerIdFile(context), 1024)?.toString('utf8') ?? null;
-
-export interface Keyed {
-  records: (RecordRef & { record: LedgerRecord })[];
-  /** Ids of records with this key that were redacted. They are not recorded again. */
-  redacted: string[];
-}
-
-/** Finds records by their idempotency key, in the working tree and, through the journal, on other branches. */
-export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<string, Keyed> {
-  const answer = new Map<string, Keyed>();
-  if (wanted.size === 0) return answer;
-  const { graph } = readSnapshot(context, listContainers(context));
-  const journal = readJournal(ownJournalFile(context)).lines;
-  const journaled = new Set(journal.map(({ id }) => id));
-  const found = new Map<string, LedgerRecord>();
-  for (const container of graph.containers) {
-    const hits = container.keys
-      .filter(([, key]) => wanted.has(key))
-      .map(([index]) => container.ids[index] as string);
-    if (hits.length === 0) continue;
-    eachRecord(containerBytes(context, container.name), (id, record) => {
-      if (hits.includes(id)) found.set(id, record as LedgerRecord);
-    });
-    if (!hits.every((id) => journaled.has(id))) storeAgain(context, container, journaled);
-  }
-  for (const { how, id, record } of journal)
-    if (how === 'w' && record.includes('"key":"')) found.set(id, JSON.parse(record) as LedgerRecord);
-  const redactions = graph.marks('redacted');
-  for (const key of wanted) {
-    const records = [...found].flatMap(([id, record]) =>
-      record.key === key ? [{ id, n: record.n, record }] : [],
-    );
-    const hash = recordId(key);
-    const redacted = redactions.flatMap(({ keys, subjects }) => (keys?.includes(hash) ? subjects : []));
-    if (records.length + redacted.length > 0) answer.set(key, { records: records.sort(byNumber), redacted });
-  }
-  return answer;
-}
-
-/**
- * A writer that was interrupted, or whose fsync failed, acknowledged nothing, and the record may not be on the disk. It
- * is written to a new file before it counts.
- */
-function storeAgain(context: Context, { name, seg }: Container, journaled: ReadonlySet<string>): void {
-  if (context.disk.dryRun || isInIndex(context, name)) return;
-  withLedgerLock(context, () => {
-    const moved = writtenHere(context, seg, moveChain(context, name));
-    appendToJournal(
-      context,
-      moved.filter(({ id }) => !journaled.has(id)),
-    );
-  });
-}

@@ -4,7 +4,7 @@ import { checkText, oneLine } from '../core/text.js';
 import { type GuardFinding, halts } from '../guard/guard.js';
 import { writeHalt } from '../project/halt.js';
 import { type Context, humanRequired, requireSupervisor, timestamp } from '../project/project.js';
-import { type AuditMark, openDamage } from './graph.js';
+import { type OpenReview, openDamage } from './graph.js';
 import { ACCEPT } from './growth.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
@@ -38,13 +38,13 @@ export function requireDecision(
 }
 
 /** Damage that is gone but that no human has reviewed. */
-export const readUnreviewed = (context: Context): AuditMark[] => openDamage(readMemory(context).graph);
+export const readUnreviewed = (context: Context): OpenReview[] => openDamage(readMemory(context).graph);
 
-export const describeUnreviewed = ({ reasons }: AuditMark): string =>
+export const describeUnreviewed = ({ reasons }: OpenReview): string =>
   `Memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait for a human's review`;
 
 /** A warning for work that does not wait. */
-export function warnUnreviewed(context: Context, [first]: readonly AuditMark[]): void {
+export function warnUnreviewed(context: Context, [first]: readonly OpenReview[]): void {
   if (first) context.warnings.push(`${describeUnreviewed(first)}: ${ACCEPT}`);
 }
 

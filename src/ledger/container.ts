@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
+  type Identified,
   type LedgerRecord,
   MAX_RECORD_BYTES,
   type ParsedLine,
@@ -44,23 +45,6 @@ export interface Problem {
   last_good: { line: number; n: number; id: string } | null;
 }
 
-/** The fields of an audit record that the ledger's own rules read. */
-export interface Mark {
-  index: number;
-  kind: string;
-  subjects: string[];
-  at: string;
-  reasons: string[];
-  /** Writing stops until a human has acknowledged it. */
-  halts?: true;
-  /** The tier that a `reset` restarts. */
-  tier?: string;
-  /** SHA-256 of the idempotency keys of redacted records. */
-  keys?: string[];
-  /** The size of memory, in bytes, that a human has accepted. */
-  growth?: number;
-}
-
 /** Facts about one container. They are cached as JSON. */
 export interface Container {
   name: string;
@@ -77,7 +61,7 @@ export interface Container {
   seen: [index: number, ids: string[]][];
   /** Indexes of tombstones. */
   tombstones: number[];
-  marks: Mark[];
+  audit: Identified[];
   /** Idempotency keys. */
   keys: [index: number, key: string][];
   /** Number and size of the records of each tier. */
@@ -158,7 +142,7 @@ function readLine({ bytes }: Line, isPlain = false): ParsedLine {
 export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = blobId(bytes)): Container {
   const facts: Container = {
     ...{ name, stamp, blob, seg: segmentOf(name) ?? '', ledger: null, ids: [], ns: [], seen: [] },
-    ...{ tombstones: [], marks: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
+    ...{ tombstones: [], audit: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
     ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
   };
   const indent = indentOf(name);
@@ -210,26 +194,5 @@ function takeFields(facts: Container, index: number, record: LedgerRecord, bytes
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);
   if (typeof key === 'string') facts.keys.push([index, key]);
-  const mark = tier === 'audit' ? markOf(index, record) : null;
-  if (mark) facts.marks.push(mark);
+  if (tier === 'audit') facts.audit.push({ id: facts.ids[index] as string, record });
 }
-
-/** Kinds that matter even without subjects. Other audit records without subjects are not needed for a verdict. */
-const STANDING = new Set(['genesis', 'acknowledged', 'damage', 'reset']);
-
-function markOf(index: number, record: LedgerRecord): Mark | null {
-  const { kind, halts, at = '', reason, reset, keys, growth } = record;
-  const [subjects, reasons] = [textsIn(record.subjects), textsIn(record.reasons)];
-  if (subjects.length === 0 && halts !== true && !STANDING.has(kind)) return null;
-  return {
-    ...{ index, kind, subjects, at, reasons: reasons.length > 0 ? reasons : textsIn([reason]) },
-    ...(halts === true ? { halts } : {}),
-    ...(typeof reset === 'string' ? { tier: reset } : {}),
-    ...(Array.isArray(keys) ? { keys: textsIn(keys) } : {}),
-    ...(typeof growth === 'number' ? { growth } : {}),
-  };
-}
-
-/** The strings of a list that may hold anything. */
-export const textsIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

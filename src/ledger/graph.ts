@@ -1,4 +1,5 @@
-import type { Container, Mark } from './container.js';
+import type { Container } from './container.js';
+import { type Identified, type LedgerRecord, textsIn } from './record.js';
 
 /** Damage that only several containers together show. */
 interface LinkProblem {
@@ -7,8 +8,11 @@ interface LinkProblem {
   reason: string;
 }
 
-/** An audit record that concerns other records, or stops work. */
-export type AuditMark = Mark & { id: string };
+/** An audit record that waits for a human. */
+export interface OpenReview {
+  id: string;
+  reasons: string[];
+}
 
 interface Place {
   container: Container;
@@ -88,26 +92,23 @@ export class Graph {
 
   /** The ledger that `init` made here. */
   ledger(): string | null {
-    const genesis = this.containers.filter(({ marks }) => marks.some(({ kind }) => kind === 'genesis'));
+    const genesis = this.containers.filter(({ audit }) =>
+      audit.some(({ record }) => record.kind === 'genesis'),
+    );
     // The file of the first record may be missing, but every chain names its ledger.
     const named = genesis.length > 0 ? genesis : this.containers;
     return named.flatMap(({ ledger }) => ledger ?? []).sort()[0] ?? null;
   }
 
   /** Audit records of these kinds, or all of them, each once. */
-  marks(...kinds: readonly string[]): AuditMark[] {
-    const found = new Map<string, AuditMark>();
-    for (const { ids, marks } of this.containers)
-      for (const mark of marks) {
-        const id = ids[mark.index] as string;
-        if (kinds.length === 0 || kinds.includes(mark.kind)) found.set(id, { ...mark, id });
-      }
-    return [...found.values()];
+  audit(...kinds: readonly string[]): Identified[] {
+    const found = new Map(this.containers.flatMap(({ audit }) => audit.map((entry) => [entry.id, entry])));
+    return [...found.values()].filter(({ record }) => kinds.length === 0 || kinds.includes(record.kind));
   }
 
   /** Subjects of audit records of these kinds. */
   subjects(...kinds: readonly string[]): Set<string> {
-    return new Set(this.marks(...kinds).flatMap(({ subjects }) => subjects));
+    return new Set(this.audit(...kinds).flatMap(({ record }) => textsIn(record.subjects)));
   }
 
   /** These records and all their ancestors, across files. */
@@ -182,13 +183,14 @@ export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<
 }
 
 /** Audit records that nobody has acknowledged or settled by a repair. */
-function unanswered(graph: Graph, isWanted: (mark: Mark) => boolean): AuditMark[] {
+function unanswered(graph: Graph, isWanted: (record: LedgerRecord) => boolean): OpenReview[] {
   const answered = graph.subjects('acknowledged', 'repaired');
-  return graph.marks().filter((mark) => isWanted(mark) && !answered.has(mark.id));
+  const open = graph.audit().filter(({ id, record }) => isWanted(record) && !answered.has(id));
+  return open.map(({ id, record: { reason, reasons = [reason] } }) => ({ id, reasons: textsIn(reasons) }));
 }
 
 /** They stop every writing command (LTM-13). */
-export const openHalts = (graph: Graph): AuditMark[] => unanswered(graph, ({ halts }) => halts === true);
+export const openHalts = (graph: Graph): OpenReview[] => unanswered(graph, ({ halts }) => halts === true);
 
 /** Damage that is gone but that no human has reviewed. It stops `cycle`, `loop` and `promote`. */
-export const openDamage = (graph: Graph): AuditMark[] => unanswered(graph, ({ kind }) => kind === 'damage');
+export const openDamage = (graph: Graph): OpenReview[] => unanswered(graph, ({ kind }) => kind === 'damage');

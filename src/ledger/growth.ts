@@ -23,8 +23,8 @@ interface Size {
 /** The size of memory. Audit records are read only if it is large. */
 export function readSize(context: Context, bytes = currentState(context).bytes): Size {
   if (growthOf(bytes) === 'normal') return { bytes, growth: 'normal', accepted: 0 };
-  const marks = readMemory(context).graph.marks('acknowledged');
-  const accepted = Math.max(0, ...marks.map(({ growth = 0 }) => growth));
+  const reviews = readMemory(context).graph.audit('acknowledged');
+  const accepted = Math.max(0, ...reviews.map(({ record }) => Number(record.growth ?? 0)));
   return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 

@@ -2,29 +2,32 @@ import { usage } from '../core/error.js';
 import { refuseHalted } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { append, type Body, currentState, type RecordRef } from './append.js';
+import { isInIndex, moveChain } from './chains.js';
 import { type Container, eachRecord, type Line } from './container.js';
+import { withLedgerLock } from './files.js';
 import type { Graph } from './graph.js';
-import { ownJournalFile, readJournal } from './journal.js';
+import { appendToJournal, ownJournalFile, readJournal, writtenHere } from './journal.js';
+import { containerBytes, listContainers, type ReadRecord, readSnapshot, recordsOf } from './read.js';
 import {
-  containerBytes,
+  byNumber,
   type Identified,
-  listContainers,
-  type ReadRecord,
-  readSnapshot,
-  recordsOf,
-} from './read.js';
-import { type LedgerRecord, TIERS, type Tier, type Tombstone } from './record.js';
+  type LedgerRecord,
+  recordId,
+  TIERS,
+  type Tier,
+  type Tombstone,
+  textsIn,
+} from './record.js';
 
 export {
   append as storeRecords,
   type Body,
   currentState,
   type Draft,
-  findKeyed,
   type RecordRef,
 } from './append.js';
-export { derive, type Identified } from './read.js';
-export { isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
+export { derive } from './read.js';
+export { type Identified, isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
 
 /** One reading of all records. */
 export interface Memory {
@@ -43,10 +46,7 @@ export function readMemory(context: Context): Memory {
   const { graph } = readSnapshot(context, listContainers(context));
   const tiers = new Map<Tier, readonly ReadRecord[]>();
   const resets = (tier: Tier): string[] =>
-    graph
-      .marks('reset')
-      .filter((mark) => mark.tier === tier)
-      .flatMap(({ subjects }) => subjects);
+    graph.audit('reset').flatMap(({ record }) => (record.reset === tier ? textsIn(record.subjects) : []));
   const read = (tier: Tier, files = graph.containers): readonly ReadRecord[] => {
     const before = graph.ancestorsOf(resets(tier));
     return recordsOf(context, graph, tier, files).filter(
@@ -63,6 +63,57 @@ export function readMemory(context: Context): Memory {
       return records;
     },
   };
+}
+
+export interface Keyed {
+  records: (RecordRef & { record: LedgerRecord })[];
+  /** Ids of records with this key that were redacted. They are not recorded again. */
+  redacted: string[];
+}
+
+/** Finds records by their idempotency key, in the working tree and, through the journal, on other branches. */
+export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<string, Keyed> {
+  const answer = new Map<string, Keyed>();
+  if (wanted.size === 0) return answer;
+  const { graph } = readSnapshot(context, listContainers(context));
+  const journal = readJournal(ownJournalFile(context)).lines;
+  const journaled = new Set(journal.map(({ id }) => id));
+  const found = new Map<string, LedgerRecord>();
+  for (const container of graph.containers) {
+    const hits = container.keys
+      .filter(([, key]) => wanted.has(key))
+      .map(([index]) => container.ids[index] as string);
+    if (hits.length === 0) continue;
+    eachRecord(containerBytes(context, container.name), (id, record) => {
+      if (hits.includes(id)) found.set(id, record as LedgerRecord);
+    });
+    if (!hits.every((id) => journaled.has(id))) storeAgain(context, container);
+  }
+  for (const { how, id, record } of journal)
+    if (how === 'w' && record.includes('"key":"')) found.set(id, JSON.parse(record) as LedgerRecord);
+  const redactions = graph.audit('redacted');
+  for (const key of wanted) {
+    const records = [...found].flatMap(([id, record]) =>
+      record.key === key ? [{ id, n: record.n, record }] : [],
+    );
+    const hash = recordId(key);
+    const redacted = redactions.flatMap(({ record }) =>
+      textsIn(record.keys).includes(hash) ? textsIn(record.subjects) : [],
+    );
+    if (records.length + redacted.length > 0) answer.set(key, { records: records.sort(byNumber), redacted });
+  }
+  return answer;
+}
+
+/**
+ * A writer that was interrupted, or whose fsync failed, acknowledged nothing, and the record may not be on the disk. It
+ * is written to a new file before it counts.
+ */
+function storeAgain(context: Context, { name, seg }: Container): void {
+  if (context.disk.dryRun || isInIndex(context, name)) return;
+  withLedgerLock(context, () =>
+    appendToJournal(context, writtenHere(context, seg, moveChain(context, name))),
+  );
 }
 
 /** The records of one tier. Only its lines are parsed. */

@@ -16,7 +16,7 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
-import type { AbsentRecord, Graph } from './graph.js';
+import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved, isShallow } from './history.js';
 import {
   adoptJournals,
@@ -36,7 +36,7 @@ import {
   readSnapshot,
   type Snapshot,
 } from './read.js';
-import { genesisLine, type Links, recordId } from './record.js';
+import { genesisLine, type LedgerRecord, type Links, recordId, textsIn } from './record.js';
 
 /** What a verification starts from: the files here and the commits that git names. */
 export interface Place {
@@ -267,16 +267,15 @@ async function readSettled(
   const settled = graph.subjects(...SETTLING);
   for (const { record } of [...own.lines, ...others]) {
     if (!/"kind":"(discarded|repaired|redacted)"/.test(record)) continue;
-    const { subjects } = JSON.parse(record) as { subjects?: unknown };
-    if (Array.isArray(subjects)) for (const id of subjects) settled.add(String(id));
+    for (const id of textsIn((JSON.parse(record) as LedgerRecord).subjects)) settled.add(id);
   }
   const here = new Set(graph.containers.map(({ name }) => name));
   for (const branch of isNeeded ? [refs.localDefault, refs.remoteDefault] : []) {
     const tree = branch === null ? [] : [...(await objects.tree(branch))];
     const files = tree.filter(([file]) => !here.has(file));
     const found = await Promise.all(files.map(([file, blob]) => objects.blob(blob, file)));
-    for (const mark of found.flatMap((blob) => blob?.facts.marks ?? []))
-      if (SETTLING.includes(mark.kind)) for (const id of mark.subjects) settled.add(id);
+    const there = new Graph(found.flatMap((blob) => blob?.facts ?? []));
+    for (const id of there.subjects(...SETTLING)) settled.add(id);
   }
   return settled;
 }

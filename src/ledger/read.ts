@@ -13,7 +13,14 @@ import {
 } from './container.js';
 import { formatStamp, ledgerFolder, openCache } from './files.js';
 import { Graph } from './graph.js';
-import { byNumber, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
+import {
+  byNumber,
+  type Identified,
+  type LedgerRecord,
+  recordId,
+  type Tier,
+  type Tombstone,
+} from './record.js';
 
 /** A folder with more files is damaged: no project writes that many. */
 export const MAX_CONTAINERS = 100_000;
@@ -111,12 +118,6 @@ export function containerBytes({ layout }: Context, name: string): Buffer {
     if (error instanceof ForgeError && error.kind === 'corrupted') return Buffer.alloc(0);
     throw error;
   }
-}
-
-/** A record with its id. */
-export interface Identified {
-  id: string;
-  record: LedgerRecord;
 }
 
 export interface ReadRecord extends Identified {

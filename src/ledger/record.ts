@@ -34,6 +34,12 @@ export interface LedgerRecord extends Links {
   [field: string]: unknown;
 }
 
+/** A record with its id. */
+export interface Identified {
+  id: string;
+  record: LedgerRecord;
+}
+
 /** Replaces a redacted record and keeps its links. */
 export interface Tombstone extends Omit<Links, 'tier'> {
   redacted: string;
@@ -60,6 +66,10 @@ export function genesisLine(ledger: string): { name: string; line: string } {
   const links: Links = { v: 1, tier: 'audit', n: 1, seg, prev: null, seen: [], ledger };
   return { name: `init-${seg}.jsonl`, line: JSON.stringify({ ...links, kind: 'genesis' }) };
 }
+
+/** The strings of a list that may hold anything. */
+export const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 /** One line of the ledger: links, then who and when, then the record's own fields. */
 export function formatRecord(links: Links, body: Record<string, unknown>): string {

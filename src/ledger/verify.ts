@@ -5,7 +5,7 @@ import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, ofLevel } from './compare.js';
 import { currentBranch, openCache, withLedgerLock } from './files.js';
 import { withObjects } from './git.js';
-import { type AbsentRecord, type AuditMark, openDamage, openHalts } from './graph.js';
+import { type AbsentRecord, type OpenReview, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
   type JournalLine,
@@ -31,9 +31,9 @@ export interface Verdict {
   records: number;
   snapshot: Snapshot;
   /** Audit records that stop all writing until a human has acknowledged them. */
-  halts: AuditMark[];
+  halts: OpenReview[];
   /** Damage that is gone but that no human has reviewed. */
-  waiting: AuditMark[];
+  waiting: OpenReview[];
 }
 
 /**

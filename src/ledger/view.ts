@@ -64,40 +64,32 @@ function dropOldCycles(path: string): void {
   replaceFiles([{ path, bytes: Buffer.from(kept) }]);
 }
 
-/** Rewrites each view that differs from the records. Returns the paths of those that somebody else changed. */
-export function rebuildViews(
-  context: Context,
-  listed: readonly Listed[] = listContainers(context),
-): string[] {
+const LF = Buffer.from('\n');
+
+/** Rewrites each view that differs from the records. Warns of those that somebody else changed. */
+export function rebuildViews(context: Context, listed: readonly Listed[] = listContainers(context)): void {
   const { layout, disk } = context;
   const isCurrent = ({ of, ...stamps }: Stamps): boolean =>
     of === digestOf(listed) && TIERS.every((tier) => stampOf(viewFile(layout, tier)) === stamps[tier]);
-  if (disk.dryRun || isCurrent(readStamps(layout))) return [];
-  return withLedgerLock(context, () => {
+  if (disk.dryRun || isCurrent(readStamps(layout))) return;
+  withLedgerLock(context, () => {
     const now = listContainers(context);
     const { graph } = readSnapshot(context, now);
     const stamps = readStamps(layout);
-    const edited = TIERS.filter((tier) => {
+    for (const tier of TIERS) {
       const path = viewFile(layout, tier);
       const records = recordsOf(context, graph, tier).slice(tier === 'execution' ? -EXECUTION_CYCLES : 0);
       const wasEdited = isEdited(layout, tier, stamps);
-      const isRewritten = replaceView(
-        context,
-        path,
-        Buffer.concat(records.flatMap(({ line }) => [line, LF])),
-      );
+      const bytes = Buffer.concat(records.flatMap(({ line }) => [line, LF]));
+      if (replaceView(context, path, bytes) && wasEdited)
+        context.warnings.push(
+          `${shown(layout, path)} was changed by hand. It only shows records, so it was rewritten from them: forge memory log`,
+        );
       stamps[tier] = stampOf(path);
-      return isRewritten && wasEdited;
-    });
+    }
     fs.writeFileSync(stampsFile(layout), JSON.stringify({ ...stamps, of: digestOf(now) }));
-    return edited.map((tier) => shown(layout, viewFile(layout, tier)));
   });
 }
-
-const LF = Buffer.from('\n');
-
-export const describeEdited = (path: string): string =>
-  `${path} was changed by hand. It only shows records, so it was rewritten from them: forge memory log`;
 
 function replaceView({ disk }: Context, path: string, bytes: Buffer): boolean {
   disk.makeFolder(dirname(path));

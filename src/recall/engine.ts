@@ -1,3 +1,4 @@
+import { compareText } from '../core/text.js';
 import { synonymsOf } from './synonyms.js';
 import { flat, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
 
@@ -218,7 +219,7 @@ function relatedTo(corpus: Corpora, term: string): string[] {
       return { other, overlap: count / (having.length + corpus.frequency(other, most) - count) };
     })
     .filter(({ overlap }) => overlap >= MIN_OVERLAP)
-    .sort((a, b) => b.overlap - a.overlap || compare(a.other, b.other))
+    .sort((a, b) => b.overlap - a.overlap || compareText(a.other, b.other))
     .slice(0, MAX_RELATED)
     .map(({ other }) => other);
 }
@@ -356,8 +357,6 @@ function doubtsLast(hits: Hit[]): Hit[] {
   if (first <= 0) return hits;
   return [hits[first] as Hit, ...hits.slice(0, first), ...hits.slice(first + 1)];
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Documents in memory. `base` keeps their numbers apart from those of other corpora. */
 export class MemoryCorpus implements Corpus {

@@ -17,7 +17,7 @@ import type { PatternCandidate } from '../learning/candidates.js';
 import type { Classification } from '../learning/evaluation.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
-import { describeEdited, rebuildViews } from '../ledger/view.js';
+import { rebuildViews } from '../ledger/view.js';
 import { observerOf } from '../project/observe.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, isWorth, shortTerm, writeArchive } from './archive.js';
@@ -105,7 +105,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
-  if (after) context.warnings.push(...rebuildViews(context, after.snapshot.listed).map(describeEdited));
+  if (after) rebuildViews(context, after.snapshot.listed);
   const linear = await commentOnIssue(context, work, next);
   if (eventUrl(context) !== null) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];

@@ -14,7 +14,7 @@ import { warnUnreviewed } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { warnSize } from '../ledger/growth.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';
-import { describeEdited, rebuildViews } from '../ledger/view.js';
+import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import {
   type Context,
@@ -95,7 +95,7 @@ export async function startSession(
   await claims?.claimFocus(context, focus);
   noteActivity(context);
   if (around.work && opened.state === 'started') noteTree(context, running.id, around.work);
-  context.warnings.push(...rebuildViews(context, listed).map(describeEdited));
+  rebuildViews(context, listed);
   warnUnreviewed(context, verdict.waiting);
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, around.commits);

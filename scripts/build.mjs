@@ -68,8 +68,10 @@ const APART = [
   'simple-git',
   'yaml',
 ];
-/** The clients of NATS share the code of a connection. The guard's rules are as long as all other code of a command. */
-const OWN_APART = { './nats.js': 'src/events/nats.ts', './table.js': 'src/guard/table.ts' };
+/** The clients of NATS share the code of a connection. The guard and its rules are as long as all other code of a command. */
+const OWN_APART = { './nats.js': 'src/events/nats.ts', './document.js': 'src/guard/document.ts' };
+/** How src/ imports them. */
+const OWN = /^(\.\/nats|(\.|\.\.\/guard)\/document)\.js$/;
 /** Of a library of which only a part is used. */
 const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
 
@@ -80,10 +82,7 @@ const librariesApart = {
   setup({ onResolve }) {
     const filter = new RegExp(`^(${APART.join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path: `./${fileOf(path)}`, external: true }));
-    onResolve({ filter: /^\.\/(nats|table)\.js$/ }, ({ path }) => ({
-      path: path.replace(/js$/, 'cjs'),
-      external: true,
-    }));
+    onResolve({ filter: OWN }, ({ path }) => ({ path: `./${basename(path, '.js')}.cjs`, external: true }));
   },
 };
 
@@ -129,17 +128,18 @@ const ownApart = (dist, [name, source]) =>
 const SHARED = {
   execa: 'execa',
   'simple-git': 'simpleGit',
-  './nats.js':
+  'nats.js':
     'connect, credsAuthenticator, headers, jetstream, jetstreamManager, Kvm, nanos, nkeyAuthenticator',
-  './table.js': 'guardRules',
+  'document.js': 'fieldsOf, findForeignCode, guardRules, scanBytes, scanFields, scanText',
 };
 
 /** What the library imports on use is in dist/cli already. Each import() becomes a file of its own, in dist/chunks. */
 const sharedWithCommandLine = {
   name: 'shared-with-command-line',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(execa|simple-git|\.\/(nats|table)\.js)$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'shared' } : undefined,
+    const filter = new RegExp(`^(execa|simple-git)$|${OWN.source}`);
+    onResolve({ filter }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: basename(path), namespace: 'shared' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
       contents: `export const { ${SHARED[path]} } = require('../cli/${basename(path, '.js')}.cjs');`,

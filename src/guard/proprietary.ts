@@ -4,6 +4,9 @@ import { CODE, HEADERS, NEUTRAL, NO_CODE, OPEN_LICENSE } from './rules/notices.j
 /** How far from a header its license may be, in characters: the whole text of MIT or BSD. */
 const NEIGHBOURHOOD = 1500;
 
+/** How far around a keyword a header may be; its license follows. */
+const REACH = [600, NEIGHBOURHOOD + 700] as const;
+
 function around(match: RegExpExecArray): string {
   const { index, input } = match;
   return input.slice(Math.max(0, index - NEIGHBOURHOOD), index + match[0].length + NEIGHBOURHOOD);
@@ -42,6 +45,7 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
         source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
         keywords,
         ...(anchor ? { anchor } : {}),
+        reach: REACH,
         accept: (text, match) =>
           (!isHeading || /I[Nn][Tt][Ee][Rr]/.test(text) || match.index < 200) && isForeign(text, match),
       },

@@ -37,7 +37,7 @@ export interface Rule {
   /** How far before an anchor a match may begin, and how far after it the searched text ends. */
   reach?: readonly [before: number, after: number];
   /**
-   * With flag `y` a match begins at an anchor; with `g` it is searched within `reach`, or without one in the whole text.
+   * With flag `y` a match begins at an anchor; with `g` it is searched within `reach`.
    * Every repetition is bounded. The group `secret` is the part to protect, by default the whole match.
    */
   pattern: RegExp | Search;

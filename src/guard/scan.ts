@@ -33,8 +33,8 @@ interface Table {
   rules: readonly Rule[];
   /** By the codes of the first two characters. */
   keywords: readonly (Keyword[] | undefined)[];
-  /** The rules of each anchor. Rules without keyword and anchor are under `null`. */
-  anchors: ReadonlyMap<RegExp | null, readonly number[]>;
+  /** The rules of each anchor. */
+  anchors: ReadonlyMap<RegExp, readonly number[]>;
 }
 
 const tables = new WeakMap<readonly Rule[], Table>();
@@ -42,7 +42,7 @@ const tables = new WeakMap<readonly Rule[], Table>();
 function tableOf(rules: readonly Rule[]): Table {
   const known = tables.get(rules);
   if (known) return known;
-  const anchors = new Map<RegExp | null, number[]>();
+  const anchors = new Map<RegExp, number[]>();
   const keywords = new Array<Keyword[] | undefined>(65_536);
   for (const [rank, rule] of rules.entries()) {
     for (const text of rule.keywords) {
@@ -53,8 +53,8 @@ function tableOf(rules: readonly Rule[]): Table {
       if (keyword) keyword.ranks.push(rank);
       else bucket.push({ text, third: text.charCodeAt(2), ranks: [rank] });
     }
-    const { anchor = null } = rule;
-    if (anchor || rule.keywords.length === 0) anchors.set(anchor, [...(anchors.get(anchor) ?? []), rank]);
+    const { anchor } = rule;
+    if (anchor) anchors.set(anchor, [...(anchors.get(anchor) ?? []), rank]);
   }
   const table = { rules, keywords, anchors };
   tables.set(rules, table);
@@ -64,7 +64,7 @@ function tableOf(rules: readonly Rule[]): Table {
 const pairAt = (text: string, at: number): number =>
   ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
 
-/** The anchors of each rule, by its rank; [] for a rule that needs none. */
+/** The anchors of each rule, by its rank. A rule without any is not run. */
 function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonly Range[]): number[][] {
   const places: number[][] = [];
   const add = (ranks: readonly number[], at: number): void => {
@@ -85,14 +85,12 @@ function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonl
           add(keyword.ranks, at);
     }
   for (const [anchor, ranks] of anchors)
-    if (anchor === null) for (const rank of ranks) places[rank] = [];
-    else
-      for (const [from, to] of ranges) {
-        // Cut at the end of the range: a failing search would run to the end of the text.
-        const part = text.slice(0, to);
-        anchor.lastIndex = from;
-        for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(ranks, match.index);
-      }
+    for (const [from, to] of ranges) {
+      // Cut at the end of the range: a failing search would run to the end of the text.
+      const part = text.slice(0, to);
+      anchor.lastIndex = from;
+      for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(ranks, match.index);
+    }
   return places;
 }
 
@@ -163,7 +161,7 @@ const afterChar = (text: string, at: number): number => at + ((text.codePointAt(
 
 /** Matches within the rule's reach of its anchors. Overlapping ranges are searched once. */
 function* matchAround(text: string, rule: Rule, places: readonly number[]): Generator<Match> {
-  const [before, after] = rule.reach as Range;
+  const [before, after] = rule.reach ?? [0, 0];
   let done = 0;
   for (let i = 0; i < places.length; ) {
     const from = Math.max(done, (places[i] as number) - before);
@@ -173,12 +171,6 @@ function* matchAround(text: string, rule: Rule, places: readonly number[]): Gene
     yield* matchFrom(text.slice(0, to), rule, from);
     done = to;
   }
-}
-
-function* matchesOf(text: string, rule: Rule, places: readonly number[], ranges: readonly Range[]) {
-  if (rule.pattern.sticky) yield* matchAt(text, rule, places);
-  else if (rule.reach && places.length > 0) yield* matchAround(text, rule, places);
-  else for (const [from, to] of ranges) yield* matchFrom(text.slice(0, to), rule, from);
 }
 
 interface Finding extends Match {
@@ -199,8 +191,8 @@ function findPlain(
     const rank = Number(key);
     const rule = table.rules[rank] as Rule;
     if (!wanted(rule)) continue;
-    for (const match of matchesOf(text, rule, places[rank] as number[], ranges))
-      findings.push({ rule, rank, ...match });
+    const find = rule.pattern.sticky ? matchAt : matchAround;
+    for (const match of find(text, rule, places[rank] as number[])) findings.push({ rule, rank, ...match });
   }
   return findings;
 }

@@ -4,9 +4,11 @@ import { guardRules } from '../../src/guard/document.js';
 
 const RULES = guardRules();
 
-describe('keywords', () => {
-  it('LTM-13 are lower case, unique in a rule, and at least two characters long', () => {
-    for (const { id, keywords } of RULES) {
+describe('the anchors of a rule', () => {
+  it('LTM-13 exist; keywords are lower case, unique in a rule, and at least two characters long', () => {
+    for (const { id, keywords, anchor, pattern, reach } of RULES) {
+      expect(keywords.length > 0 || anchor !== undefined, id).toBe(true);
+      expect(pattern.sticky || reach !== undefined, id).toBe(true);
       expect(keywords, id).toEqual(keywords.map((keyword) => keyword.toLowerCase()));
       expect(
         keywords.filter((keyword) => keyword.length < 2),

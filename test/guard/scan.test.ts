@@ -87,9 +87,9 @@ describe('scanText', () => {
 
   it('supports rules without keywords, with short ones and with non-ASCII ones', () => {
     const rules = [
-      rule('always', [], /\bzz\d{1,3}/g, { class: 'phone' }),
+      rule('always', ['zz'], /\bzz\d{1,3}/g, { class: 'phone', reach: [0, 5] }),
       rule('short', [], /\w{1,9}@\w{1,9}/g, { class: 'email', anchor: /@/g, reach: [9, 10] }),
-      rule('wide', ['geheimnisträger'], /GEHEIMNISTRÄGER/g, { class: 'proprietary' }),
+      rule('wide', ['geheimnisträger'], /GEHEIMNISTRÄGER/g, { class: 'proprietary', reach: [0, 15] }),
     ];
     const hits = scanText('zz12, a@b and GEHEIMNISTRÄGER', rules);
     expect(hits.map((hit) => hit.rule)).toEqual(['always', 'short', 'wide']);
@@ -154,11 +154,14 @@ describe('a rejected match', () => {
     // Counted, so that it fails where it would go on for ever.
     let seen = 0;
     const refused = rule('flag', [], /(?<secret>\u{1f3f4})/gu, {
+      anchor: /\u{1f3f4}/gu,
+      reach: [0, 2],
       accept: () => {
         if (++seen > 10) throw new Error('the same match again');
         return false;
       },
     });
     expect(scanText(`${flag} won ${flag}`, [refused])).toEqual([]);
+    expect(seen).toBeGreaterThan(1);
   });
 });

@@ -29,7 +29,7 @@ export async function loadGuard(folder) {
 async function bundle(folder) {
   const outfile = join(folder, 'guard.mjs');
   const inner = fileURLToPath(new URL('../src/guard/', import.meta.url));
-  const contents = `export { scanFields } from '${inner}document.js'; export { guardRules } from '${inner}table.js';`;
+  const contents = `export { guardRules, scanFields } from '${inner}document.js';`;
   await build({
     stdin: { contents, resolveDir: inner, loader: 'ts' },
     bundle: true,

@@ -35,14 +35,19 @@ function formatSize(bytes: number): string {
   return bytes < 10_000_000 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
+const TROUBLES = {
+  removed: 'needs a decision',
+  secret: 'has content to redact',
+  corrupted: 'is corrupted',
+  halted: 'is halted',
+};
+
 /** Never "intact" while an acknowledged record is missing. */
 function headline(status: Integrity['status'], missing: number, style: Style): string {
-  if (status === 'intact' && missing > 0) {
-    const are = missing === 1 ? 'is' : 'are';
-    return style.warn(`${plural(missing, 'record')} ${are} missing from memory`);
-  }
-  if (status === 'intact') return `memory is ${style.good('intact')}`;
-  return `memory ${style.bad({ removed: 'needs a decision', secret: 'has content to redact', corrupted: 'is corrupted', halted: 'is halted' }[status])}`;
+  if (status !== 'intact') return `memory ${style.bad(TROUBLES[status])}`;
+  if (missing === 0) return `memory is ${style.good('intact')}`;
+  const count = plural(missing, 'record is', 'records are');
+  return style.warn(`${count} missing from memory`);
 }
 
 function renderProblem(
@@ -105,8 +110,10 @@ function renderVerify(
     ...[plural(heads.length, 'head'), plural(containers.length, 'file')],
   ]);
   const acknowledge = style.command('forge memory override acknowledge --reason "TEXT"');
+  const fix = status === 'intact' && missing.length > 0 ? [`→ ${style.command('forge memory repair')}`] : [];
   return [
     `${headline(status, missing.length, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
+    ...fix,
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...(signatures ? renderSignatures(signatures, style) : []),

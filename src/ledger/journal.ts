@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import type { Context } from '../project/project.js';
-import { currentBranch, stampOf, worktreeName } from './files.js';
+import { currentBranch, worktreeName } from './files.js';
 import { recordId } from './record.js';
 
 /** `w`: written here. `s`: found here uncommitted, written elsewhere. */
@@ -79,10 +79,6 @@ export const journalFiles = (context: Context): string[] =>
   listFolder(journalFolder(context))
     .filter((name) => name.endsWith('.jsonl'))
     .map((name) => join(journalFolder(context), name));
-
-/** Changes when any journal of this clone does. */
-export const stampsOfJournals = (context: Context): string[] =>
-  journalFiles(context).map((path) => `${basename(path)} ${stampOf(path)}`);
 
 /** Journal lines for records that this worktree wrote. */
 export function writtenHere(context: Context, seg: string, records: readonly string[]): JournalLine[] {

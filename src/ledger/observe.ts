@@ -26,7 +26,6 @@ import {
   parseJournal,
   readJournal,
   readJournalText,
-  stampsOfJournals,
 } from './journal.js';
 import {
   containerBytes,
@@ -134,7 +133,7 @@ export const isUnwritable = (error: unknown): boolean =>
 export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {
   const all = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
   const here = [digestOf(listed), head, currentBranch(context), gitDirIdentity(context)];
-  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
+  const known = [anchorsFile(context.layout), ...journalFiles(context)].map((path) => [path, stampOf(path)]);
   return recordId(JSON.stringify([here, { ...refs, all }, known]));
 }
 

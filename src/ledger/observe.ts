@@ -5,7 +5,7 @@ import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
-import { currentBranch, gitDirIdentity, stampOf, withLedgerLock } from './files.js';
+import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, stampOf, withLedgerLock } from './files.js';
 import {
   absentFrom,
   type LedgerObjects,
@@ -96,7 +96,7 @@ export const READER_WAIT_MS = 200;
 
 export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
-  readHint(anchorsFile(layout)) ?? {};
+  readHint(anchorsFile(layout), MAX_CACHE_BYTES) ?? {};
 
 export async function readPlace(context: Context, objects: LedgerObjects): Promise<Place> {
   const here = listForReading(context);

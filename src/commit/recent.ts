@@ -3,7 +3,7 @@ import { readHint, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { type Commit, readLog } from '../git/read.js';
-import { readText } from '../git/state.js';
+import { readText } from '../git/repository.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';

@@ -2,7 +2,6 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileS
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
-import { indexHas, readText } from './state.js';
 
 /** A repository, read from its files without starting git. */
 export interface Repository {
@@ -214,4 +213,24 @@ function safeDirectories(env: NodeJS.ProcessEnv): string[] {
   const { stdout } = spawnSync('git', args, { cwd: '/', env: rest, encoding: 'utf8', timeout: 5000 });
   const values = (stdout ?? '').split('\0').slice(0, -1);
   return values.slice(values.lastIndexOf('') + 1);
+}
+
+/**
+ * Whether the index has these bytes: the name of a file. Git is not asked, because hooks and sync code need it. An index
+ * whose names are compressed (version 4) shows none.
+ */
+export function indexHas({ gitDir }: Repository, bytes: string): boolean {
+  try {
+    return readFileSync(join(gitDir, 'index')).includes(bytes, 'latin1');
+  } catch {
+    return false;
+  }
+}
+
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './client.js';
-import type { Repository } from './repository.js';
+import { type Repository, readText } from './repository.js';
 
 /** State of a repository, read from git's files, because starting git costs each command some milliseconds. */
 
@@ -57,24 +57,4 @@ function packedTip(commonDir: string, ref: string): string {
   const packed = readText(join(commonDir, 'packed-refs')).split('\n');
   if (packed.some((line) => line.includes(' refs/replace/'))) return '';
   return packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '';
-}
-
-/**
- * Whether the index has these bytes: the name of a file. Git is not asked, because hooks and sync code need it. An index
- * whose names are compressed (version 4) shows none.
- */
-export function indexHas({ gitDir }: Repository, bytes: string): boolean {
-  try {
-    return readFileSync(join(gitDir, 'index')).includes(bytes, 'latin1');
-  } catch {
-    return false;
-  }
-}
-
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

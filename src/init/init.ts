@@ -9,8 +9,14 @@ import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
 import { importFeatures } from '../feature/feature.js';
 import { rootCommit } from '../git/read.js';
-import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
-import { indexHas } from '../git/state.js';
+import {
+  findForge,
+  indexHas,
+  isNameTaken,
+  mayBeRoot,
+  projectRepository,
+  type Repository,
+} from '../git/repository.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
 import { refreshViews, restoreLedgerViews } from '../knowledge/knowledge.js';
 import { initLedger } from '../ledger/append.js';

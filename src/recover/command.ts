@@ -73,7 +73,7 @@ function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
   ].join('; ');
 }
 
-function renderDone({ decision, backup_ref, commit, next }: Recovered, style: Style): string {
+function renderDone({ decision, backup_ref, commit, features = [], next }: Recovered, style: Style): string {
   const todo = next.map((line) => `  ${oneLine(line, 400).replace(' # ', '   # ')}`);
   if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
   if (decision === 'continue')
@@ -81,7 +81,9 @@ function renderDone({ decision, backup_ref, commit, next }: Recovered, style: St
   if (backup_ref === undefined) return 'Nothing was done.';
   const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD is the checkpoint, so only files changed';
   const kept = backup_ref === null ? 'nothing differed' : `all that changed is in ${backup_ref}`;
-  return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...todo].join('\n');
+  const now = features.map(({ id, status }) => `${id} ${status.replaceAll('_', ' ')}`).join(', ');
+  const ran = now === '' ? [] : [`  its tests ran again: ${oneLine(now, 400)}`];
+  return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...ran, ...todo].join('\n');
 }
 
 export function renderUndone(

@@ -121,7 +121,7 @@ export async function trackedFiles(
   paths: readonly string[],
   ...options: '--deleted'[]
 ): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '-z', ...options, '--', ...paths], PORCELAIN);
+  const { code, stdout } = await git(['ls-files', '-z', ...options, '--', ...paths]);
   return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
 }
 

@@ -57,7 +57,7 @@ async function survivesEnd(project: Project, n: number, lines: string[], kill: (
   await kill();
   let next = typedJson<Started>(project, START);
   if (next.session.id === session.id) {
-    await expectAllBack(project, lines);
+    expectEachOnce(project, lines);
     typed(project, END(n));
     next = typedJson<Started>(project, START);
   }

@@ -68,7 +68,9 @@ export function expectWhole(
   for (const id of readdirSync(project.path(SESSIONS)).filter((name) => name !== '.gitkeep')) {
     expect(progressOf(project, id)).toMatch(/^=== FORGE Session .*\n$/s);
   }
-  expect(drafts(project.path('.forge'))).toEqual([]);
+  // Each learning has a file of its own, so nothing replaces the draft of one whose write was killed. git ignores it.
+  const left = drafts(project.path('.forge')).filter((name) => !/learned\.d\/\.\w+\.json\.tmp$/.test(name));
+  expect(left).toEqual([]);
   expect(drafts(project.path('.git/forge')).filter((name) => !laterRemoved.test(name))).toEqual([]);
 }
 

@@ -19,47 +19,35 @@ import type { Context } from '../project/project.js';
 import { brief, readLearned } from '../session/briefing.js';
 import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
+import type { CycleFacts } from './rules.js';
 
-/** Shows the output of a process, and can end it. */
+/** How to show the output of a process, and to end it. */
 export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
-/** A private folder with the builder's briefing and its observations. */
-export interface BuilderFolder {
-  briefing: string;
-  observations: string;
-}
+/** A private folder with the builder's briefing and its observations. The key is that of the cycle. */
+const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
+const filesOf = (key: string): { briefing: string; observations: string } => ({
+  briefing: join(folderOf(key), 'briefing.md'),
+  observations: join(folderOf(key), 'observations.jsonl'),
+});
 
-export function makeBuilderFolder(key: string): BuilderFolder {
-  const path = folderOf(key);
-  const folder = { briefing: join(path, 'briefing.md'), observations: join(path, 'observations.jsonl') };
-  orOutside(() => fs.mkdirSync(path, { mode: 0o700 }));
-  // A full disk is reported before anything runs.
-  fillFolder(folder, '');
-  return folder;
-}
-
-function fillFolder({ briefing, observations }: BuilderFolder, text: string): void {
-  orOutside(() => {
+/** Exit 6 when it cannot be written. */
+export function fillBuilderFolder(key: string, text = ''): void {
+  const { briefing, observations } = filesOf(key);
+  try {
+    if (!fs.existsSync(folderOf(key))) fs.mkdirSync(folderOf(key), { mode: 0o700 });
     fs.writeFileSync(briefing, text, { mode: 0o600 });
     fs.writeFileSync(observations, '', { mode: 0o600 });
-  });
-}
-
-function orOutside(write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    const why = systemCode(error) ?? (error as Error).message;
+  } catch (cause) {
+    const why = systemCode(cause) ?? (cause as Error).message;
     throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
       hint: 'TMPDIR=/tmp forge cycle -- COMMAND   # TMPDIR must be a folder that you can write to',
-      cause: error,
+      cause,
     });
   }
 }
 
-const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
-
-/** Named by the cycle's key, so that the folder of a killed cycle is found. */
+/** The folder of a killed cycle, too. */
 export function removeBuilderFolder(key: string): void {
   try {
     if (fs.lstatSync(folderOf(key)).isDirectory()) fs.rmSync(folderOf(key), { recursive: true, force: true });
@@ -96,33 +84,31 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
   return run.ended === 'not executable' ? runProcess(['sh', path], options) : run;
 }
 
-/** Writes the briefing and the builder's instructions for this cycle. */
-export async function writeBriefing(
+/** The briefing and the builder's instructions for this cycle. */
+export async function briefBuilder(
   context: Context,
   task: string,
-  { features, testFiles }: { features: readonly Feature[]; testFiles: Readonly<Record<string, string>> },
-  folder: BuilderFolder,
+  { features, testFiles }: CycleFacts,
 ): Promise<string> {
   const { text } = await brief(context, { format: 'markdown' });
-  const whole = `${text}\n${describeCycle({
+  return `${text}\n${describeCycle({
     task,
     feature: features.find(({ id }) => id === task),
     files: showFocus(context).files,
     testFiles: Object.keys(testFiles),
     candidates: readLearned(context).candidates,
   })}`;
-  fillFolder(folder, whole);
-  return whole;
 }
 
 /** Runs the command as a BUILDER in the caller's environment. */
 export async function runCommand(
   { layout, world }: Context,
   { key, task_id }: { key: string; task_id: string },
-  given: { argv: readonly string[]; timeoutMs: number; folder: BuilderFolder; briefing: string },
+  given: { argv: readonly string[]; timeoutMs: number; briefing: string },
   watch: RunWatch,
 ): Promise<ProcessRun> {
-  const { briefing, observations } = given.folder;
+  fillBuilderFolder(key, given.briefing);
+  const { briefing, observations } = filesOf(key);
   const own = {
     FORGE_CYCLE: key,
     FORGE_TASK: task_id,
@@ -194,10 +180,11 @@ export const MAX_OBSERVATION_BYTES = 64 * 1024;
 const MAX_LINES = 100;
 
 /** Reads the lines that the command left in FORGE_OBSERVATIONS. The guard checks each. */
-export function readObservations(context: Context, { observations }: BuilderFolder): Observations {
+export function readObservations(context: Context, key: string): Observations {
   let text: string;
   try {
-    text = decodeUtf8(readTarget(observations, MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0), 'observations');
+    const bytes = readTarget(filesOf(key).observations, MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0);
+    text = decodeUtf8(bytes, 'observations');
   } catch (error) {
     return { ...noObservations(), problems: [`observations: ${(error as Error).message} None was used.`] };
   }

@@ -5,77 +5,53 @@ import { guardCommit, guardFiles } from '../commit/guard.js';
 import { NO_ISSUE } from '../commit/rules.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
-import { shownFrom, treeFolder } from '../core/paths.js';
+import { shownFrom } from '../core/paths.js';
 import { isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Git, must } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
-import { readTrees } from '../git/tree.js';
-import type { Evidence } from '../learning/evaluation.js';
 import { readIssues } from '../learning/knowledge.js';
+import type { RecordedCycle } from '../learning/record.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { requireTrust } from '../trust/trust.js';
 import { asBuilder } from './builder.js';
-import type { Work } from './evaluation.js';
+import type { Evaluation } from './evaluation.js';
 import { describeRuns, hasFailed, type Kept } from './rules.js';
-import { type CycleWatch, NO_TASK } from './running.js';
+import { type CycleRun, NO_TASK, outputOf } from './running.js';
 
-/** What GOV-04 may commit and checkpoint. */
-export interface JudgedTree {
-  /** The digest of the judged working tree without `.forge/`. */
-  digest: string;
-  commit: boolean;
-  /** Features that became passing, for which a checkpoint is made. */
-  checkpoint: string[];
-}
-
-/** GOV-04: what `[cycle]` allows for a cycle whose checks pass. Null: nothing. */
-export async function readJudgedTree(
-  context: Context,
-  { evaluation, trees }: Work,
-): Promise<JudgedTree | null> {
-  const { classification, gained, tree } = evaluation;
-  const { repository, layout } = context;
-  if (hasFailed(classification) || !repository || !trees || tree === null) return null;
-  const { commit, checkpoint: isMarking } = readConfig(context).cycle;
-  const checkpoint = isMarking ? gained : [];
-  if (!commit && checkpoint.length === 0) return null;
-  return attempt(context, 'The cycle is not committed', async () => {
-    const digest = await trees.reader.digest(tree, shownFrom(repository.root, layout.dir));
-    return { digest, commit, checkpoint };
-  });
-}
-
-interface RecordedWork {
-  task: string;
-  /** The id of the execution record. */
-  record: string;
+/** What is kept of a recorded cycle. */
+interface Work {
+  run: CycleRun;
+  evaluation: Evaluation;
   /** Its line in progress. */
   summary: string;
-  evidence: readonly Evidence[];
 }
 
-/** GOV-04: makes the commit and the checkpoint. A failure is a warning, since the cycle is recorded. */
+/** GOV-04: makes the commit and the checkpoint that `[cycle]` allows. A failure is a warning: the cycle is recorded. */
 export async function keepCycle(
-  context: Context,
-  tree: JudgedTree,
-  work: RecordedWork,
-  { onOutput, stop }: CycleWatch,
+  run: CycleRun,
+  evaluation: Evaluation,
+  recorded: RecordedCycle,
+  summary: string,
 ): Promise<Kept> {
-  const show = (chunk: string): void => onOutput?.(chunk);
-  const commit = tree.commit
-    ? await attempt(context, 'The cycle is not committed', () => commitCycle(context, tree, work, show, stop))
-    : null;
-  const checkpoint =
-    tree.checkpoint.length > 0
-      ? await attempt(context, 'The cycle made no checkpoint', () =>
-          checkpointCycle(context, tree, work, show, stop),
-        )
-      : null;
-  return { commit, checkpoint };
+  const { context, trees } = run;
+  const { classification, tree, gained } = evaluation;
+  const allowed = readConfig(context).cycle;
+  const isKept = !hasFailed(classification) && trees !== null && tree !== null;
+  const work: Work = { run, evaluation, summary };
+  return {
+    commit:
+      isKept && allowed.commit
+        ? await attempt(context, 'The cycle is not committed', () => commitCycle(work))
+        : null,
+    checkpoint:
+      isKept && allowed.checkpoint && gained.length > 0
+        ? await attempt(context, 'The cycle made no checkpoint', () => checkpointCycle(work, recorded))
+        : null,
+  };
 }
 
 async function attempt<T>(context: Context, what: string, work: () => Promise<T | null>): Promise<T | null> {
@@ -91,41 +67,38 @@ async function attempt<T>(context: Context, what: string, work: () => Promise<T 
 /** Nobody is there to answer a hook or a signing program that asks, so it must not stop the loop forever. */
 const COMMIT_TIMEOUT_MS = 10 * 60_000;
 
-async function commitCycle(
-  context: Context,
-  { digest }: JudgedTree,
-  work: RecordedWork,
-  onOutput: (chunk: string) => void,
-  stop: AbortSignal | undefined,
-): Promise<Kept['commit']> {
+async function commitCycle({ run, evaluation, summary }: Work): Promise<Kept['commit']> {
+  const { context } = run;
   const { repository, git, world } = context;
   if (!repository || !git) return null;
-  const { files, untracked } = await filesToCommit(context, repository, git, digest);
+  const { files, untracked } = await filesToCommit(run, repository, git, evaluation.tree as string);
   if (files.length === 0) return null;
   requireTrust(context, [CYCLE_COMMANDS.commit]);
   // LTM-13: nobody reviews what is added.
   await guardCommit(context);
   await guardFiles(context, git, files);
+  const { onOutput, stop } = outputOf(run);
   const limit = timeLimit(COMMIT_TIMEOUT_MS, stop);
   // Hooks run what a builder wrote.
   const building = { ...context, world: { ...world, env: asBuilder(world.env) } };
+  const message = messageFor(run, evaluation, summary);
   const { commit } = await withUntracked(git, untracked, () =>
-    makeCommit(building, messageFor(context, work), { onOutput, signal: limit.signal }),
+    makeCommit(building, message, { onOutput, signal: limit.signal }),
   ).finally(limit.release);
   return commit ?? null;
 }
 
 /** Paths outside `.forge/` that differ from HEAD, and all untracked paths. Exit 3 if the tree changed after it was judged. */
 async function filesToCommit(
-  { layout }: Context,
+  { context: { layout }, trees }: CycleRun,
   repository: Repository,
   git: Git,
-  digest: string,
+  judged: string,
 ): Promise<{ files: string[]; untracked: string[] }> {
   const folder = shownFrom(repository.root, layout.dir);
-  const reader = readTrees(repository, git, treeFolder(layout));
+  const { reader } = trees as NonNullable<CycleRun['trees']>;
   const tree = await reader.read();
-  if ((await reader.digest(tree, folder)) !== digest)
+  if ((await reader.digest(tree, folder)) !== (await reader.digest(judged, folder)))
     throw refused('cycle.changed', 'the working tree changed after it was judged', {
       hint: 'add what tests write to .gitignore; then: forge commit -a',
     });
@@ -156,8 +129,9 @@ async function withUntracked<T>(git: Git, untracked: readonly string[], work: ()
 
 /** The task's id, where the protocol accepts it, its name, and the runs that judged the tree. */
 function messageFor(
-  context: Context,
-  { task, summary, evidence }: RecordedWork,
+  { context, task }: CycleRun,
+  { runs }: Evaluation,
+  summary: string,
 ): Parameters<typeof makeCommit>[1] {
   const feature = listFeatures(context).features.find(({ id }) => id === task);
   const unit = readIssues(context).issues.find(({ linear_id }) => linear_id === task);
@@ -167,24 +141,23 @@ function messageFor(
   return {
     title: `[${id}] ${oneLine(name, rules.subjectLength - id.length - 3)}`,
     why: readRunning(context)?.goal ?? (task === NO_TASK ? summary : `Task ${oneLine(task, 100)}: ${name}`),
-    done: [summary, ...describeRuns(evidence).map((text) => oneLine(text, 300))],
+    done: [summary, ...describeRuns(runs.evidence).map((text) => oneLine(text, 300))],
     all: true,
   };
 }
 
 async function checkpointCycle(
-  context: Context,
-  { checkpoint }: JudgedTree,
-  { task, record, summary }: RecordedWork,
-  onOutput: (chunk: string) => void,
-  stop: AbortSignal | undefined,
+  { run, evaluation: { gained }, summary }: Work,
+  { execution }: RecordedCycle,
 ): Promise<string> {
+  const { context, task } = run;
   requireTrust(context, [CYCLE_COMMANDS.checkpoint]);
-  const first = checkpoint.includes(task) ? task : checkpoint[0];
+  const first = gained.includes(task) ? task : gained[0];
   const issue = listFeatures(context).features.find(({ id }) => id === first)?.linear_issue ?? first;
+  const { onOutput, stop } = outputOf(run);
   const { tag } = await createCheckpoint(
     context,
-    { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${record}` },
+    { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${execution.id}` },
     { onOutput, ...(stop ? { signal: stop } : {}), asBuilder: true },
   );
   return tag;

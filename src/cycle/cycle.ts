@@ -14,31 +14,30 @@ import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import {
-  type BuilderFolder,
-  makeBuilderFolder,
+  briefBuilder,
+  fillBuilderFolder,
   noObservations,
   readObservations,
   removeBuilderFolder,
   runCommand,
   runInitScript,
-  writeBriefing,
 } from './builder.js';
-import { type Executed, evaluate, readFacts, reopen } from './evaluation.js';
+import { evaluate, readFacts, reopen } from './evaluation.js';
 import { reportCycle, storeCycle } from './report.js';
 import type { CycleResult } from './rules.js';
 import {
-  type CycleMark,
   CycleOptions,
   type CycleRun,
   type CycleWatch,
   dropMark,
   inStage,
   NO_TASK,
+  newMark,
+  outputOf,
   STAGES,
   type StageOutcome,
   takeMark,
   updateMark,
-  watchOf,
 } from './running.js';
 
 /** GOV-01: runs one governed cycle. Throws only for what is refused before anything runs. */
@@ -52,14 +51,10 @@ export async function runCycle(
   requireSupervisor(context, 'memory');
   if (context.disk.dryRun) return planCycle(context, input);
   const run: CycleRun = {
-    context,
-    input,
-    watch,
-    stages: [],
-    mark: null,
-    folder: null,
-    started: elapsed(),
-    claim: null,
+    ...{ context, input, watch, started: elapsed(), mark: newMark(context), stages: [] },
+    ...{ environment_valid: true, task: NO_TASK, claim: null, trees: null, ran: null },
+    before: { features: [], testFiles: {}, files: {}, tests: new Map(), breaches: new Map() },
+    observations: noObservations(),
   };
   // A long command must not count as silence.
   const alive = setInterval(() => noteActivity(context), 60_000).unref();
@@ -67,9 +62,9 @@ export async function runCycle(
     return await runStages(run);
   } catch (error) {
     // Nothing ran yet: there was no cycle. Later, the next cycle records that this one was interrupted.
-    const isEarly = ['supervisor', 'governance'].includes(run.mark?.stage ?? '') || isTaken(error);
-    if (run.mark && isEarly && error instanceof ForgeError) dropMark(context, run.mark);
-    else if (run.mark) removeBuilderFolder(run.mark.key);
+    const isEarly = run.mark.stage === 'governance' || isTaken(error);
+    if (isEarly && error instanceof ForgeError) dropMark(run);
+    else removeBuilderFolder(run.mark.key);
     throw error;
   } finally {
     clearInterval(alive);
@@ -92,41 +87,37 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   await inStage(run, 'supervisor', async () => {
     await requireVerified(run.context);
     requireReviewed(run.context);
-    run.mark = await takeMark(run.context);
+    takeMark(run.context, run.mark);
     return {};
   });
   await inStage(run, 'governance', async () => {
     // Unreadable files are refused before anything runs.
     readConfig(run.context);
     listFeatures(run.context);
-    run.folder = makeBuilderFolder((run.mark as CycleMark).key);
+    fillBuilderFolder(run.mark.key);
     return {};
   });
-  const { valid } = await inStage(run, 'environment', () => prepare(run));
-  const { task } = await inStage(run, 'task', async () => {
+  await inStage(run, 'environment', () => prepare(run));
+  await inStage(run, 'task', async () => {
     const { id, why } = await takeTask(run);
+    run.task = id;
     updateMark(run, { task_id: id });
-    return { task: id, note: `${id}: ${why}` };
+    return { note: `${id}: ${why}` };
   });
-  const before = readFacts(run.context);
-  const executed: Executed = {
-    ...{ task, environment_valid: valid, before },
-    ...{ run: null, trees: null, observations: noObservations() },
-  };
-  await inStage(run, 'execution', () => execute(run, executed));
+  run.before = readFacts(run.context);
+  await inStage(run, 'execution', () => execute(run));
   await run.claim?.check();
   run.context = reopen(run.context);
   const { evaluation } = await inStage(run, 'evaluation', async () => {
-    const judged = await evaluate(run.context, executed, watchOf(run));
-    run.context.warnings.push(...judged.notes, ...executed.observations.problems);
+    const judged = await evaluate(run);
+    run.context.warnings.push(...judged.notes, ...run.observations.problems);
     const note = judged.notes.join('; ');
     return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
   });
-  const work = { ...executed, evaluation };
-  const stored = await storeCycle(run, work);
-  await run.claim?.end(isPassing(run.context, task));
+  const stored = await storeCycle(run, evaluation);
+  await run.claim?.end(isPassing(run.context, run.task));
   run.claim = null;
-  return reportCycle(run, work, stored);
+  return reportCycle(run, evaluation, stored);
 }
 
 /** False as well when the command has damaged the list of features. */
@@ -175,39 +166,38 @@ function refuseIdle(context: Context): void {
 }
 
 /** Runs init.sh, which prepares the environment. */
-async function prepare(run: CycleRun): Promise<StageOutcome & { valid: boolean }> {
-  if (run.watch.finish?.aborted) return { valid: true, status: 'skipped', note: 'interrupted' };
+async function prepare(run: CycleRun): Promise<StageOutcome> {
+  if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
+  const failed = (note: string): StageOutcome => {
+    run.environment_valid = false;
+    return { status: 'failed', note };
+  };
   try {
-    const script = await runInitScript(run.context, watchOf(run));
-    if (!script) return { valid: true, status: 'skipped', note: 'there is no init.sh' };
-    if (script.exit_code === 0) return { valid: true };
-    const why = script.ended ?? `exit code ${script.exit_code}`;
-    return { valid: false, status: 'failed', note: `init.sh: ${why}` };
+    const script = await runInitScript(run.context, outputOf(run));
+    if (!script) return { status: 'skipped', note: 'there is no init.sh' };
+    if (script.exit_code === 0) return {};
+    return failed(`init.sh: ${script.ended ?? `exit code ${script.exit_code}`}`);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
-    return { valid: false, status: 'failed', note: `${error.message} ${error.hint}` };
+    return failed(`${error.message} ${error.hint}`);
   }
 }
 
 /** The default time limit of the command. */
 const TIMEOUT_SECONDS = 1800;
 
-/** Runs the command, and adds its results to `executed`. */
-async function execute(run: CycleRun, executed: Executed): Promise<StageOutcome> {
-  if (!executed.environment_valid) return { status: 'skipped', note: 'the environment is not valid' };
+async function execute(run: CycleRun): Promise<StageOutcome> {
+  if (!run.environment_valid) return { status: 'skipped', note: 'the environment is not valid' };
   if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
-  const { context, input } = run;
-  const folder = run.folder as BuilderFolder;
-  const [trees, briefing] = await Promise.all([
-    readTreesBefore(context),
-    writeBriefing(context, executed.task, executed.before, folder),
-  ]);
+  const { context, input, mark } = run;
+  run.trees = await readTreesBefore(context);
+  const briefing = await briefBuilder(context, run.task, run.before);
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
-  const given = { argv: input.command, timeoutMs, folder, briefing };
-  const ended = await runCommand(context, run.mark as CycleMark, given, watchOf(run));
-  Object.assign(executed, { run: ended, trees, observations: readObservations(context, folder) });
-  if (ended.ended !== undefined) return { status: 'failed', note: `${programOf(run)}: ${ended.ended}` };
-  return ended.exit_code === 0 ? {} : { status: 'failed', note: `exit code ${ended.exit_code}` };
+  const ran = await runCommand(context, mark, { argv: input.command, timeoutMs, briefing }, outputOf(run));
+  run.ran = ran;
+  run.observations = readObservations(context, mark.key);
+  if (ran.ended !== undefined) return { status: 'failed', note: `${programOf(run)}: ${ran.ended}` };
+  return ran.exit_code === 0 ? {} : { status: 'failed', note: `exit code ${ran.exit_code}` };
 }
 
 /** The program's name, safe for the record. */
@@ -216,7 +206,7 @@ function programOf({ input }: CycleRun): string {
   return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
 }
 
-async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<Executed['trees']> {
+async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<CycleRun['trees']> {
   if (!git || !repository) return null;
   try {
     const reader = readTrees(repository, git, treeFolder(layout));

@@ -5,12 +5,10 @@ import { ForgeError } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
-import type { ProcessRun } from '../core/process.js';
 import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
-import { type VerifyWatch, verifyFeatures } from '../feature/verify.js';
-import type { TreeReader } from '../git/tree.js';
+import { verifyFeatures } from '../feature/verify.js';
 import {
   type BoundEvidence,
   boundEvidence,
@@ -22,35 +20,16 @@ import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, contextAt } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
-import type { Observations, RunWatch } from './builder.js';
 import {
+  type CycleFacts,
   classify,
+  compareFeatures,
   type Findings,
-  findPassing,
-  findRegressions,
   findRerun,
   findViolations,
-  type Guarded,
-  hasImproved,
   isPassing,
 } from './rules.js';
-
-/** A cycle after its command. */
-export interface Executed {
-  task: string;
-  environment_valid: boolean;
-  before: CycleFacts;
-  /** The working tree before the command. Null without git. */
-  trees: { reader: TreeReader; before: string } | null;
-  /** Null when the command was not run. */
-  run: ProcessRun | null;
-  observations: Observations;
-}
-
-/** An evaluated cycle. */
-export interface Work extends Executed {
-  evaluation: Evaluation;
-}
+import { type CycleRun, outputOf } from './running.js';
 
 export interface Evaluation {
   classification: Classification;
@@ -73,50 +52,35 @@ export interface Evaluation {
 }
 
 /** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
-export async function evaluate(context: Context, ran: Executed, watch: RunWatch): Promise<Evaluation> {
-  const { before, environment_valid, run } = ran;
+export async function evaluate(run: CycleRun): Promise<Evaluation> {
+  const { context, before, environment_valid, ran } = run;
   const [notes, violations]: [string[], string[]] = [[], []];
-  const isRun = run?.started === true;
-  // Git works while memory is verified.
-  const changing = isRun ? readChanged(ran, notes) : Promise.resolve(null);
-  changing.catch(() => undefined);
   const isIntact = await checkMemory(context, violations, notes);
   const after = tryFacts(context, violations);
-  const changed = await changing;
+  const changed = ran?.started ? await readChanged(run, notes) : null;
   const tree = changed?.tree ?? null;
-  const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map() };
+  const judge: Judge = { run, evidence: [], notes, tree, results: new Map() };
   // Tests prove nothing if memory or the list of tests is damaged.
-  const task = isRun && isIntact && after ? await judgeTests(judge, ran, after) : 'unknown';
-  const { shown: ownRuns } = judge;
+  const task = ran?.started && isIntact && after ? await judgeTests(judge, after) : 'unknown';
   // Read again, because the tests run what the command wrote.
   const end = after && tryFacts(context, violations);
   if (end) violations.push(...findViolations(before, end));
   const last = end ?? before;
-  const passing = findPassing(before, last, ownRuns);
-  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
-  const regressions = findRegressions(before, last, ownRuns);
+  const { passing, gained, regressions, improved } = compareFeatures(before, last, judge.results);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
+  const exit_code = ran?.exit_code ?? null;
+  const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
   return {
-    classification: classify({
-      violations,
-      regressions,
-      environment_valid,
-      exit_code: run?.exit_code ?? null,
-      task,
-      improved: hasImproved(before, last, ownRuns),
-      tests_changed,
-    }),
+    classification: classify(findings),
     violations: boundTexts(violations),
     regressions: boundTexts(regressions),
     tests_changed: boundTexts(tests_changed),
     runs: boundEvidence(judge.evidence),
     features: last.features.length,
     passing: passing.length,
-    passing_before: passed.size,
+    passing_before: before.features.filter(isPassing).length,
     files_changed: changed?.files.length ?? null,
-    tree,
-    gained: passing.filter(({ id }) => !passed.has(id) && ownRuns.get(id) === 'passing').map(({ id }) => id),
-    notes,
+    ...{ tree, gained, notes },
   };
 }
 
@@ -136,7 +100,7 @@ async function checkMemory(context: Context, violations: string[], notes: string
 
 /** The files that the command changed outside of `.forge/`. Null when unknown. */
 async function readChanged(
-  { trees }: Executed,
+  { trees }: CycleRun,
   notes: string[],
 ): Promise<{ tree: string; files: string[] } | null> {
   if (!trees) return null;
@@ -155,33 +119,29 @@ async function readChanged(
 const RERUN_BUDGET_MS = 10 * 60_000;
 
 interface Judge {
-  context: Context;
-  watch: RunWatch;
+  run: CycleRun;
   evidence: Evidence[];
   notes: string[];
   tree: string | null;
   /** The results of forge's own runs, by feature. */
-  shown: Map<string, 'passing' | 'failing'>;
+  results: Map<string, 'passing' | 'failing'>;
 }
 
 /**
  * Runs the task's own tests, then all features that passed before or claim to pass now: tests may depend on files that git
  * ignores. Tests that came with the work do not count for the task.
  */
-async function judgeTests(
-  judge: Judge,
-  { task, before }: Executed,
-  after: CycleFacts,
-): Promise<Findings['task']> {
+async function judgeTests(judge: Judge, after: CycleFacts): Promise<Findings['task']> {
+  const { task, before, watch } = judge.run;
   const [old, feature] = [before, after].map(({ features }) => features.find(({ id }) => id === task));
   const isTested = old && feature && (feature.tests ?? []).length > 0 && !testsDiffer(old, feature);
   const status = isTested ? ((await verify(judge, task)) ?? 'unknown') : 'untested';
   const rerun = findRerun(before, after).filter(
-    ({ id, tests = [] }) => id !== task && tests.length > 0 && !judge.shown.has(id),
+    ({ id, tests = [] }) => id !== task && tests.length > 0 && !judge.results.has(id),
   );
   const deadline = elapsed() + RERUN_BUDGET_MS;
   for (const [i, { id }] of rerun.entries()) {
-    if (judge.watch.stop?.aborted) break;
+    if (watch.stop?.aborted) break;
     if (elapsed() > deadline) {
       const left = rerun.slice(i).map((one) => one.id);
       judge.notes.push(`not rerun within the time limit: ${left.join(', ')}`);
@@ -193,34 +153,36 @@ async function judgeTests(
 }
 
 /** Runs a feature's tests. Null when they could not be run. */
-async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | 'untested' | null> {
-  const { context, watch, evidence, notes, tree } = judge;
-  const onRun: VerifyWatch['onRun'] = (feature, { argv, exit_code, duration_ms, output }) => {
-    const shown = { output_bytes: output.bytes, output_sha256: output.sha256 };
-    evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, ...shown });
-  };
-  const { stop: signal, onOutput } = watch;
-  const show = (chunk: string): void => onOutput?.(chunk);
+async function verify(
+  { run, ...judge }: Judge,
+  id: string,
+): Promise<'passing' | 'failing' | 'untested' | null> {
+  const { onOutput, stop } = outputOf(run);
   try {
-    const watching = { onRun, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
-    const { results } = await verifyFeatures(context, { ids: [id] }, watching);
+    const { results } = await verifyFeatures(
+      run.context,
+      { ids: [id] },
+      {
+        asBuilder: true,
+        onOutput,
+        ...(stop ? { signal: stop } : {}),
+        onRun: (feature, { argv, exit_code, duration_ms, output }) =>
+          judge.evidence.push({
+            ...{ feature, argv: [...argv], exit_code, duration_ms, tree: judge.tree },
+            ...{ output_bytes: output.bytes, output_sha256: output.sha256 },
+          }),
+      },
+    );
     // Tests that were never seen to fail prove nothing (FEA-05).
     if (results[0]?.unproven) return 'untested';
     const status = results[0]?.status === 'passing' ? 'passing' : 'failing';
-    judge.shown.set(id, status);
+    judge.results.set(id, status);
     return status;
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    notes.push(`${id}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    judge.notes.push(`${id}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
-}
-
-/** What a cycle compares before and after the command. */
-export interface CycleFacts extends Guarded {
-  features: Feature[];
-  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
-  testFiles: TestFiles;
 }
 
 const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -228,12 +190,16 @@ const digest = (bytes: string | Buffer): string => createHash('sha256').update(b
 export function readFacts(context: Context): CycleFacts {
   const { disk, layout } = context;
   const { features } = listFeatures(context);
-  const { items } = showTrust(context);
   const config = disk.read(configFile(layout));
-  const scripts = items
-    .filter(({ kind }) => kind === 'file')
+  const scripts = showTrust(context)
+    .items.filter(({ kind }) => kind === 'file')
     .map(({ name, content }) => [name, digest(content)]);
-  const breaches = readRecords(context, 'audit').filter(({ record }) => record.kind === 'breach');
+  const breaches = readRecords(context, 'audit')
+    .filter(({ record }) => record.kind === 'breach')
+    .map(({ id, record }): [string, string] => {
+      const reason = String(record.reason || 'a governance rule was broken');
+      return [id, oneLine(reason, 500)];
+    });
   return {
     features,
     testFiles: readTestFiles(layout.root, features),
@@ -243,12 +209,7 @@ export function readFacts(context: Context): CycleFacts {
       ...Object.fromEntries(scripts),
     },
     tests: new Map(features.map(({ id, tests }) => [id, JSON.stringify(tests ?? [])])),
-    breaches: new Map(
-      breaches.map(({ id, record }) => [
-        id,
-        oneLine(String(record.reason || 'a governance rule was broken'), 500),
-      ]),
-    ),
+    breaches: new Map(breaches),
   };
 }
 
@@ -272,12 +233,10 @@ export function reopen({ layout, repository, world, disk, warnings }: Context): 
   return fresh;
 }
 
-type TestFiles = Readonly<Record<string, string>>;
-
 const MAX_BYTES = 8 * 1024 * 1024;
 const SCRIPTS = 'the scripts of package.json';
 
-function readTestFiles(root: string, features: readonly Feature[]): TestFiles {
+function readTestFiles(root: string, features: readonly Feature[]): CycleFacts['testFiles'] {
   const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
   const files: Record<string, string> = {};
   for (const name of new Set(words.filter(isPath))) {
@@ -311,7 +270,11 @@ const TEST_FILE =
   /(?:^|\/)(?:tests?|specs?|__tests__)\/|\.(?:test|spec)\.[^/]+$|_(?:test|spec)\.[^/]+$|(?:^|\/)test_[^/]+$/i;
 
 /** GOV-05: changed files that judge the work. A new file that a test names is the work itself. */
-function changedTests(before: TestFiles, after: TestFiles, changed: readonly string[]): string[] {
+function changedTests(
+  before: CycleFacts['testFiles'],
+  after: CycleFacts['testFiles'],
+  changed: readonly string[],
+): string[] {
   const named = Object.keys(before).filter((name) => before[name] !== after[name]);
   return [...new Set([...named, ...changed.filter((path) => TEST_FILE.test(path))])].sort();
 }

@@ -8,7 +8,7 @@ import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { readHeld } from '../events/held.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { listFeatures } from '../feature/feature.js';
-import type { Classification } from '../learning/evaluation.js';
+import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
@@ -73,39 +73,51 @@ export async function runLoop(
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
   const loop: Loop = { context, input, watch, state: beginLoop(context, input), failures: 0 };
+  const { seconds } = loop.state;
+  const started = elapsed();
+  const tick = (): number => {
+    loop.state.seconds = seconds + (elapsed() - started) / 1000;
+    return loop.state.seconds;
+  };
   try {
-    return await repeat(loop);
+    return await repeat(loop, tick);
   } finally {
     saveLoop(context, { ...loop.state, holder: null });
   }
 }
 
-async function repeat(loop: Loop): Promise<LoopResult> {
+async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
   const { context, input, watch } = loop;
-  const sleep = input.sleep_seconds ?? 0;
-  const earlier = loop.state.seconds;
-  const started = elapsed();
+  const { command, timeout_seconds, sleep_seconds: sleep = 0 } = input;
   for (let round = 0; ; round++) {
-    await waitForOthers(loop, earlier + (elapsed() - started) / 1000);
-    loop.state.seconds = earlier + (elapsed() - started) / 1000;
+    await waitForOthers(loop, tick);
     const stop = whyStop(loop, 0);
     if (stop) return endedBy(loop, stop);
     try {
-      const { command, timeout_seconds } = input;
       const fresh = { ...reopen(context), warnings: [] };
-      const options = { command, ...(timeout_seconds ? { timeout_seconds } : {}) };
-      const result = await runCycle(fresh, options, watch);
+      const result = await runCycle(
+        fresh,
+        { command, ...(timeout_seconds ? { timeout_seconds } : {}) },
+        watch,
+      );
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-      countCycle(loop, result.classification ?? 'FAILURE', earlier + (elapsed() - started) / 1000);
+      tick();
+      countCycle(loop, result.classification ?? 'FAILURE');
       // A halt ends the loop. A disk that failed may work the next time.
       const isHalted = result.memory_error && result.memory_error.kind !== 'outside';
       const after = isHalted ? 'error' : whyStop(loop, sleep);
       const seconds = after ? 0 : sleep;
       // Reported before the sleep, with its planned duration.
-      watch.onCycle?.(seconds > 0 ? withSleep(result, seconds) : result);
+      const slept: Stage = { name: 'sleep', status: 'ok', duration_ms: seconds * 1000 };
+      watch.onCycle?.(seconds > 0 ? { ...result, stages: result.stages.with(-1, slept) } : result);
       if (after) return endedBy(loop, after, result.memory_error);
-      if (seconds > 0) await pause(loop, seconds);
-      loop.state.seconds = earlier + (elapsed() - started) / 1000;
+      if (seconds > 0) {
+        watch.onStage?.('sleep');
+        const from = elapsed();
+        await rest(watch, seconds * 1000);
+        watch.onStageEnd?.({ ...slept, duration_ms: Math.round(elapsed() - from) });
+        tick();
+      }
     } catch (error) {
       if (isTaken(error)) {
         if (!context.warnings.includes(error.message)) context.warnings.push(error.message);
@@ -118,10 +130,14 @@ async function repeat(loop: Loop): Promise<LoopResult> {
   }
 }
 
-function countCycle(loop: Loop, classification: Classification, seconds: number): void {
+/** Waits until a person ends the loop. */
+const rest = ({ finish }: LoopWatch, ms: number): Promise<void> =>
+  setTimeout(ms, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
+
+function countCycle(loop: Loop, classification: Classification): void {
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
-  loop.state = { ...loop.state, cycles: cycles + 1, by_classification, seconds };
+  Object.assign(loop.state, { cycles: cycles + 1, by_classification });
   loop.failures = hasFailed(classification) ? loop.failures + 1 : 0;
   saveLoop(loop.context, loop.state);
 }
@@ -143,13 +159,11 @@ const isHeldByOthers = (context: Context): boolean =>
 /** Milliseconds between two looks at what others hold. */
 const LOOK = 2000;
 
-/** EVT-03: waits while others hold all that is left. `seconds`: how long the loop has run. */
-async function waitForOthers({ context, input, watch }: Loop, seconds: number): Promise<void> {
-  const started = elapsed();
-  const hasTime = (): boolean =>
-    input.max_time_seconds === undefined || seconds + (elapsed() - started) / 1000 < input.max_time_seconds;
-  while (isNothingLeft(context, input) && isHeldByOthers(context) && hasTime() && !watch.finish?.aborted) {
-    await setTimeout(LOOK, undefined, watch.finish ? { signal: watch.finish } : {}).catch(() => undefined);
+/** EVT-03: waits while others hold all that is left. */
+async function waitForOthers({ context, input, watch }: Loop, tick: () => number): Promise<void> {
+  const { max_time_seconds: max = Infinity } = input;
+  while (isNothingLeft(context, input) && isHeldByOthers(context) && tick() < max && !watch.finish?.aborted) {
+    await rest(watch, LOOK);
     await (await import('../events/claim.js')).refreshHeld(context);
   }
 }
@@ -159,18 +173,6 @@ function isNothingLeft(context: Context, { max_cycles, max_time_seconds }: LoopO
   const { features } = listFeatures(context);
   if (chooseTask(context, undefined, features).id !== NO_TASK) return false;
   return features.length > 0 || (max_cycles === undefined && max_time_seconds === undefined);
-}
-
-function withSleep(result: CycleResult, seconds: number): CycleResult {
-  const sleep = { name: 'sleep', status: 'ok', duration_ms: seconds * 1000 } as const;
-  return { ...result, stages: [...result.stages.slice(0, -1), sleep] };
-}
-
-async function pause({ watch: { finish, onStage, onStageEnd } }: Loop, seconds: number): Promise<void> {
-  onStage?.('sleep');
-  const started = elapsed();
-  await setTimeout(seconds * 1000, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
-  onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms: Math.round(elapsed() - started) });
 }
 
 const REASONS: Record<StopReason, string> = {

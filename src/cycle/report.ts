@@ -7,83 +7,69 @@ import { type Context, timestamp } from '../project/project.js';
 import { addProgress } from '../session/progress.js';
 import { readRunning } from '../session/running.js';
 import { guardLog, guardText, removeBuilderFolder } from './builder.js';
-import { type JudgedTree, keepCycle, readJudgedTree } from './commit.js';
-import type { Evaluation, Work } from './evaluation.js';
-import {
-  type CycleReport,
-  type CycleResult,
-  describeKept,
-  type Kept,
-  type MemoryError,
-  progressLine,
-} from './rules.js';
-import { type CycleMark, type CycleRun, dropMark, inStage, updateMark } from './running.js';
+import { keepCycle } from './commit.js';
+import type { Evaluation } from './evaluation.js';
+import { type CycleReport, type CycleResult, describeKept, type MemoryError, progressLine } from './rules.js';
+import { type CycleRun, dropMark, inStage, updateMark } from './running.js';
 
-interface StoredCycle extends Pick<Evaluation, 'classification'> {
+interface StoredCycle {
   recorded: RecordedCycle | null;
-  /** What `[cycle]` allows to commit. Null: nothing. */
-  tree: JudgedTree | null;
   error?: MemoryError;
 }
 
 /** GOV-03: records the cycle after its evaluation. A record that cannot be written is left for the next cycle. */
-export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle> {
-  const { classification } = work.evaluation;
-  const stored: StoredCycle = { classification, recorded: null, tree: null };
-  const stages = [...run.stages];
+export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise<StoredCycle> {
+  const stored: StoredCycle = { recorded: null };
   await inStage(run, 'memory', async () => {
     try {
-      const input = { ...(await describe(run, work)), stages };
-      stored.tree = await readJudgedTree(run.context, work);
-      stored.recorded = await record(run, input);
+      stored.recorded = record(run, await describe(run, evaluation));
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       const { kind, code, message, hint, exit } = error;
       stored.error = { kind, code, message, ...(hint === undefined ? {} : { hint }), exit };
-      stored.classification = judgedLate(classification);
       return { status: 'failed', note: message };
     }
   });
   return stored;
 }
 
-async function describe(run: CycleRun, work: Work): Promise<CycleInput> {
-  const { context, mark } = run;
-  const { evaluation, observations, environment_valid } = work;
-  const { key, started_at } = mark as CycleMark;
+async function describe(
+  { context, mark, stages, task, ran, observations, environment_valid }: CycleRun,
+  evaluation: Evaluation,
+): Promise<CycleInput> {
   return {
-    task_id: work.task,
-    exit_code: work.run?.exit_code ?? null,
-    started_at,
+    task_id: task,
+    exit_code: ran?.exit_code ?? null,
+    started_at: mark.started_at,
     finished_at: timestamp(context),
-    ...(work.run ? { log: await guardLog(context, work.run.output) } : {}),
+    ...(ran ? { log: await guardLog(context, ran.output) } : {}),
+    stages: [...stages],
     classification: evaluation.classification,
     environment_valid,
     governance_violations: evaluation.violations,
-    quality_signals: { ...observations.signals, ...measured(work) },
+    quality_signals: {
+      ...observations.signals,
+      features: evaluation.features,
+      features_passing_before: evaluation.passing_before,
+      features_passing_after: evaluation.passing,
+      files_changed: evaluation.files_changed,
+      ...(ran ? { command_ms: ran.duration_ms, output_bytes: ran.output.bytes } : {}),
+      ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
+    },
     regression_flags: evaluation.regressions,
     improvement_proposals: observations.proposals,
     patterns: observations.patterns,
     ...evaluation.runs,
-    idempotency_key: key,
+    idempotency_key: mark.key,
   };
 }
 
-const measured = ({ run, evaluation, observations }: Work): NonNullable<CycleInput['quality_signals']> => ({
-  features: evaluation.features,
-  features_passing_before: evaluation.passing_before,
-  features_passing_after: evaluation.passing,
-  files_changed: evaluation.files_changed,
-  ...(run ? { command_ms: run.duration_ms, output_bytes: run.output.bytes } : {}),
-  ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
-});
-
-async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
+function record(run: CycleRun, input: CycleInput): RecordedCycle {
   const { context, stages } = run;
   try {
     updateMark(run, { stage: 'memory', stages, input });
-    return await recordCycle(context, input);
+    return recordCycle(context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
     context.warnings.push(`The record was reduced to what may be stored: ${error.message}`);
@@ -105,54 +91,48 @@ function withoutSecrets(context: Context, input: CycleInput): CycleInput {
 }
 
 /** Reports the cycle, adds its line to progress and makes its commit and checkpoint (GOV-04). */
-export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle): Promise<CycleResult> {
-  const { context } = run;
-  const { recorded, error, classification } = stored;
-  const mark = run.mark as CycleMark;
+export async function reportCycle(
+  run: CycleRun,
+  evaluation: Evaluation,
+  { recorded, error }: StoredCycle,
+): Promise<CycleResult> {
+  const { context, task, stages, ran } = run;
+  const { warnings } = context;
+  const classification = error ? judgedLate(evaluation.classification) : evaluation.classification;
   const result: CycleResult = {
-    cycle: recorded?.cycle ?? null,
-    task: work.task,
-    stages: run.stages,
-    classification,
-    exit_code: work.run?.exit_code ?? null,
-    report: null,
-    ...(error ? { memory_error: error } : {}),
-    warnings: context.warnings,
+    ...{ cycle: recorded?.cycle ?? null, task, stages, classification, exit_code: ran?.exit_code ?? null },
+    ...{ report: null, ...(error ? { memory_error: error } : {}), warnings },
   };
   await inStage(run, 'report', async () => {
-    const report = makeReport(run, work, stored);
+    const report = makeReport(run, evaluation, recorded, error);
     result.report = report;
     noteProgress(context, result);
-    let kept: Kept = { commit: null, checkpoint: null };
-    if (recorded && stored.tree) {
-      const cycle = {
-        task: work.task,
-        record: recorded.execution.id,
-        summary: progressLine(result),
-        evidence: work.evaluation.runs.evidence,
-      };
-      // After the record and the progress line, which belong in the commit.
-      kept = await keepCycle(context, stored.tree, cycle, run.watch);
-    }
-    Object.assign(report, kept);
-    if (recorded) dropMark(context, mark);
-    else removeBuilderFolder(mark.key);
-    return { note: describeKept(kept) };
+    // After the record and the progress line, which belong in the commit.
+    if (recorded) Object.assign(report, await keepCycle(run, evaluation, recorded, progressLine(result)));
+    if (recorded) dropMark(run);
+    else removeBuilderFolder(run.mark.key);
+    return { note: describeKept(report) };
   });
-  run.stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
+  stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
   // Several stages may warn about the same thing.
-  context.warnings.splice(0, context.warnings.length, ...new Set(context.warnings));
+  warnings.splice(0, warnings.length, ...new Set(warnings));
   return result;
 }
 
-function makeReport(run: CycleRun, work: Work, { recorded, error }: StoredCycle): CycleReport {
-  const { evaluation, environment_valid } = work;
+function makeReport(
+  { context, environment_valid, started }: CycleRun,
+  evaluation: Evaluation,
+  recorded: RecordedCycle | null,
+  error: MemoryError | undefined,
+): CycleReport {
   const { promoted = [], contested = [] } = recorded?.consolidation ?? {};
+  const unwritten = error?.kind === 'corrupted' ? 'corrupted' : 'unknown';
+  const status = error === undefined ? 'intact' : unwritten;
   return {
     memory_write_performed: recorded !== null,
     knowledge_promoted: promoted.length > 0,
     knowledge_conflict_detected: contested.length > 0,
-    memory_integrity_status: integrityAfter(run.context, error),
+    memory_integrity_status: readHalt(context.disk) === null ? status : 'halted',
     promoted,
     contested,
     execution: recorded?.execution.id ?? null,
@@ -165,16 +145,10 @@ function makeReport(run: CycleRun, work: Work, { recorded, error }: StoredCycle)
     features_passing: evaluation.passing,
     features: evaluation.features,
     files_changed: evaluation.files_changed,
-    duration_ms: Math.round(elapsed() - run.started),
+    duration_ms: Math.round(elapsed() - started),
     commit: null,
     checkpoint: null,
   };
-}
-
-function integrityAfter({ disk }: Context, error: MemoryError | undefined) {
-  if (readHalt(disk) !== null) return 'halted';
-  if (error === undefined) return 'intact';
-  return error.kind === 'corrupted' ? 'corrupted' : 'unknown';
 }
 
 function noteProgress(context: Context, result: CycleResult): void {

@@ -45,6 +45,13 @@ export interface Guarded {
   breaches: ReadonlyMap<string, string>;
 }
 
+/** What a cycle compares before and after the command. */
+export interface CycleFacts extends Guarded {
+  features: Feature[];
+  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
+  testFiles: Readonly<Record<string, string>>;
+}
+
 /** Names each rule broken between two moments. A new feature breaks none. */
 export function findViolations(before: Guarded, after: Guarded): string[] {
   const names = new Set([...Object.keys(before.files), ...Object.keys(after.files)]);
@@ -64,13 +71,7 @@ export function findViolations(before: Guarded, after: Guarded): string[] {
 
 type Standing = { features: readonly Feature[] };
 
-/** The results of forge's own runs, by feature. */
-type Shown = ReadonlyMap<string, 'passing' | 'failing'>;
-
 export const isPassing = ({ status }: Feature): boolean => status === 'passing';
-
-const byId = ({ features }: Standing): Map<string, Feature> =>
-  new Map(features.map((feature) => [feature.id, feature]));
 
 /** Features to rerun: they passed before or claim to pass now, without a human override. */
 export function findRerun(before: Standing, after: Standing): Feature[] {
@@ -80,31 +81,29 @@ export function findRerun(before: Standing, after: Standing): Feature[] {
   );
 }
 
-/** Features that pass now: in forge's own run, or before with the same tests. */
-export function findPassing(before: Standing, after: Standing, shown: Shown): Feature[] {
-  const known = byId(before);
-  return after.features.filter((feature) => {
-    const old = known.get(feature.id);
-    const isOld = old !== undefined && isPassing(old) && !testsDiffer(old, feature);
-    const isKnown = isOld || feature.override !== undefined || shown.get(feature.id) === 'passing';
-    return isPassing(feature) && isKnown;
+/** How the features stand after a cycle, as ids. `ran`: the results of forge's own runs. */
+export function compareFeatures(
+  before: Standing,
+  after: Standing,
+  ran: ReadonlyMap<string, 'passing' | 'failing'>,
+): { passing: string[]; gained: string[]; regressions: string[]; improved: boolean } {
+  const known = new Map(before.features.map((feature) => [feature.id, feature]));
+  const rows = after.features.map((now) => {
+    const [old, result] = [known.get(now.id), ran.get(now.id)];
+    const passed = old !== undefined && isPassing(old);
+    const isSame = old !== undefined && !testsDiffer(old, now);
+    // In forge's own run, or before with the same tests.
+    const isShown = result === 'passing' || now.override !== undefined || (passed && isSame);
+    return { id: now.id, passed, isSame, result, passes: isPassing(now) && isShown, status: now.status };
   });
-}
-
-/** Whether a feature from before became passing in forge's own run, with unchanged tests. */
-export function hasImproved(before: Standing, after: Standing, shown: Shown): boolean {
-  const now = byId(after);
-  return before.features.some((old) => {
-    const feature = now.get(old.id);
-    return feature && !isPassing(old) && !testsDiffer(old, feature) && shown.get(old.id) === 'passing';
-  });
-}
-
-/** Features that passed before and fail now, by forge's own run, or without one by their status. */
-export function findRegressions(before: Standing, after: Standing, shown: Shown): string[] {
-  const now = byId(after);
-  const fails = ({ id }: Feature): boolean => (shown.get(id) ?? now.get(id)?.status) === 'failing';
-  return before.features.filter((feature) => isPassing(feature) && fails(feature)).map(({ id }) => id);
+  const idsOf = (wanted: (row: (typeof rows)[number]) => boolean): string[] =>
+    rows.filter(wanted).map(({ id }) => id);
+  return {
+    passing: idsOf(({ passes }) => passes),
+    gained: idsOf(({ passes, passed, result }) => passes && !passed && result === 'passing'),
+    regressions: idsOf(({ passed, result, status }) => passed && (result ?? status) === 'failing'),
+    improved: rows.some(({ passed, isSame, result }) => !passed && isSame && result === 'passing'),
+  };
 }
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */

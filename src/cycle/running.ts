@@ -1,15 +1,18 @@
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
-import { judgeHolder, ProcessIdentity, type Verdict } from '../core/holder.js';
+import { judgeHolder, ProcessIdentity } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
+import type { ProcessRun } from '../core/process.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { HeldTask } from '../events/claim-work.js';
+import type { TreeReader } from '../git/tree.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
-import { recordCycles } from '../learning/record.js';
+import { recordCycle } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
-import { type BuilderFolder, type RunWatch, removeBuilderFolder } from './builder.js';
+import { type Observations, removeBuilderFolder } from './builder.js';
+import type { CycleFacts } from './rules.js';
 
 /** LTM, "Architectural Position": the stages of the governed loop, in order. */
 export const STAGES = [
@@ -46,60 +49,58 @@ export type CycleMark = z.infer<typeof CycleMark>;
 
 const CYCLE_MARK: Format<CycleMark> = { name: 'cycle-mark', version: '1.0', schema: CycleMark };
 
-/** Takes this worktree for a cycle, and records an interrupted one first. Exit 3 `cycle.held` names the holder. */
-export async function takeMark(context: Context): Promise<CycleMark> {
-  const mark: CycleMark = {
-    schema_version: '1.0',
-    key: makeToken(16),
-    holder: context.world.self(),
-    started_at: timestamp(context),
-    task_id: NO_TASK,
-    stage: 'supervisor',
-    stages: [],
-  };
-  let left = claim(context, mark, null);
-  while (left) {
-    await recordInterrupted(context, left);
-    left = claim(context, mark, left.key);
-  }
-  return mark;
-}
+export const newMark = (context: Context): CycleMark => ({
+  schema_version: '1.0',
+  key: makeToken(16),
+  holder: context.world.self(),
+  started_at: timestamp(context),
+  task_id: NO_TASK,
+  stage: 'supervisor',
+  stages: [],
+});
 
-/** Null once the worktree is taken, else the mark of a cycle that has to be recorded first. */
-function claim(context: Context, mark: CycleMark, recorded: string | null): CycleMark | null {
-  return context.disk.withLock(() => {
-    const found = readMark(context);
-    refuseHeld(context, found);
-    if (found && found.key !== recorded) return found;
-    writeMark(context, mark);
-    return null;
-  });
+/** Takes this worktree for a cycle, and records an interrupted one first. Exit 3 `cycle.held` names the holder. */
+export function takeMark(context: Context, mark: CycleMark): void {
+  for (let recorded: string | null = null; ; ) {
+    const left = context.disk.withLock(() => {
+      const found = readMark(context);
+      refuseHeld(context, found);
+      if (found && found.key !== recorded) return found;
+      writeMark(context, mark);
+      return null;
+    });
+    if (!left) return;
+    removeBuilderFolder(left.key);
+    const input = interruptedInput(left);
+    const { cycle, known } = recordCycle(context, input);
+    if (!known)
+      context.warnings.push(
+        `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`,
+      );
+    recorded = left.key;
+  }
 }
 
 /** Exit 3 `cycle.held` while a cycle runs here: nobody may move its files. */
 export const requireNoCycle = (context: Context): void => refuseHeld(context, readMark(context));
 
+/** A cycle of this process is interrupted: a process runs one at a time, and an error may leave its mark. */
 function refuseHeld(context: Context, mark: CycleMark | null): void {
-  const verdict = mark && judge(context, mark);
-  if (!mark || verdict?.state !== 'held') return;
+  if (!mark) return;
+  const { world, lastActivity } = context;
   const { holder, started_at, stage, task_id } = mark;
+  const verdict = judgeHolder({
+    ...{ holder, me: world.self(), liveness: world.liveness(holder), lastUsed: lastActivity },
+    now: world.now().getTime(),
+    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
+  });
+  if (verdict.state !== 'held') return;
   throw refused(
     'cycle.held',
     `A cycle has been running here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${verdict.why}; nothing was run.`,
     { hint: `wait for it, or end it: kill ${holder.pid}` },
   );
 }
-
-/** A cycle of this process is interrupted: a process runs one at a time, and an error may leave its mark. */
-const judge = (context: Context, { holder }: CycleMark): Verdict =>
-  judgeHolder({
-    holder,
-    me: context.world.self(),
-    liveness: context.world.liveness(holder),
-    lastUsed: context.lastActivity,
-    now: context.world.now().getTime(),
-    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
-  });
 
 /** An unreadable mark names no cycle that could be recorded. */
 function readMark({ disk, warnings }: Context): CycleMark | null {
@@ -110,18 +111,6 @@ function readMark({ disk, warnings }: Context): CycleMark | null {
     warnings.push(`The state of an earlier cycle cannot be used: ${error.message}`);
     return null;
   }
-}
-
-/** Records an interrupted cycle once. */
-async function recordInterrupted(context: Context, mark: CycleMark): Promise<void> {
-  removeBuilderFolder(mark.key);
-  const input = interruptedInput(mark);
-  const { cycles } = await recordCycles(context, [input]);
-  for (const { cycle, known } of cycles)
-    if (!known)
-      context.warnings.push(
-        `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`,
-      );
 }
 
 /** The record of an interrupted cycle. Nothing is learned from it. */
@@ -148,12 +137,12 @@ const writeMark = ({ disk }: Context, mark: CycleMark): void =>
   disk.replace(cycleFile(disk.layout), encodeDocument(mark));
 
 export function updateMark(run: CycleRun, change: Partial<CycleMark>): void {
-  run.mark = { ...(run.mark as CycleMark), ...change };
+  run.mark = { ...run.mark, ...change };
   writeMark(run.context, run.mark);
 }
 
 /** The cycle is recorded, or was refused before anything ran. */
-export function dropMark(context: Context, mark: CycleMark): void {
+export function dropMark({ context, mark }: CycleRun): void {
   const { disk } = context;
   removeBuilderFolder(mark.key);
   disk.withLock(() => {
@@ -181,22 +170,30 @@ export interface CycleWatch {
   stop?: AbortSignal;
 }
 
+/** A cycle. Each stage fills in its part. */
 export interface CycleRun {
   context: Context;
   input: CycleOptions;
   watch: CycleWatch;
-  stages: Stage[];
-  mark: CycleMark | null;
-  /** The builder's files; made before anything runs. */
-  folder: BuilderFolder | null;
   started: number;
+  mark: CycleMark;
+  stages: Stage[];
+  environment_valid: boolean;
+  task: string;
   /** The claim of its task, where claims are shared (EVT-03). */
   claim: HeldTask | null;
+  before: CycleFacts;
+  /** The working tree before the command. Null without git. */
+  trees: { reader: TreeReader; before: string } | null;
+  /** Null when the command was not run. */
+  ran: ProcessRun | null;
+  observations: Observations;
 }
 
-export const watchOf = ({ watch }: CycleRun): RunWatch => ({
-  onOutput: watch.onOutput?.bind(watch),
-  stop: watch.stop,
+/** How a stage shows the output of a process, and how a person ends it. */
+export const outputOf = ({ watch }: Pick<CycleRun, 'watch'>) => ({
+  onOutput: (text: string): void => watch.onOutput?.(text),
+  ...(watch.stop ? { stop: watch.stop } : {}),
 });
 
 export interface StageOutcome {
@@ -204,8 +201,8 @@ export interface StageOutcome {
   note?: string | undefined;
 }
 
-/** Memory writes its own mark with the record, and afterwards the cycle is over. */
-const UNMARKED: ReadonlySet<StageName> = new Set(['memory', 'report', 'sleep']);
+/** Supervisor takes the mark, memory writes it with the record, and afterwards the cycle is over. */
+const UNMARKED: ReadonlySet<StageName> = new Set(['supervisor', 'memory', 'report', 'sleep']);
 
 /** Runs and times a stage, and notes it in the mark. */
 export async function inStage<T extends StageOutcome>(
@@ -215,7 +212,7 @@ export async function inStage<T extends StageOutcome>(
 ): Promise<T> {
   run.watch.onStage?.(name);
   const started = elapsed();
-  if (run.mark && !UNMARKED.has(name)) updateMark(run, { stage: name, stages: run.stages });
+  if (!UNMARKED.has(name)) updateMark(run, { stage: name, stages: run.stages });
   const outcome = await work();
   const { status = 'ok', note } = outcome;
   const duration_ms = Math.round(elapsed() - started);

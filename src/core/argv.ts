@@ -57,3 +57,6 @@ export const formatArgv = (argv: readonly string[]): string =>
   argv
     .map((word) => (/^[A-Za-z0-9_@%+=:,./*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
+
+/** One word as a person types it in a shell. */
+export const quoteWord = (word: string): string => (/["$`\\!]/.test(word) ? formatArgv([word]) : `"${word}"`);

@@ -1,6 +1,6 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { formatArgv } from '../core/argv.js';
+import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -190,13 +190,17 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   const { id } = call.options as { id?: string };
   const hint = (words: string): string => {
     const tests = (call.options.test ?? []) as string[];
-    return ['forge feature add', words, ...tests.map((test) => formatArgv(['--test', test]))].join(' ');
+    return ['forge feature add', words, ...tests.map((test) => `--test ${quoteWord(test)}`)].join(' ');
   };
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', 'Text of several words needs quotes.', {
       hint: hint(`"${first} ${second}"`),
+    });
+  if (second !== undefined && /\s/.test(first.trim()))
+    throw usage('feature.words', `${JSON.stringify(oneLine(first, 80))} is not an id. A test needs --test.`, {
+      hint: hint(`${quoteWord(first)} --test ${quoteWord(second)}`),
     });
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
     throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
@@ -212,13 +216,14 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
   const list = renderList({ features }, style, {});
   const id = features[0]?.id ?? '';
   if (!first_run) return features[0]?.tests?.length ? list : `${list}\n${noTest(id, style)}`;
-  const { result, reason = '', line, command } = first_run;
+  const { result, reason = '', hint = '', line, command } = first_run;
   const shown = oneLine(command, 100);
   if (result === 'failed') {
     const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
     return `${list}\n  its test fails for now, as it should (${shown})${cause}`;
   }
-  if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)})`;
+  if (result === 'not_run')
+    return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}): ${style.command(hint)}`;
   return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { usage } from '../core/error.js';
+import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
+import { ForgeError, usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, lineAt } from '../core/text.js';
@@ -123,7 +123,7 @@ export async function addFeature(
   watch: VerifyWatch = {},
 ): Promise<AddedFeature> {
   const { id, run = true, ...change } = checkInput(FeatureInput, raw);
-  checkChange(context, change);
+  checkChange(context, change, `forge feature add ${quoteWord(change.name)}`);
   const feature = changeFeatures(context, (features) => {
     if (id === undefined) refuseSameName(features, change.name);
     const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
@@ -141,7 +141,7 @@ export async function editFeature(
   const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
-  checkChange(context, change);
+  checkChange(context, change, `forge feature edit ${id}`);
   const { before, feature } = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const feature = planEdit(features, id, change);
@@ -153,16 +153,37 @@ export async function editFeature(
   return { features: [feature] };
 }
 
-function checkChange(context: Context, { name, tests, blocked_by = [], linear_issue }: FeatureChange): void {
+/** How errors name the fields. */
+const LABELS: Record<string, string> = {
+  name: 'The name',
+  tests: 'The test',
+  blocked_by: 'id',
+  linear_issue: 'issue id',
+};
+
+function checkTexts(
+  { name, tests = [], blocked_by = [], linear_issue }: FeatureChange,
+  label: (field: string) => string = (field) => LABELS[field] as string,
+): void {
+  if (name !== undefined) checkText(name, { what: label('name'), lines: false });
+  for (const test of tests) checkText(test, { what: label('tests'), lines: false });
+  for (const id of blocked_by) checkId(id, label('blocked_by'));
+  if (linear_issue) checkId(linear_issue, label('linear_issue'));
+}
+
+/** `typed` is the command without its tests, for the hint. */
+function checkChange(context: Context, change: FeatureChange, typed: string): void {
   // A builder does not choose the tests that judge its work.
-  if (tests !== undefined) requireSupervisor(context, JUDGED_BY);
-  if (name !== undefined) checkText(name, { what: 'The name', lines: false });
-  for (const id of blocked_by) checkId(id, 'id');
-  if (linear_issue) checkId(linear_issue, 'issue id');
-  const isCommand = readConfig(context).features.test_command === '';
-  for (const test of tests ?? []) {
-    checkText(test, { what: 'The test', lines: false });
-    if (isCommand) splitCommand(test);
+  if (change.tests !== undefined) requireSupervisor(context, JUDGED_BY);
+  checkTexts(change);
+  if (readConfig(context).features.test_command !== '') return;
+  for (const test of change.tests ?? []) {
+    try {
+      splitCommand(test);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.hint === undefined) throw error;
+      throw usage(error.code, error.message, { hint: `${typed} --test ${quoteWord(error.hint)}` });
+    }
   }
 }
 
@@ -344,21 +365,15 @@ function fromRow(row: z.infer<typeof Row>, index: number): ListEntry {
   const at = `features[${index}]`;
   const name = row.name ?? row.description ?? id;
   if (name === undefined) throw usage('import.name', `${at} has no name.`, { field: `${at}.name` });
-  const tests = row.tests ?? (row.test === undefined ? [] : [row.test]);
-  for (const test of tests) checkText(test, { what: `${at}.tests`, lines: false });
   const blockers = blockersOf(row).filter((blocker) => blocker !== '');
-  for (const blocker of blockers) checkId(blocker, `${at}.blocked_by`);
-  if (linear_issue) checkId(linear_issue, `${at}.linear_issue`);
-  return {
-    id,
-    name: checkText(name, { what: `${at}.name`, lines: false }),
+  const entry: ListEntry = {
+    ...{ id, name, priority, linear_issue, tests: row.tests ?? (row.test === undefined ? [] : [row.test]) },
     // There is no evidence here of what passed elsewhere.
     status: status === 'passing' || row.passes ? 'in_progress' : status,
-    tests,
     blocked_by: blockers.length > 0 ? blockers : undefined,
-    priority,
-    linear_issue,
   };
+  checkTexts(entry, (field) => `${at}.${field}`);
+  return entry;
 }
 
 const ITEM =

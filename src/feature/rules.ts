@@ -33,6 +33,7 @@ export const Feature = z.looseObject({
 });
 export type Feature = z.infer<typeof Feature>;
 
+/** Absent fields stay unchanged. */
 export interface FeatureChange {
   name?: string | undefined;
   status?: FeatureStatus | undefined;
@@ -46,11 +47,8 @@ export interface FeatureChange {
 export function requireFeature(features: readonly Feature[], id: string): Feature {
   const found = findTwin(features, id);
   if (found) return found;
-  const [near] = namesLike(
-    id.toLowerCase(),
-    features.map((feature) => feature.id.toLowerCase()),
-  );
-  const twin = near === undefined ? undefined : findTwin(features, near);
+  const ids = features.map((feature) => feature.id.toLowerCase());
+  const twin = findTwin(features, namesLike(id.toLowerCase(), ids)[0] ?? '');
   throw usage('feature.unknown', `There is no feature ${JSON.stringify(oneLine(id, 80))}.`, {
     hint: twin ? `Did you mean ${twin.id}?` : 'forge ls',
   });
@@ -213,25 +211,18 @@ export function makeId(features: readonly Feature[], name: string): string {
 /** Only `from` has new blockers, so a new cycle includes it. The error names the shortest one. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const known = new Map(features.map((feature) => [feature.id, feature]));
-  const cameFrom = new Map<string, string>();
-  const queue = [from.id];
-  for (const id of queue)
-    for (const next of blockersOf(known.get(id) ?? {})) {
-      if (next === from.id) throw cycleError([...pathTo(id, cameFrom), next]);
-      if (cameFrom.has(next)) continue;
-      cameFrom.set(next, id);
-      queue.push(next);
+  const seen = new Set<string>();
+  const paths = [[from.id]];
+  for (const path of paths)
+    for (const next of blockersOf(known.get(path.at(-1) as string) ?? {})) {
+      if (next === from.id)
+        throw usage('feature.cycle', `blocked_by has a cycle: ${[...path, next].join(' → ')}.`, {
+          field: 'blocked_by',
+        });
+      if (!seen.has(next)) paths.push([...path, next]);
+      seen.add(next);
     }
 }
-
-function pathTo(id: string, cameFrom: ReadonlyMap<string, string>): string[] {
-  const path: string[] = [];
-  for (let at: string | undefined = id; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
-  return path;
-}
-
-const cycleError = (path: readonly string[]): Error =>
-  usage('feature.cycle', `blocked_by has a cycle: ${path.join(' → ')}.`, { field: 'blocked_by' });
 
 /** The other features; exit 3 while one of them waits for it. */
 export function planRemove(features: readonly Feature[], id: string): Feature[] {

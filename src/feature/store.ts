@@ -41,10 +41,11 @@ const withoutNulls = <T extends object>(fields: T): T =>
     Object.entries(fields).filter(([field, value]) => value !== null || !FIELDS.includes(field)),
   ) as T;
 
-/** Known fields first, in their order. */
+/** Known fields first, in their order. RFC-9060 §3.1 shows `blocked_by` always. */
 const inOrder = (feature: Feature): Feature => {
-  const known = FIELDS.filter((field) => feature[field] !== undefined);
-  return { ...Object.fromEntries(known.map((field) => [field, feature[field]])), ...feature } as Feature;
+  const shown: Feature = { ...feature, blocked_by: feature.blocked_by ?? null };
+  const known = FIELDS.filter((field) => shown[field] !== undefined);
+  return { ...Object.fromEntries(known.map((field) => [field, shown[field]])), ...shown } as Feature;
 };
 
 function encodeFeature(feature: Feature): Buffer {

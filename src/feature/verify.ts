@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { formatArgv, testArgv } from '../core/argv.js';
+import { formatArgv, quoteWord, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
+import { readTarget } from '../core/files.js';
+import { MAX_STATE_BYTES, parseJson } from '../core/json.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { namesLike, oneLine } from '../core/text.js';
 import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/memory.js';
@@ -77,7 +80,13 @@ export async function verifyFeatures(
     context,
     plans.flatMap(({ commands }) => commands.map(formatArgv)),
   );
-  if (context.disk.dryRun) return { results: plans.map(planned) };
+  if (context.disk.dryRun)
+    return {
+      results: plans.map(({ feature: { id, status }, commands }) => ({
+        ...{ id, status, before: status, exit_code: null, duration_ms: 0, planned: true },
+        command: commands.map(formatArgv).join('; '),
+      })),
+    };
   const claimed = features.map(({ id }) => id).filter((id) => hasClaimed(context, id));
   if (claimed.length > 0) await (await import('../events/claim.js')).refuseLost(context, claimed);
   const results: FeatureResult[] = [];
@@ -104,12 +113,6 @@ export async function verifyFeatures(
 
 const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
   tests.map((test) => testArgv(test, template));
-
-function planned(plan: { feature: Feature; commands: string[][] }): FeatureResult {
-  const { id, status } = plan.feature;
-  const command = plan.commands.map(formatArgv).join('; ');
-  return { id, status, before: status, exit_code: null, duration_ms: 0, command, planned: true };
-}
 
 function chooseFeatures(
   context: Context,
@@ -150,27 +153,22 @@ async function verifyOne(
 ): Promise<{ result: FeatureResult; run: VerificationRun }> {
   const runs = await runTests(context, feature, commands, watch);
   const last = runs.at(-1) as ProcessRun;
+  const { argv, exit_code, output } = last;
   const not_run = whyNotRun(last);
   const after = not_run === null ? await recordResult(context, feature, commands, last) : feature;
-  const ok = not_run === null && last.exit_code === 0;
-  const { status } = after;
   const shared = {
-    status,
-    exit_code: last.exit_code,
+    ...{ status: after.status, exit_code, command: formatArgv(argv) },
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
-    command: formatArgv(last.argv),
     ...(not_run === null ? {} : { not_run }),
   };
-  const result = {
-    id: feature.id,
-    before: feature.status,
-    ...shared,
-    ...(ok && isUnprovenPass(after) ? { unproven: true as const } : {}),
-    ...(ok || not_run !== null ? {} : { failure: whyTestFailed(last) }),
-    ...(ok ? {} : { output: last.output.tail.slice(-4096) }),
+  const isPassed = not_run === null && exit_code === 0;
+  const told = isPassed
+    ? isUnprovenPass(after) && { unproven: true as const }
+    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyTestFailed(last) } : {}) };
+  return {
+    result: { id: feature.id, before: feature.status, ...shared, ...told },
+    run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
   };
-  const { bytes, sha256 } = last.output;
-  return { result, run: { feature: feature.id, ...shared, output_bytes: bytes, output_sha256: sha256 } };
 }
 
 /** Runs the commands in order up to the first that fails. */
@@ -260,6 +258,8 @@ export interface FirstRun {
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
+  /** What to type instead of a command that is not there. */
+  hint?: string;
   /** Of a failure's output, the line that says most. */
   line?: string;
   command: string;
@@ -282,7 +282,8 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);
-  if (not_run !== null) return { result: 'not_run', reason: not_run, command };
+  if (not_run !== null)
+    return { result: 'not_run', reason: not_run, hint: hintFor(context, feature.id, last.argv), command };
   const ok = last.exit_code === 0;
   const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
   updateFeatures(context, (before) =>
@@ -291,6 +292,31 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   return ok
     ? { result: 'passed', command }
     : { result: 'failed', reason: whyTestFailed(last), ...tellingLine(last.output), command };
+}
+
+/** The command that sets another test: with the npm script that was probably meant, if there is one. */
+function hintFor({ layout }: Context, id: string, argv: readonly string[]): string {
+  const typed = `forge feature edit ${id} --test`;
+  const [program = '', first = '', second = ''] = argv;
+  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(program)) return `${typed} "COMMAND"   # one that runs here`;
+  const scripts = scriptsOf(join(layout.root, 'package.json'));
+  const isRun = first === 'run' || first === 'run-script';
+  const [near] = namesLike(isRun ? second : first, scripts);
+  const known = scripts.length === 0 ? 'package.json has no scripts' : `scripts: ${scripts.join(', ')}`;
+  if (near === undefined) return `${typed} "COMMAND"   # ${oneLine(known, 120)}`;
+  const words = near === 'test' ? [program, near] : [program, 'run', near];
+  return `${typed} ${quoteWord(formatArgv([...words, ...argv.slice(isRun ? 3 : 2)]))}`;
+}
+
+function scriptsOf(path: string): string[] {
+  try {
+    const { scripts } = parseJson(readTarget(path, MAX_STATE_BYTES)?.toString('utf8') ?? '') as {
+      scripts?: object;
+    };
+    return Object.keys(scripts ?? {});
+  } catch {
+    return [];
+  }
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>

@@ -1,5 +1,6 @@
 import { type Call, type CommandSpec, command, type Group, type Values } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { KfrCleared, KfrEntry, KfrList, KfrPatch, KfrPatched } from '../index.js';
@@ -140,31 +141,35 @@ async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> 
 
 /** Ordered so that a question can be settled before another entry replaces it. */
 async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
-  const pairs = (op: string, words: readonly string[] = [], field: string): KfrPatch['operations'] =>
-    words.map((word) => {
-      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`);
-      return { op, id, [field]: text };
-    });
-  const single = async (kind: string, text: string | undefined): Promise<KfrPatch['operations']> =>
-    text === undefined ? [] : [{ op: 'replace', kind, text: await call.text(text) }];
-  return [
-    ...pairs('resolve', flags.resolve, 'resolution'),
-    ...pairs('dismiss', flags.dismiss, 'reason'),
-    ...(flags.remove ?? []).map((id) => ({ op: 'remove', id })),
-    ...pairs('park', flags.park, 'reason'),
-    ...(await single('Goal', flags.goal)),
-    ...(await single('Plan', flags.plan)),
-    ...(flags.add ?? []).map((word) => {
-      const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT');
-      return { op: 'add', kind, text };
-    }),
-  ];
+  const operations: KfrPatch['operations'] = [];
+  const settle = async (op: 'resolve' | 'dismiss' | 'park', field: string): Promise<void> => {
+    for (const word of flags[op] ?? []) {
+      const { entries } = word.includes('=') ? { entries: [] } : await call.forge().kfr.list();
+      const known = entries.find(({ requires_resolution }) => requires_resolution)?.id ?? 'kfr-1';
+      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, `--${op} ${known}="…"`);
+      operations.push({ op, id, [field]: text });
+    }
+  };
+  await settle('resolve', 'resolution');
+  await settle('dismiss', 'reason');
+  for (const id of flags.remove ?? []) operations.push({ op: 'remove', id });
+  await settle('park', 'reason');
+  for (const [kind, text] of Object.entries({ Goal: flags.goal, Plan: flags.plan }))
+    if (text !== undefined) operations.push({ op: 'replace', kind, text: await call.text(text) });
+  for (const word of flags.add ?? []) {
+    const example = `--add ${quoteWord(`OpenQuestion:${oneLine(word, 100)}`)}`;
+    const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT', example);
+    operations.push({ op: 'add', kind, text });
+  }
+  return operations;
 }
 
-function splitAt(word: string, mark: string, says: string): [string, string] {
+function splitAt(word: string, mark: string, says: string, example: string): [string, string] {
   const at = word.indexOf(mark);
-  if (at < 1) throw usage('kfr.flag', `${says}; found ${JSON.stringify(oneLine(word, 60))}.`);
-  return [word.slice(0, at).trim(), word.slice(at + 1)];
+  if (at >= 1) return [word.slice(0, at).trim(), word.slice(at + 1)];
+  throw usage('kfr.flag', `${says}; found ${JSON.stringify(oneLine(word, 60))}.`, {
+    hint: `forge kfr patch ${example}`,
+  });
 }
 
 const inject: CommandSpec<{ text: string | null }> = {

@@ -8,8 +8,8 @@ import { checkText, lineAt, makeToken, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
-import { MAX_OPERATIONS, type Operation } from './operation.js';
-import { type Applied, applyPatch, type Refusal } from './patch.js';
+import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
+import { type Applied, applyPatch, type Patched } from './patch.js';
 import {
   closeEntries,
   countKfr,
@@ -94,22 +94,25 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
   const { entry_characters: characters, tokens } = readConfig(context).kfr;
   return changeKfr(context, (kfr) => {
     const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context));
-    const { applied, warnings, refusals, isMalformed } = patched;
-    if (refusals.length > 0) throw patchRefused(refusals, isMalformed);
+    const { applied, warnings, refusals } = patched;
+    if (refusals.length > 0) throw patchRefused(kfr, operations, patched);
     context.warnings.push(...warnings);
     return { kfr: patched.kfr, answer: { ...summarise(patched.kfr), applied, warnings } };
   });
 }
 
 /** Each failed operation, in one line and as data. */
-function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error {
+function patchRefused(kfr: Kfr, given: readonly Operation[], { refusals, isMalformed }: Patched): Error {
   const named = refusals
     .slice(0, NAMED_REFUSALS)
-    .map(({ index, op, message }) => `operation ${index}${op === '' ? '' : ` (${op})`}: ${message}`);
+    .map(({ index, message }) => `${nameOf(given[index] ?? null, index)}: ${message}`);
   const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
   const lines = ['Nothing was changed:', ...named, ...more];
-  const raise = isMalformed ? usage : refused;
-  return raise('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
+  const guess = refusals.find(({ code, op }) => code === 'unknown_id' && op !== 'remove');
+  const [open] = openEntries(kfr);
+  const hint = guess && (open ? `forge kfr patch --${guess.op} ${open.id}="…"` : 'forge kfr list');
+  return (isMalformed ? usage : refused)('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
+    hint,
     data: { operations: refusals },
   });
 }
@@ -160,14 +163,11 @@ export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {
       );
     const at = timestamp(context);
     const dismissed = closeEntries(kfr, new Set(open.map(({ id }) => id)), 'dismissed', at, dismiss);
-    const empty = expireAll(dismissed, at);
     const cleared = kfr.entries.map(({ id, kind, requires_resolution }) => ({
-      id,
-      kind,
-      outcome: requires_resolution ? ('dismissed' as const) : ('expired' as const),
+      ...{ id, kind, outcome: requires_resolution ? ('dismissed' as const) : ('expired' as const) },
     }));
     const answer = { session: sessionName(kfr.session ?? ''), cleared };
-    return { kfr: kfr.entries.length === 0 ? kfr : empty, answer };
+    return { kfr: cleared.length === 0 ? kfr : expireAll(dismissed, at), answer };
   });
 }
 

@@ -1,17 +1,28 @@
+import * as z from 'zod/mini';
+import { describeIssue, fieldName } from '../core/schema.js';
 import { checkText, MAX_TEXT_BYTES, oneLine, wordsOf } from '../core/text.js';
 import { KINDS, type Kind, readKind } from './rules.js';
 
-/** The required and the optional fields of an operation. */
-const SHAPES = {
-  replace: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
-  add: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
-  remove: { needs: ['id'], takes: [] },
-  resolve: { needs: ['id', 'resolution'], takes: [] },
-  dismiss: { needs: ['id', 'reason'], takes: [] },
-  park: { needs: ['id', 'reason'], takes: [] },
-} as const satisfies Record<string, { needs: readonly string[]; takes: readonly string[] }>;
-export type OperationName = keyof typeof SHAPES;
-export const OPERATIONS = Object.keys(SHAPES) as OperationName[];
+const text = z.string();
+const entry = { kind: text, text, requires_resolution: z.optional(z.boolean()) };
+const Checked = z.discriminatedUnion('op', [
+  z.strictObject({ op: z.literal('replace'), ...entry }),
+  z.strictObject({ op: z.literal('add'), ...entry }),
+  z.strictObject({ op: z.literal('remove'), id: text }),
+  z.strictObject({ op: z.literal('resolve'), id: text, resolution: text }),
+  z.strictObject({ op: z.literal('dismiss'), id: text, reason: text }),
+  z.strictObject({ op: z.literal('park'), id: text, reason: text }),
+]);
+export type CheckedOperation = z.infer<typeof Checked>;
+export type OperationName = CheckedOperation['op'];
+export const OPERATIONS: readonly OperationName[] = [
+  'replace',
+  'add',
+  'remove',
+  'resolve',
+  'dismiss',
+  'park',
+];
 
 /** More than any working memory needs: a patch is one step of an agent. */
 export const MAX_OPERATIONS = 100;
@@ -30,41 +41,37 @@ export class Refused extends Error {
   }
 }
 
-const malformed = (code: string, message: string): Refused => new Refused(code, message, true);
-
-/** Its name, if it has all required fields and no unknown ones. */
-export function checkShape(operation: Operation): OperationName {
-  if (typeof operation !== 'object' || operation === null || Array.isArray(operation))
-    throw malformed(
+/** The operation, if it has all required fields and no unknown ones. */
+export function checkShape(operation: Operation): CheckedOperation {
+  const { success, data, error } = Checked.safeParse(operation);
+  if (success) return data;
+  const issue = error.issues[0] as z.core.$ZodIssue;
+  const [field] = issue.path;
+  if (issue.code === 'unrecognized_keys')
+    throw new Refused('unknown_field', `There is no field ${issue.keys.map(shownValue).join(', ')}.`, true);
+  if (field === undefined)
+    throw new Refused(
       'not_an_object',
       'An operation is an object like {"op":"add","kind":"Constraint","text":"…"}.',
+      true,
     );
-  const { op } = operation;
-  if (typeof op !== 'string' || !Object.hasOwn(SHAPES, op))
-    throw malformed(
+  if (field === 'op')
+    throw new Refused(
       'unknown_op',
-      `${shownValue(op)} is not an operation. Allowed: ${OPERATIONS.join(', ')}.`,
+      `op: found ${shownValue(operation.op)}, allowed: ${OPERATIONS.join(', ')}.`,
+      true,
     );
-  const { needs, takes } = SHAPES[op as OperationName] as {
-    needs: readonly string[];
-    takes: readonly string[];
-  };
-  for (const field of needs)
-    if (typeof operation[field] !== 'string')
-      throw malformed(
-        'missing_field',
-        `${op} needs "${field}", a text; found ${shownValue(operation[field])}.`,
-      );
-  const extra = Object.keys(operation).find((key) => key !== 'op' && ![...needs, ...takes].includes(key));
-  if (extra !== undefined)
-    throw malformed(
-      'unknown_field',
-      `${op} takes no ${shownValue(extra)}. It takes: ${[...needs, ...takes].join(', ')}.`,
-    );
-  const flag = operation.requires_resolution;
-  if (flag !== undefined && typeof flag !== 'boolean')
-    throw malformed('wrong_type', `"requires_resolution" is true or false; found ${shownValue(flag)}.`);
-  return op as OperationName;
+  const code = field === 'requires_resolution' ? 'wrong_type' : 'missing_field';
+  throw new Refused(code, `${fieldName(issue.path)}: ${describeIssue(issue, operation)}.`, true);
+}
+
+/** How messages name an operation: `add Constraint "Use port 0"`, `resolve kfr-2`, or by its place, from 1. */
+export function nameOf(operation: Operation | null, index: number): string {
+  const { op, kind, id, text } = operation ?? {};
+  if (typeof op !== 'string') return `operation ${index + 1}`;
+  const words = [op, kind ?? id].filter((word) => typeof word === 'string');
+  const quoted = typeof text === 'string' ? [JSON.stringify(oneLine(text, 40))] : [];
+  return [...words.map((word) => oneLine(word, 40)), ...quoted].join(' ');
 }
 
 const shownValue = (value: unknown): string =>
@@ -78,10 +85,8 @@ export function kindOf(spelling: string): Kind {
 
 const MAX_WORDS_BYTES = 2000;
 
-export function checkWords(field: 'resolution' | 'reason', operation: Operation): string {
-  const words = (operation[field] as string).replace(/\s+/g, ' ').trim();
-  return checkText(words, { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
-}
+export const checkWords = (field: string, words: string): string =>
+  checkText(words.replace(/\s+/g, ' ').trim(), { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
 
 /** Removes meaningless white space. A plan keeps its lines. */
 export function normaliseEntry(kind: Kind, text: string): string {

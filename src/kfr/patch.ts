@@ -1,12 +1,14 @@
 import { ForgeError } from '../core/error.js';
 import { checkText, oneLine } from '../core/text.js';
 import {
+  type CheckedOperation,
   checkShape,
   checkWords,
   doubtfulContent,
   duplicateKey,
   forbiddenContent,
   kindOf,
+  nameOf,
   normaliseEntry,
   type Operation,
   type OperationName,
@@ -55,6 +57,8 @@ export function applyPatch(kfr: Kfr, operations: readonly Operation[], limits: L
   return patcher.finish();
 }
 
+type EntryOperation = Extract<CheckedOperation, { op: 'add' | 'replace' }>;
+
 class Patcher {
   private kfr: Kfr;
   private readonly applied: Applied[] = [];
@@ -72,10 +76,12 @@ class Patcher {
 
   apply(index: number, operation: Operation): void {
     try {
-      const op = checkShape(operation);
+      const checked = checkShape(operation);
       const done =
-        op === 'add' || op === 'replace' ? this.add(op, index, operation) : this.settle(op, operation);
-      this.applied.push({ index, op, ...done });
+        checked.op === 'add' || checked.op === 'replace'
+          ? this.add(checked, nameOf(operation, index))
+          : this.settle(checked);
+      this.applied.push({ index, op: checked.op, ...done });
     } catch (error) {
       if (!(error instanceof Refused) && !(error instanceof ForgeError)) throw error;
       // An invalid text (empty, a control character) is malformed.
@@ -99,19 +105,19 @@ class Patcher {
     };
   }
 
-  private add(op: 'add' | 'replace', index: number, operation: Operation): Omit<Applied, 'index' | 'op'> {
-    const kind = kindOf(operation.kind as string);
-    if (op === 'replace' && !isSingle(kind))
+  private add(operation: EntryOperation, name: string): Omit<Applied, 'index' | 'op'> {
+    const kind = kindOf(operation.kind);
+    if (operation.op === 'replace' && !isSingle(kind))
       throw new Refused(
         'not_replaceable',
         `There may be many of ${kind}: remove the one that no longer holds (or resolve it), and add the new one.`,
       );
     const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
     // Repeating what already holds is not an error.
-    if (prior && duplicateKey(normaliseEntry(kind, operation.text as string)) === duplicateKey(prior.text))
+    if (prior && duplicateKey(normaliseEntry(kind, operation.text)) === duplicateKey(prior.text))
       return { id: prior.id, kind };
-    const text = this.checkEntry(kind, operation.text as string, index);
-    if (prior) this.kfr = closeEntries(this.kfr, this.removable(prior, 'replaced'), 'replaced', this.now);
+    const text = this.checkEntry(kind, operation.text, name);
+    if (prior) this.remove(prior, 'replaced');
     const number = nextNumber(this.kfr);
     const entry: Entry = {
       id: `kfr-${number}`,
@@ -124,11 +130,10 @@ class Patcher {
     return { id: entry.id, kind, ...(prior ? { replaced: prior.id } : {}) };
   }
 
-  private checkEntry(kind: Kind, given: string, index: number): string {
+  private checkEntry(kind: Kind, given: string, name: string): string {
     const wrong = forbiddenContent(kind, given);
     if (wrong) throw new Refused(`content.${wrong.name}`, `This never belongs in a KFR: ${wrong.says}.`);
-    const text = normaliseEntry(kind, given);
-    checkText(text, { what: 'The text' });
+    const text = checkText(normaliseEntry(kind, given), { what: 'The text' });
     const length = [...text].length;
     const { characters } = this.limits;
     if (length > characters)
@@ -140,26 +145,20 @@ class Patcher {
     const twin = this.kfr.entries.find((entry) => duplicateKey(entry.text) === key);
     if (twin) throw new Refused('duplicate', `${twin.id} (${twin.kind}) says that already.`);
     const doubt = doubtfulContent(text);
-    if (doubt) this.warnings.push(`operation ${index}: it ${doubt.says} (${doubt.name})`);
+    if (doubt) this.warnings.push(`${name}: it ${doubt.says} (${doubt.name})`);
     return text;
   }
 
-  private settle(
-    op: Exclude<OperationName, 'add' | 'replace'>,
-    operation: Operation,
-  ): Omit<Applied, 'index' | 'op'> {
-    const entry = this.find(operation.id as string);
+  private settle(operation: Exclude<CheckedOperation, EntryOperation>): Omit<Applied, 'index' | 'op'> {
+    const entry = this.find(operation.id);
     const { id, kind } = entry;
-    if (op === 'remove') {
-      this.kfr = closeEntries(this.kfr, this.removable(entry, 'removed'), 'removed', this.now);
-      return { id, kind };
-    }
-    const words = checkWords(op === 'resolve' ? 'resolution' : 'reason', operation);
-    if (op === 'park') this.park(entry, words);
-    else {
-      const outcome = op === 'resolve' ? 'resolved' : 'dismissed';
+    const close = (outcome: 'resolved' | 'dismissed', words: string): void => {
       this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now, words);
-    }
+    };
+    if (operation.op === 'remove') this.remove(entry, 'removed');
+    else if (operation.op === 'resolve') close('resolved', checkWords('resolution', operation.resolution));
+    else if (operation.op === 'dismiss') close('dismissed', checkWords('reason', operation.reason));
+    else this.park(entry, checkWords('reason', operation.reason));
     return { id, kind };
   }
 
@@ -169,9 +168,8 @@ class Patcher {
         'not_required',
         `${entry.id} requires no resolution: there is nothing to park. Remove it.`,
       );
-    const entries = this.kfr.entries.map((other) =>
-      other.id === entry.id ? { ...other, parked: { at: this.now, reason } } : other,
-    );
+    const parked = { ...entry, parked: { at: this.now, reason } };
+    const entries = this.kfr.entries.map((other) => (other === entry ? parked : other));
     this.kfr = { ...this.kfr, entries };
   }
 
@@ -186,14 +184,14 @@ class Patcher {
     throw new Refused('unknown_id', `${what}. Active: ${there}.`);
   }
 
-  /** KFR-08: an entry that requires resolution is removed only with an answer or a reason. */
-  private removable({ id, kind, requires_resolution }: Entry, verb: string): Set<string> {
+  /** KFR-08: an entry that requires resolution leaves only with an answer or a reason. */
+  private remove({ id, kind, requires_resolution }: Entry, outcome: 'removed' | 'replaced'): void {
     if (requires_resolution)
       throw new Refused(
         'requires_resolution',
-        `${id} (${kind}) requires resolution and cannot be ${verb}: resolve it {"op":"resolve","id":"${id}","resolution":"…"} or dismiss it {"op":"dismiss","id":"${id}","reason":"…"}.`,
+        `${id} (${kind}) requires resolution and cannot be ${outcome}: resolve it {"op":"resolve","id":"${id}","resolution":"…"} or dismiss it {"op":"dismiss","id":"${id}","reason":"…"}.`,
       );
-    return new Set([id]);
+    this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now);
   }
 
   /** The size is checked after all operations, because a patch may remove entries to make room. */

@@ -60,7 +60,7 @@ function findEntry(context: Context, id: string): Entry {
       hint: `forge kfr list   # active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'}`,
     });
   if (entry.requires_resolution)
-    throw refused('kfr.gate', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
+    throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
       hint: `forge kfr patch --resolve ${id}="the answer"   # then note the answer`,
     });
   return entry;

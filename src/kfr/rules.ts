@@ -176,7 +176,7 @@ export const openEntries = ({ entries }: Kfr): Entry[] =>
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
 
 /**
- * The resolution gate (KFR-09): exit 3 `kfr.gate` names each entry and how to settle it. `what` is the action that
+ * The resolution gate (KFR-09): exit 3 `gate.closed` names each entry and how to settle it. `what` is the action that
  * it refuses: "The session cannot end".
  */
 export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
@@ -209,7 +209,7 @@ export function gateClosed(open: readonly Entry[], what: string, hint?: string):
   const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
   const first = open[0]?.id ?? 'kfr-1';
   return refused(
-    'kfr.gate',
+    'gate.closed',
     `${what}: ${plural(open.length, 'entry requires', 'entries require')} resolution: ${named}`,
     {
       hint:

@@ -47,7 +47,7 @@ const invalidParams = (message: string): ProtocolError => new ProtocolError(INVA
 
 /** The next step as a tool call, where the error itself names a command line. */
 const NEXT_STEP: Record<string, string> = {
-  'kfr.gate':
+  'gate.closed':
     'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
 };

@@ -38,7 +38,7 @@ describe('the resolution gate', () => {
         expect(error).toMatchObject({
           exitCode: 3,
           kind: 'refused',
-          code: 'kfr.gate',
+          code: 'gate.closed',
           message: `${what}: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
           entries: [
             { id: 'kfr-1', kind: 'OpenQuestion', text: 'which cookie?', parked: operations.length > 0 },
@@ -84,7 +84,7 @@ describe('the resolution gate', () => {
       });
       expect(error).toMatchObject({
         exitCode: 3,
-        code: 'kfr.gate',
+        code: 'gate.closed',
         message: `Session ${id} was interrupted and cannot be left: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
         hint: expect.stringContaining(`forge start --resume ${id}`),
       });
@@ -118,7 +118,7 @@ describe('the resolution gate', () => {
     for (const words of [['discard', id], ['start']])
       expect(await forgeError(project, ['session', ...words], { world: at(bob, 31) })).toMatchObject({
         exitCode: 3,
-        code: 'kfr.gate',
+        code: 'gate.closed',
         hint: expect.stringContaining(`--resume ${id}`),
       });
     await start(project, at(bob, 31), '--resume', 'latest');
@@ -133,7 +133,7 @@ describe('the resolution gate', () => {
     const error = await forgeError(project, ['session', 'start'], { world: at(bob, 2) });
     expect(error).toMatchObject({
       exitCode: 3,
-      code: 'kfr.gate',
+      code: 'gate.closed',
       hint: expect.stringContaining('--resume latest'),
     });
     await start(project, at(bob, 2), '--resume', 'latest');

@@ -103,8 +103,20 @@ describe('forge kfr patch', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     const { stderr } = await runForge(project, ['kfr', 'patch', '--remove', 'kfr-1', '--add', 'Todo:x']);
     expect(stderr).toMatch(
-      /^forge: Nothing was changed:\n {2}operation 0 \(remove\): kfr-1 .*\n {2}operation 1 \(add\): Unknown kind "Todo"\. .*\n$/,
+      /^forge: Nothing was changed:\n {2}remove kfr-1: kfr-1 .*\n {2}add Todo "x": Unknown kind "Todo"\. .*\n$/,
     );
+  });
+
+  it('KFR-02 a guessed id or a missing kind is answered with the command to type', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'ship'), add('OpenQuestion', 'which cookie?')]);
+    const hintOf = async (...flags: string[]): Promise<string | undefined> =>
+      (await forgeError(project, ['kfr', 'patch', ...flags])).hint;
+    expect(await hintOf('--resolve', 'Q1')).toBe('forge kfr patch --resolve kfr-2="…"');
+    expect(await hintOf('--dismiss', 'Q1=old')).toBe('forge kfr patch --dismiss kfr-2="…"');
+    expect(await hintOf('--add', 'which port?')).toBe('forge kfr patch --add "OpenQuestion:which port?"');
+    await patch(project, [{ op: 'resolve', id: 'kfr-2', resolution: 'sid' }]);
+    expect(await hintOf('--resolve', 'kfr-2=again')).toBe('forge kfr list');
   });
 
   it('KFR-02 a malformed operation is exit 2', async () => {
@@ -176,7 +188,9 @@ describe('forge kfr patch', () => {
       'sid instead of uid',
     ]);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('kfr-1')]);
-    expect(stderr).toMatch(/operation 0: it reads like a rejected alternative; .*\(rejected_alternative\)/);
+    expect(stderr).toMatch(
+      /replace Goal "sid instead of uid": it reads like a rejected alternative; .*\(rejected_alternative\)/,
+    );
     const { warnings } = await patch(project, [add('Constraint', 'short names, e.g. sid')]);
     expect(warnings).toEqual([expect.stringContaining('(example)')]);
   });

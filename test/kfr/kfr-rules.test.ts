@@ -169,7 +169,7 @@ describe('the resolution gate', () => {
     expect(openEntries(kfr).map(({ id }) => id)).toEqual(['kfr-2', 'kfr-3']);
     expect(() => requireResolved(kfr, 'The session cannot end')).toThrowError(
       expect.objectContaining({
-        code: 'kfr.gate',
+        code: 'gate.closed',
         kind: 'refused',
         message:
           'The session cannot end: 2 entries require resolution: kfr-2 (OpenQuestion) which cookie?; kfr-3 (Constraint) ask first',

@@ -98,7 +98,7 @@ describe('forge kfr list, inject and clear', () => {
     await patch(project, [add('Goal', 'x'), add('OpenQuestion', 'a?')]);
     expect(await forgeError(project, ['kfr', 'clear', '--yes'])).toMatchObject({
       exitCode: 3,
-      code: 'kfr.gate',
+      code: 'gate.closed',
       message: expect.stringMatching(/cannot be cleared.*kfr-2 \(OpenQuestion\) a\?/),
       hint: expect.stringContaining('--dismiss-all'),
     });
@@ -151,7 +151,7 @@ describe('forge note promote', () => {
     const before = snapshot(project.dir);
     expect(await forgeError(project, ['note', 'promote', 'kfr-1'])).toMatchObject({
       exitCode: 3,
-      code: 'kfr.gate',
+      code: 'gate.closed',
     });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     await patch(project, [{ op: 'park', id: 'kfr-1', reason: 'ask Ada' }]);

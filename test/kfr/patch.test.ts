@@ -237,7 +237,7 @@ describe('a patch', () => {
     const { kfr, warnings } = patch(EMPTY, add('Goal', 'fine'), add('Constraint', text));
     expect(texts(kfr)).toEqual(['kfr-1 fine', `kfr-2 ${text}`]);
     expect(warnings).toEqual([
-      expect.stringMatching(new RegExp(`^operation 1: it reads like .*\\(${rule}\\)$`)),
+      expect.stringMatching(new RegExp(`^add Constraint ".*": it reads like .*\\(${rule}\\)$`)),
     ]);
   });
 

@@ -71,7 +71,7 @@ describe('working memory, as it is typed', () => {
       ],
     });
     typed(project, ['kfr', 'patch', '-'], { input });
-    expect(typedError(project, ['session', 'end']).code).toBe('kfr.gate');
+    expect(typedError(project, ['session', 'end']).code).toBe('gate.closed');
     typed(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid', '--add', 'Constraint:the cookie is sid']);
     typed(project, ['note', 'promote', 'kfr-3']);
     const { expired } = typedJson<{ expired: { id: string }[] }>(project, ['session', 'end']);
@@ -115,7 +115,7 @@ describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
       strikeCall(project.dir, RESUME, calls, call, 'signal=KILL');
       // Whether it is archived, or went on already under the killed one: never a fresh start without it.
       const fresh = await forgeError(project, START, ME);
-      expect({ what, code: fresh.code }).toEqual({ what, code: 'kfr.gate' });
+      expect({ what, code: fresh.code }).toEqual({ what, code: 'gate.closed' });
       const [, wanted = ''] = /--resume (\S+)/.exec(fresh.hint ?? '') ?? [];
       await forgeJson(project, [...START, '--resume', wanted], ME);
       const { entries } = await forgeJson<KfrList>(project, ['kfr', 'list'], ME);

@@ -54,7 +54,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
 
     const refused = await call('session_end');
     expect(refused.isError).toBe(true);
-    expect(refused.structuredContent.error).toMatchObject({ code: 'kfr.gate', exit: 3 });
+    expect(refused.structuredContent.error).toMatchObject({ code: 'gate.closed', exit: 3 });
     expect(refused.content[0]?.text).toMatch(
       /kfr-2 \(OpenQuestion\) Which cookie[\s\S]+Call session_working_memory_update/,
     );

@@ -47,10 +47,9 @@ export type { EditedArchitecture, ShownArchitecture } from './knowledge/architec
 export type { Learning, NewLearning } from './knowledge/rules.js';
 export type { Consolidated, Promoted } from './learning/consolidation.js';
 export type { CycleInput, Stage } from './learning/evaluation.js';
-export type { Chain, Learned } from './learning/facts.js';
 export type { Overridden } from './learning/override.js';
 export type { RecordedCycle } from './learning/record.js';
-export type { MemoryReport } from './learning/report.js';
+export type { Chain, Learned, MemoryReport } from './learning/report.js';
 export type { Reset } from './ledger/audit.js';
 export type { Finding as Problem } from './ledger/compare.js';
 export type { TierReport } from './ledger/integrity.js';

@@ -12,7 +12,7 @@ import { decodeUtf8, describeIssue, fieldName } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { maskText, redactText } from '../guard/guard.js';
-import { type PatternCandidate, resolveCandidates } from '../learning/candidates.js';
+import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
 import { type CycleInput, SCOPES } from '../learning/evaluation.js';
 import { describeCandidate } from '../learning/proven.js';
 import type { Context } from '../project/project.js';

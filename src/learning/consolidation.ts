@@ -8,8 +8,13 @@ import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
-import { candidateId } from './candidates.js';
-import { closeInvestigations, type KnownPattern, listKnown, openInvestigations } from './knowledge.js';
+import {
+  candidateId,
+  closeInvestigations,
+  type KnownPattern,
+  listKnown,
+  openInvestigations,
+} from './knowledge.js';
 import { normalisePattern } from './proven.js';
 import {
   countUncovered,

@@ -37,35 +37,31 @@ interface Keyed {
 }
 
 /** LTM-02: records one cycle. If it cannot be written it is kept, and the next command records it (LTM-16). */
-export function recordCycle(context: Context, raw: CycleInput): RecordedCycle {
-  const { cycles, consolidation } = recordCycles(context, [raw]);
-  return { ...(cycles[0] as RecordedCycle), ...(consolidation ? { consolidation } : {}) };
-}
+export const recordCycle = (context: Context, raw: CycleInput): RecordedCycle =>
+  toOne(recordCycles(context, [raw]));
 
 /** The same for a person or an agent: refused with exit 3 when another holder took the task meanwhile (EVT-03). */
-export async function recordClaimed(context: Context, raw: CycleInput): Promise<RecordedCycle> {
-  await refuseStale(context, [raw]);
-  return recordCycle(context, raw);
-}
+export const recordClaimed = async (context: Context, raw: CycleInput): Promise<RecordedCycle> =>
+  toOne(await recordManyClaimed(context, [raw]));
 
-export async function recordManyClaimed(
-  context: Context,
-  raw: readonly CycleInput[],
-): Promise<ReturnType<typeof recordCycles>> {
-  await refuseStale(context, raw);
+export async function recordManyClaimed(context: Context, raw: readonly CycleInput[]): Promise<RecordedMany> {
+  const tasks = raw.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
+  if (tasks.length > 0) await (await import('../events/claim.js')).refuseLost(context, tasks);
   return recordCycles(context, raw);
 }
 
-async function refuseStale(context: Context, inputs: readonly CycleInput[]): Promise<void> {
-  const tasks = inputs.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
-  if (tasks.length > 0) await (await import('../events/claim.js')).refuseLost(context, tasks);
+interface RecordedMany {
+  cycles: RecordedCycle[];
+  consolidation?: Consolidated;
 }
 
+const toOne = ({ cycles, ...rest }: RecordedMany): RecordedCycle => ({
+  ...(cycles[0] as RecordedCycle),
+  ...rest,
+});
+
 /** Records many cycles with their evaluations in one write: all or nothing. */
-export function recordCycles(
-  context: Context,
-  raw: readonly CycleInput[],
-): { cycles: RecordedCycle[]; consolidation?: Consolidated } {
+function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMany {
   requireSupervisor(context, 'memory');
   const inputs = raw.map((given) => {
     const input = checkInput(CycleInput, given);
@@ -78,7 +74,15 @@ export function recordCycles(
       const pending = readPending(context);
       const all = [...pending, ...inputs];
       const stored = storeCycles(context, all);
-      for (const [i, kept] of pending.entries()) endPending(context, kept, stored[i] as RecordedCycle);
+      for (const [i, { path, input }] of pending.entries()) {
+        context.disk.remove(path);
+        const { cycle, known, redacted } = stored[i] as RecordedCycle;
+        // The first attempt may have reached the disk after all.
+        const what = known
+          ? `, whose writing was not confirmed before, is in memory.`
+          : `, which could not be written before, is recorded now, as ${input.classification}.`;
+        if (!redacted) context.warnings.push(`Cycle ${cycle}${what}`);
+      }
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
       // LTM-08 counts cycles with a verdict. One that is known may have been counted before.
       const judged = stored.filter((cycle, i) => cycle.evaluation && all[i]?.input.classification);
@@ -109,34 +113,32 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
   const chosen = wanted.filter(({ input }) => input.idempotency_key !== undefined);
   const cycles = findRecorded(context, new Set(chosen.map(({ key }) => key)));
   const now = timestamp(context);
-  const drafts: Draft[] = [];
-  const finishes: ((stored: readonly RecordRef[]) => void)[] = [];
+  const drafts: { cycle: RecordedCycle; tier: 'execution' | 'evaluation'; draft: Draft }[] = [];
   const drafted = new Set<string>();
   for (const { key, input } of wanted) {
     const known = cycles.get(key);
     if (known?.redacted || drafted.has(key)) continue;
     drafted.add(key);
-    let cycle = known?.cycle ?? 0;
-    const start = drafts.length;
-    if (!known)
-      drafts.push((next) => {
-        cycle = next.cycle;
-        return executionBody(input, key, now, cycle);
-      });
+    const cycle: RecordedCycle = known ?? { cycle: 0, execution: { id: '', n: 0 } };
+    cycles.set(key, cycle);
+    const execute: Draft = (next) => {
+      cycle.cycle = next.cycle;
+      return executionBody(input, key, now, next.cycle);
+    };
+    const judge: Draft = ({ ids }) =>
+      evaluationBody(input, key, cycle.cycle, known ? cycle.execution.id : (ids.at(-1) as string));
+    if (!known) drafts.push({ cycle, tier: 'execution', draft: execute });
     // A crash in the middle of a write may have left a cycle without its evaluation.
-    const end = isEvaluated(input) && !known?.evaluation ? drafts.length : null;
-    if (end !== null)
-      drafts.push(({ ids }) => {
-        const execution = known?.execution.id ?? (ids.at(-1) as string);
-        return evaluationBody(input, key, cycle, execution);
-      });
-    finishes.push((stored) => {
-      const made = known ?? { cycle, execution: stored[start] as RecordRef };
-      cycles.set(key, { ...made, ...(end === null ? {} : { evaluation: stored[end] as RecordRef }) });
-    });
+    if (isEvaluated(input) && !cycle.evaluation) drafts.push({ cycle, tier: 'evaluation', draft: judge });
   }
-  const stored = drafts.length > 0 ? storeRecords(context, drafts) : [];
-  for (const finish of finishes) finish(stored);
+  const stored =
+    drafts.length > 0
+      ? storeRecords(
+          context,
+          drafts.map(({ draft }) => draft),
+        )
+      : [];
+  for (const [i, { cycle, tier }] of drafts.entries()) cycle[tier] = stored[i] as RecordRef;
   return wanted.map(({ key }) => cycles.get(key) as RecordedCycle);
 }
 
@@ -144,15 +146,13 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
 function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, RecordedCycle> {
   const cycles = new Map<string, RecordedCycle>();
   for (const [key, { records, redacted }] of findKeyed(context, keys)) {
-    const [execution, evaluation] = ['execution', 'evaluation'].map((tier) =>
-      records.find(({ record }) => record.tier === tier),
-    );
-    const id =
-      execution?.id ?? (redacted.length > 0 ? (evaluation?.record.execution ?? redacted[0]) : undefined);
-    if (id === undefined) continue;
+    const execution = records.find(({ record }) => record.tier === 'execution');
+    const evaluation = records.find(({ record }) => record.tier === 'evaluation');
+    const id = execution?.id ?? (redacted.length > 0 ? (evaluation?.record.execution ?? redacted[0]) : null);
+    if (typeof id !== 'string') continue;
     cycles.set(key, {
       cycle: Number((execution ?? evaluation)?.record.cycle ?? 0),
-      execution: { id: String(id), n: execution?.n ?? 0 },
+      execution: { id, n: execution?.n ?? 0 },
       ...(evaluation ? { evaluation: { id: evaluation.id, n: evaluation.n } } : {}),
       known: true,
       ...(redacted.length > 0 ? { redacted: true } : {}),
@@ -166,12 +166,8 @@ function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, 
   return cycles;
 }
 
-interface Pending extends Keyed {
-  path: string;
-}
-
 /** Cycles that could not be written before, as they are recorded now (LTM-16). The caller holds the lock. */
-function readPending({ disk, layout }: Context): Pending[] {
+function readPending({ disk, layout }: Context): (Keyed & { path: string })[] {
   const names = disk.list(pendingFolder(layout)).filter((name) => /^[0-9a-f]{16}\.json$/.test(name));
   return names.flatMap((name) => {
     const file = name.slice(0, 16);
@@ -181,17 +177,6 @@ function readPending({ disk, layout }: Context): Pending[] {
     const key = kept.data.idempotency_key ?? file;
     return [{ path, key, input: { ...afterFailedWrite(kept.data), idempotency_key: key } }];
   });
-}
-
-/** The first attempt may have reached the disk after all. */
-function endPending({ disk, warnings }: Context, { path, input }: Pending, cycle: RecordedCycle): void {
-  disk.remove(path);
-  if (cycle.redacted) return;
-  warnings.push(
-    cycle.known
-      ? `Cycle ${cycle.cycle}, whose writing was not confirmed before, is in memory.`
-      : `Cycle ${cycle.cycle}, which could not be written before, is recorded now, as ${input.classification}.`,
-  );
 }
 
 /** The disk's failure, and what happened to the input. */

@@ -121,8 +121,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       /** Every record in one line. */
       rows: bind(() => import('../ledger/rows.js'), 'readRows', 'looks'),
       /** LTM-06: what is known, and why. */
-      known: bind(() => import('../learning/facts.js'), 'listLearned', 'looks'),
-      chain: bind(() => import('../learning/facts.js'), 'showChain', 'looks'),
+      known: bind(() => import('../learning/report.js'), 'listLearned', 'looks'),
+      chain: bind(() => import('../learning/report.js'), 'showChain', 'looks'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {

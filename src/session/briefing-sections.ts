@@ -2,7 +2,7 @@ import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
-import type { PatternCandidate } from '../learning/candidates.js';
+import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';

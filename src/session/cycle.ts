@@ -1,7 +1,7 @@
 import { splitCommand } from '../core/argv.js';
 import { readFeatures } from '../feature/store.js';
 import type { VerificationRun } from '../feature/verify.js';
-import { resolveCandidates } from '../learning/candidates.js';
+import { resolveCandidates } from '../learning/knowledge.js';
 import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { type Context, isBuilding } from '../project/project.js';

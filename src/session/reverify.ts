@@ -4,7 +4,7 @@ import { ForgeError } from '../core/error.js';
 import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { type FeatureResult, type VerificationRun, verifyFeatures } from '../feature/verify.js';
-import { recentEvaluations } from '../learning/candidates.js';
+import { recentEvaluations } from '../learning/knowledge.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import { foreseeStart } from './open.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { candidateId } from '../../src/learning/candidates.js';
+import { candidateId } from '../../src/learning/knowledge.js';
 import { knowledgeId } from '../../src/learning/proven.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson } from '../support/forge.js';

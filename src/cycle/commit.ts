@@ -130,7 +130,7 @@ async function withUntracked<T>(git: Git, untracked: readonly string[], work: ()
 /** The task's id, where the protocol accepts it, its name, and the runs that judged the tree. */
 function messageFor(
   { context, task }: CycleRun,
-  { runs }: Evaluation,
+  { found }: Evaluation,
   summary: string,
 ): Parameters<typeof makeCommit>[1] {
   const feature = listFeatures(context).features.find(({ id }) => id === task);
@@ -141,7 +141,7 @@ function messageFor(
   return {
     title: `[${id}] ${oneLine(name, rules.subjectLength - id.length - 3)}`,
     why: readRunning(context)?.goal ?? (task === NO_TASK ? summary : `Task ${oneLine(task, 100)}: ${name}`),
-    done: [summary, ...describeRuns(runs.evidence).map((text) => oneLine(text, 300))],
+    done: [summary, ...describeRuns(found.evidence).map((text) => oneLine(text, 300))],
     all: true,
   };
 }

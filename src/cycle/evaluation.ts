@@ -9,13 +9,7 @@ import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import { verifyFeatures } from '../feature/verify.js';
-import {
-  type BoundEvidence,
-  boundEvidence,
-  boundTexts,
-  type Classification,
-  type Evidence,
-} from '../learning/evaluation.js';
+import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, contextAt } from '../project/project.js';
@@ -28,21 +22,14 @@ import {
   findRerun,
   findViolations,
   isPassing,
+  type Judgement,
 } from './rules.js';
 import { type CycleRun, outputOf } from './running.js';
 
 export interface Evaluation {
   classification: Classification;
-  violations: string[];
-  regressions: string[];
-  /** Changed files that look like tests, or that tests name. */
-  tests_changed: string[];
-  runs: BoundEvidence;
-  /** Counts of features. */
-  features: number;
-  passing: number;
+  found: Judgement;
   passing_before: number;
-  files_changed: number | null;
   /** The working tree before the tests ran. Null when unknown. */
   tree: string | null;
   /** Features that became passing in forge's own runs. */
@@ -72,14 +59,16 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
   return {
     classification: classify(findings),
-    violations: boundTexts(violations),
-    regressions: boundTexts(regressions),
-    tests_changed: boundTexts(tests_changed),
-    runs: boundEvidence(judge.evidence),
-    features: last.features.length,
-    passing: passing.length,
+    found: {
+      governance_violations: boundTexts(violations),
+      regression_flags: boundTexts(regressions),
+      tests_changed: boundTexts(tests_changed),
+      ...boundEvidence(judge.evidence),
+      features_passing: passing.length,
+      features: last.features.length,
+      files_changed: changed?.files.length ?? null,
+    },
     passing_before: before.features.filter(isPassing).length,
-    files_changed: changed?.files.length ?? null,
     ...{ tree, gained, notes },
   };
 }

@@ -36,8 +36,9 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
 
 async function describe(
   { context, mark, stages, task, ran, observations, environment_valid }: CycleRun,
-  evaluation: Evaluation,
+  { classification, passing_before, found }: Evaluation,
 ): Promise<CycleInput> {
+  const { features, features_passing, files_changed, tests_changed: _, ...judged } = found;
   return {
     task_id: task,
     exit_code: ran?.exit_code ?? null,
@@ -45,22 +46,16 @@ async function describe(
     finished_at: timestamp(context),
     ...(ran ? { log: await guardLog(context, ran.output) } : {}),
     stages: [...stages],
-    classification: evaluation.classification,
-    environment_valid,
-    governance_violations: evaluation.violations,
+    ...{ classification, environment_valid, ...judged },
     quality_signals: {
       ...observations.signals,
-      features: evaluation.features,
-      features_passing_before: evaluation.passing_before,
-      features_passing_after: evaluation.passing,
-      files_changed: evaluation.files_changed,
+      ...{ features, features_passing_before: passing_before, features_passing_after: features_passing },
+      files_changed,
       ...(ran ? { command_ms: ran.duration_ms, output_bytes: ran.output.bytes } : {}),
       ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
     },
-    regression_flags: evaluation.regressions,
     improvement_proposals: observations.proposals,
     patterns: observations.patterns,
-    ...evaluation.runs,
     idempotency_key: mark.key,
   };
 }
@@ -138,16 +133,9 @@ function makeReport(
     execution: recorded?.execution.id ?? null,
     evaluation: recorded?.evaluation?.id ?? null,
     environment_valid,
-    governance_violations: evaluation.violations,
-    regression_flags: evaluation.regressions,
-    tests_changed: evaluation.tests_changed,
-    ...evaluation.runs,
-    features_passing: evaluation.passing,
-    features: evaluation.features,
-    files_changed: evaluation.files_changed,
+    ...evaluation.found,
     duration_ms: Math.round(elapsed() - started),
-    commit: null,
-    checkpoint: null,
+    ...{ commit: null, checkpoint: null },
   };
 }
 

@@ -106,8 +106,19 @@ export function compareFeatures(
   };
 }
 
+/** What forge found when it judged a cycle, with the runs that it judged by. */
+export interface Judgement extends BoundEvidence {
+  governance_violations: string[];
+  regression_flags: string[];
+  /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
+  tests_changed: string[];
+  features_passing: number;
+  features: number;
+  files_changed: number | null;
+}
+
 /** LTM, "Compliance Reporting Extension", for one cycle. */
-export interface CycleReport extends BoundEvidence {
+export interface CycleReport extends Judgement {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
@@ -119,13 +130,6 @@ export interface CycleReport extends BoundEvidence {
   execution: string | null;
   evaluation: string | null;
   environment_valid: boolean;
-  governance_violations: string[];
-  regression_flags: string[];
-  /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
-  tests_changed: string[];
-  features_passing: number;
-  features: number;
-  files_changed: number | null;
   duration_ms: number;
   /** GOV-04: what `[cycle]` allowed. */
   commit: Kept['commit'];

@@ -47,24 +47,34 @@ export interface VerifyWatch extends TestWatch {
   onRun?(feature: string, run: ProcessRun): void;
 }
 
-export interface FeatureResult {
-  id: string;
+interface Ran {
   status: FeatureStatus;
-  before: FeatureStatus;
   /** Of the first command that failed, else 0; null when it was stopped or could not start. */
   exit_code: number | null;
   duration_ms: number;
   /** The first command that failed, else the last one. */
   command: string;
-  /** Only with --dry-run: nothing was run. */
-  planned?: true;
   /** Why the tests could not run (`uv: command not found`); the status is unchanged. */
   not_run?: string;
+}
+
+export interface FeatureResult extends Ran {
+  id: string;
+  before: FeatureStatus;
+  /** Only with --dry-run: nothing was run. */
+  planned?: true;
   /** Its tests pass but have never failed, so it stays in progress. */
   unproven?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
   output?: string;
+}
+
+/** What the evaluation tier keeps of a feature's run. */
+export interface VerificationRun extends Ran {
+  feature: string;
+  output_bytes: number;
+  output_sha256: string;
 }
 
 /** FEA-02: runs the features' tests, the only way to `passing`. Needs trust. No lock is held while they run. */
@@ -131,18 +141,6 @@ function chooseFeatures(
       hint: `forge feature edit ${untested.id} --test "COMMAND"`,
     });
   return chosen;
-}
-
-/** What the evaluation tier keeps of a feature's run. */
-export interface VerificationRun {
-  feature: string;
-  status: FeatureStatus;
-  exit_code: number | null;
-  command: string;
-  duration_ms: number;
-  output_bytes: number;
-  output_sha256: string;
-  not_run?: string;
 }
 
 async function verifyOne(

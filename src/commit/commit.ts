@@ -303,7 +303,7 @@ const wholeMessage = ({ subject, body }: { subject: string; body: string }): str
 function learnedSince(context: Context, since: string | null): string[] {
   const from = since === null ? 0 : Date.parse(since);
   return listKnowledge(context).learnings.flatMap((entry) => {
-    if (entry.kind === 'invariant' || !(Date.parse(entry.learned_at) >= from)) return [];
+    if (entry.kind === 'invariant' || !(Date.parse(entry.learned_at ?? '') >= from)) return [];
     return [entry.kind === 'success' ? entry.approach : entry.issue];
   });
 }

@@ -41,7 +41,7 @@ const StoredLearning = z.discriminatedUnion('kind', [
 export type StoredLearning = z.infer<typeof StoredLearning>;
 
 /** One learned thing, as commands list it. */
-export type Learning = NewLearning & { id: string; learned_at: string; by?: 'agent' };
+export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent' };
 
 const partsOf = (learning: NewLearning): string[] => {
   if (learning.kind === 'success') return [learning.context, learning.approach];

@@ -183,7 +183,7 @@ export async function readLive(
       loose(
         listLearnings(readEntries(context.disk, LEARNED_LIST).entries).map((learning) =>
           document('learned', learning.id, describeLearning(learning), {
-            at: learning.kind === 'invariant' ? null : learning.learned_at,
+            at: learning.kind === 'invariant' ? null : (learning.learned_at ?? null),
           }),
         ),
       ),

@@ -106,7 +106,7 @@ function orElse<T>(read: () => T, otherwise: T): T {
 
 function checkKnowledge(context: Context): Remark[] {
   const { learnings } = listKnowledge(context);
-  const learned = learnings.flatMap((entry) => (entry.kind === 'invariant' ? [] : [entry.learned_at]));
+  const learned = learnings.flatMap((entry) => (entry.kind === 'invariant' ? [] : (entry.learned_at ?? [])));
   return judgeKnowledge(learned, context.world.now());
 }
 

@@ -39,19 +39,17 @@ export async function keepCycle(
 ): Promise<Kept> {
   const { context, trees } = run;
   const { classification, tree, gained } = evaluation;
+  const kept: Kept = { commit: null, checkpoint: null };
+  if (hasFailed(classification) || trees === null || tree === null) return kept;
   const allowed = readConfig(context).cycle;
-  const isKept = !hasFailed(classification) && trees !== null && tree !== null;
   const work: Work = { run, evaluation, summary };
-  return {
-    commit:
-      isKept && allowed.commit
-        ? await attempt(context, 'The cycle is not committed', () => commitCycle(work))
-        : null,
-    checkpoint:
-      isKept && allowed.checkpoint && gained.length > 0
-        ? await attempt(context, 'The cycle made no checkpoint', () => checkpointCycle(work, recorded))
-        : null,
-  };
+  if (allowed.commit)
+    kept.commit = await attempt(context, 'The cycle is not committed', () => commitCycle(work));
+  if (allowed.checkpoint && gained.length > 0)
+    kept.checkpoint = await attempt(context, 'The cycle made no checkpoint', () =>
+      checkpointCycle(work, recorded),
+    );
+  return kept;
 }
 
 async function attempt<T>(context: Context, what: string, work: () => Promise<T | null>): Promise<T | null> {

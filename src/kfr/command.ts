@@ -4,6 +4,7 @@ import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { KfrCleared, KfrEntry, KfrList, KfrPatch, KfrPatched } from '../index.js';
+import { settling } from './rules.js';
 
 function row({ id, kind, text, requires_resolution, parked }: KfrEntry, style: Style): string[] {
   const mark = parked ? 'parked' : requires_resolution ? 'open' : '';
@@ -145,8 +146,8 @@ async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['opera
   const settle = async (op: 'resolve' | 'dismiss' | 'park', field: string): Promise<void> => {
     for (const word of flags[op] ?? []) {
       const { entries } = word.includes('=') ? { entries: [] } : await call.forge().kfr.list();
-      const known = entries.find(({ requires_resolution }) => requires_resolution)?.id ?? 'kfr-1';
-      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, `--${op} ${known}="…"`);
+      const open = entries.find(({ requires_resolution }) => requires_resolution);
+      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, settling(op, open?.id));
       operations.push({ op, id, [field]: text });
     }
   };
@@ -157,19 +158,17 @@ async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['opera
   for (const [kind, text] of Object.entries({ Goal: flags.goal, Plan: flags.plan }))
     if (text !== undefined) operations.push({ op: 'replace', kind, text: await call.text(text) });
   for (const word of flags.add ?? []) {
-    const example = `--add ${quoteWord(`OpenQuestion:${oneLine(word, 100)}`)}`;
-    const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT', example);
+    const hint = `forge kfr patch --add ${quoteWord(`OpenQuestion:${oneLine(word, 100)}`)}`;
+    const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT', hint);
     operations.push({ op: 'add', kind, text });
   }
   return operations;
 }
 
-function splitAt(word: string, mark: string, says: string, example: string): [string, string] {
+function splitAt(word: string, mark: string, says: string, hint: string): [string, string] {
   const at = word.indexOf(mark);
   if (at >= 1) return [word.slice(0, at).trim(), word.slice(at + 1)];
-  throw usage('kfr.flag', `${says}; found ${JSON.stringify(oneLine(word, 60))}.`, {
-    hint: `forge kfr patch ${example}`,
-  });
+  throw usage('kfr.flag', `${says}; found ${JSON.stringify(oneLine(word, 60))}.`, { hint });
 }
 
 const inject: CommandSpec<{ text: string | null }> = {

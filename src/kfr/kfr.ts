@@ -22,6 +22,7 @@ import {
   type Outcome,
   openEntries,
   requireResolved,
+  settling,
 } from './rules.js';
 
 /** The current KFR and its size in a prompt (tokens, without the header). */
@@ -108,9 +109,9 @@ function patchRefused(kfr: Kfr, given: readonly Operation[], { refusals, isMalfo
     .map(({ index, message }) => `${nameOf(given[index] ?? null, index)}: ${message}`);
   const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
   const lines = ['Nothing was changed:', ...named, ...more];
-  const guess = refusals.find(({ code, op }) => code === 'unknown_id' && op !== 'remove');
+  const guess = refusals.find(({ code, op }) => code === 'unknown_id' && op !== 'remove')?.op;
   const [open] = openEntries(kfr);
-  const hint = guess && (open ? `forge kfr patch --${guess.op} ${open.id}="…"` : 'forge kfr list');
+  const hint = guess && (open ? settling(guess as 'resolve', open.id) : 'forge kfr list');
   return (isMalformed ? usage : refused)('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
     hint,
     data: { operations: refusals },

@@ -13,7 +13,7 @@ import { type Context, hasPromotion, madeBy, timestamp } from '../project/projec
 import { sessionName } from '../session/rules.js';
 import { requireRunning } from '../session/running.js';
 import { readKfr } from './kfr.js';
-import { closeEntries, Entry, KFR, NO_KFR } from './rules.js';
+import { closeEntries, Entry, KFR, NO_KFR, settling } from './rules.js';
 
 /** The intent of a promotion, which must be completed: before it the entry is only in the KFR, afterward only a note. */
 const PromotionIntent = z.looseObject({
@@ -61,7 +61,7 @@ function findEntry(context: Context, id: string): Entry {
     });
   if (entry.requires_resolution)
     throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
-      hint: `forge kfr patch --resolve ${id}="the answer"   # then note the answer`,
+      hint: `${settling('resolve', id)}   # then note the answer`,
     });
   return entry;
 }

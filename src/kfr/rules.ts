@@ -184,6 +184,16 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   if (open.length > 0) throw gateClosed(open, what, hint);
 }
 
+const WORDS = {
+  resolve: 'the answer',
+  dismiss: 'why it no longer matters',
+  park: 'what a person has to decide',
+} as const;
+
+/** The command that settles an entry, as it is typed. */
+export const settling = (op: keyof typeof WORDS, id = 'kfr-1'): string =>
+  `forge kfr patch --${op} ${id}="${WORDS[op]}"`;
+
 const BEFORE_YOU = 'forge: before you';
 
 /** Recognizes the reason inside other text: some agents pass it to their own prompt hook as if a person had typed it. */
@@ -191,30 +201,26 @@ export const isStopReason = (text: string): boolean => text.includes(`${BEFORE_Y
 
 /** The text for an agent that the stop hook blocks: each entry, and each way to settle it. */
 export function stopReason(open: readonly Entry[], what: string): string {
-  const first = open[0]?.id ?? 'kfr-1';
+  const first = open[0]?.id;
   const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);
   return [
     `${BEFORE_YOU} ${what}, ${plural(open.length, 'entry', 'entries')} of working memory must be settled:`,
     ...named,
     'Ways to settle one (or the tool session_working_memory_update):',
-    `  forge kfr patch --resolve ${first}="the answer"`,
-    `  forge kfr patch --dismiss ${first}="why it no longer matters"`,
-    ...(what === 'stop'
-      ? [`  forge kfr patch --park ${first}="what a person has to decide"   # then you may stop and ask`]
-      : []),
+    `  ${settling('resolve', first)}`,
+    `  ${settling('dismiss', first)}`,
+    ...(what === 'stop' ? [`  ${settling('park', first)}   # then you may stop and ask`] : []),
   ].join('\n');
 }
 
 export function gateClosed(open: readonly Entry[], what: string, hint?: string): ForgeError {
   const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
-  const first = open[0]?.id ?? 'kfr-1';
+  const first = open[0]?.id;
   return refused(
     'gate.closed',
     `${what}: ${plural(open.length, 'entry requires', 'entries require')} resolution: ${named}`,
     {
-      hint:
-        hint ??
-        `forge kfr patch --resolve ${first}="the answer"\nforge kfr patch --dismiss ${first}="why it no longer matters"`,
+      hint: hint ?? `${settling('resolve', first)}\n${settling('dismiss', first)}`,
       data: {
         entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
       },

@@ -50,7 +50,7 @@ export async function recordManyClaimed(context: Context, raw: readonly CycleInp
   return recordCycles(context, raw);
 }
 
-interface RecordedMany {
+export interface RecordedMany {
   cycles: RecordedCycle[];
   consolidation?: Consolidated;
 }

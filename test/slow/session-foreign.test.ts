@@ -121,7 +121,10 @@ describe('a session that was started here', () => {
     await ask(project, 'which cookie?');
     const session = project.json<{ id: string }>(SESSION);
     project.write(SESSION, JSON.stringify({ ...session, id: '2026-03-01-session-001-abcdef' }));
-    expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 3, code: 'gate.closed' });
+    expect(await forgeError(project, ['session', 'start'])).toMatchObject({
+      exitCode: 3,
+      code: 'gate.closed',
+    });
     await start(project, '--resume', 'latest');
     expect((await list(project)).entries).toMatchObject([{ text: 'which cookie?' }]);
   });

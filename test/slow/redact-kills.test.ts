@@ -40,9 +40,10 @@ function copyOf({ project }: Rig): Project {
   return copy;
 }
 
+/** Files that may have the word. The draft of a lock has only a process id, and stays after a kill. */
 const drafts = (project: Project): string[] =>
-  readdirSync(project.path('.forge'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.tmp'),
+  readdirSync(project.path('.forge'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.tmp') && !name.includes('.lock.'),
   );
 
 const sample = (all: readonly Call[], size: number): Call[] => {

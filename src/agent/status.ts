@@ -59,13 +59,11 @@ function seeAgent(place: Place, files: Files, wish: Wish): AgentStatus {
   const starts = partsAt(place, whole).map((part) => startIn(files, part));
   // A clone may be wired with another command.
   const command = starts.find(Boolean) ?? wish.command;
-  const seen = partsAt(place, { ...whole, command })
-    .map((part, at) => {
-      const start = starts[at] ?? 'forge';
-      return {
-        part,
-        file: { ...seeFile(place, files, part), ...(start === 'forge' ? {} : { command: start }) },
-      };
+  const seen = starts
+    .flatMap((start, at) => {
+      const part = partsAt(place, { ...whole, command: start ?? command })[at];
+      const named = start === undefined || start === 'forge' ? {} : { command: start };
+      return part ? [{ part, file: { ...seeFile(place, files, part), ...named } }] : [];
     })
     // Show the block of instructions if someone asked for it, and where it is.
     .filter(

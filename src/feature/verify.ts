@@ -265,11 +265,17 @@ export interface FirstRun {
 
 const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
 
-/** The first line that speaks of an error, else the last one. */
+/** A rule between the parts of a report: `=== FAILURES ===`. */
+const RULE = /^[^\p{L}\p{N}\s]{3,}/u;
+/** pytest's mark of the line that says why. */
+const MARKED = /^E {2,}(?=\S)/;
+
+/** The line that is marked or the first one that speaks of an error, else the last one. */
 function tellingLine({ tail }: ProcessRun['output']): { line?: string } {
-  const lines = tail.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((each) => TELLING.test(each)) ?? lines.at(-1);
-  return line === undefined ? {} : { line: oneLine(line, 120).trim() };
+  const lines = tail.split('\n').filter((line) => line.trim() !== '' && !RULE.test(line));
+  const line = [MARKED, TELLING].flatMap((mark) => lines.find((each) => mark.test(each)) ?? [])[0];
+  const shown = (line ?? lines.at(-1))?.replace(MARKED, '');
+  return shown === undefined ? {} : { line: oneLine(shown, 120).trim() };
 }
 
 /** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */

@@ -177,7 +177,10 @@ export async function verifyArtifacts(
 function problemOf(context: Context, { path, sha256, triv }: Artifact): string | null {
   const whole = resolve(context.layout.root, path);
   if (relative(artifactsFolder(context.layout), whole).startsWith('..'))
-    throw refused('artifact.path', `An index line leads out of the artifacts: ${oneLine(path, 120)}.`);
+    throw refused(
+      'artifact.path',
+      `A path in the index leads out of the artifacts folder: ${oneLine(path, 120)}.`,
+    );
   const bytes = context.disk.read(whole, MAX_BYTES);
   if (bytes === null) return 'the file is missing';
   if (createHash('sha256').update(bytes).digest('hex') !== sha256) return 'its content is not what was added';

@@ -77,7 +77,7 @@ export async function requireClean(context: Context, { git, head }: Place): Prom
   if (dirty.length > 0)
     throw refused(
       'checkpoint.dirty',
-      `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'is not as HEAD has it' : 'are not as HEAD has them'}: ${listed(dirty)}.`,
+      `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'has' : 'have'} uncommitted changes: ${listed(dirty)}.`,
       {
         hint: 'git add -A && forge commit -m "TEXT" --why "TEXT"\ngit stash -u\necho /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone',
         data: { files: dirty.slice(0, 100) },

@@ -50,7 +50,11 @@ export async function appendCorrection(
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
     const known = readKnowledge(context).get(knowledge_id);
     if (known?.status === 'valid')
-      throw refused('knowledge.known', `That is known and valid (${knowledge_id.slice(0, 12)}).`, LIST);
+      throw refused(
+        'knowledge.known',
+        `This is already known and valid (${knowledge_id.slice(0, 12)}).`,
+        LIST,
+      );
     const evaluations = readMemory(context).records('evaluation');
     const weighed = weighEvidence(evaluations, { has: () => true }).get(knowledge_id);
     return {

@@ -88,13 +88,9 @@ function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
   const { success, data: found, error } = shape.safeParse(data);
   if (success) return found;
   const field = error.issues[0]?.path.join('.') || 'data';
-  throw outside(
-    'linear.answer',
-    `Linear sent an answer that forge does not know: ${field} is missing or odd.`,
-    {
-      hint: 'Check LINEAR_API_URL, and try again later: forge linear sync',
-    },
-  );
+  throw outside('linear.answer', `Linear's answer is not what forge expects: ${field} is missing or wrong.`, {
+    hint: 'Check LINEAR_API_URL, and try again later: forge linear sync',
+  });
 }
 
 /** The data of an answer. Throws for every other. */

@@ -124,7 +124,7 @@ function yaml(text: string, broken: (message: string, line?: number) => Error): 
 /** Answers as YAML or JSON: texts and lists of texts. */
 export function parseAnswers(text: string): Answers {
   const broken = (message: string): Error =>
-    usage('linear.answers', `The answers are no list of fields: ${message}.`);
+    usage('linear.answers', `The answers are not a list of fields: ${message}.`);
   if (text.length > MAX_FORM) throw broken(`they have more than ${MAX_FORM} characters`);
   const value = yaml(text, broken);
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -69,11 +69,9 @@ export interface Place {
 
 export function requirePlace({ repository, git, layout }: Context): Place {
   if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
-  throw refused(
-    'recover.place',
-    'What forge brings back is kept in git, and this folder is not a git repository.',
-    { hint: 'git init' },
-  );
+  throw refused('recover.place', 'Recovery needs git, and this folder is not in a git repository.', {
+    hint: 'git init',
+  });
 }
 
 /** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */

@@ -206,7 +206,7 @@ export function orderSkills(skills: readonly Skill[], first: string): string[] {
   const order: string[] = [];
   const visit = (name: string, path: readonly string[]): void => {
     const way = [...path, name].join(' → ');
-    if (path.includes(name)) throw usage('skill.cycle', `Skills require each other in a circle: ${way}.`);
+    if (path.includes(name)) throw usage('skill.cycle', `Skills require each other in a cycle: ${way}.`);
     const skill = byName.get(name);
     if (!skill) throw usage('skill.missing', `There is no skill ${name}, which is required here: ${way}.`);
     if (!order.includes(name)) order.push(name);

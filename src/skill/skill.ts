@@ -300,7 +300,7 @@ function writeSkill(
 ): { name: string; files: string[] } {
   const folder = folderOf(context, name);
   if (context.disk.exists(folder))
-    throw refused('skill.exists', `There is a skill ${name} already.`, { hint: `forge skill show ${name}` });
+    throw refused('skill.exists', `Skill ${name} already exists.`, { hint: `forge skill show ${name}` });
   context.disk.withLock(() => {
     // Before a folder is made: a refused skill leaves nothing behind.
     for (const { path, bytes } of files) context.disk.checkContent(join(folder, path), bytes);
@@ -389,9 +389,13 @@ export async function exportSkill(
     return there && !readFileSync(join(target, path)).equals(bytes);
   });
   if (other.length > 0)
-    throw refused('skill.in_the_way', `${join(target, other[0]?.path ?? '')} is there with other content.`, {
-      hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
-    });
+    throw refused(
+      'skill.in_the_way',
+      `${join(target, other[0]?.path ?? '')} already exists with different content.`,
+      {
+        hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
+      },
+    );
   if (!context.disk.dryRun)
     for (const { path, bytes, mode = 0o666 } of files) {
       mkdirSync(dirname(join(target, path)), { recursive: true });

@@ -101,7 +101,7 @@ function write(call: Call, format: string, made: string | Record<string, unknown
   if (call.flags.dryRun) return written;
   if (call.flags.yes) removePath(path);
   if (!createFile(path, bytes))
-    throw refused('export.in_the_way', `${to} is there already.`, {
+    throw refused('export.in_the_way', `${to} already exists.`, {
       file: to,
       hint: formatArgv(['forge', 'export', format, '--to', to, '--yes']),
     });

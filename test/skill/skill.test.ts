@@ -84,11 +84,9 @@ describe('forge skill', () => {
       'c',
     ]);
     await putSkill(project, 'd', { requires: ['a'] });
-    expect(await problems(project, 'b')).toEqual([
-      'b: Skills require each other in a circle: b → d → a → b.',
-    ]);
+    expect(await problems(project, 'b')).toEqual(['b: Skills require each other in a cycle: b → d → a → b.']);
     await putSkill(project, 'd', { requires: ['d'] });
-    expect(await problems(project, 'd')).toEqual(['d: Skills require each other in a circle: d → d.']);
+    expect(await problems(project, 'd')).toEqual(['d: Skills require each other in a cycle: d → d.']);
     await putSkill(project, 'd', { requires: ['gone'] });
     expect(await problems(project, 'd')).toEqual([
       'd: There is no skill gone, which is required here: d → gone.',

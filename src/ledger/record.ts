@@ -151,5 +151,5 @@ export function summaryOf(record: LedgerRecord): string {
     ...(typeof exit_code === 'number' ? [`exit ${exit_code}`] : []),
     ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
   ];
-  return oneLine(parts.join('  '), 160);
+  return oneLine(parts.join(' '), 160);
 }

@@ -104,7 +104,7 @@ describe('an editor without a shell', () => {
     const env = { GIT_EDITOR: 'true', PATH: programs.dir };
     const { stderr, exitCode } = await runForge(project, ['architecture', 'edit'], { terminal: true, env });
     expect(exitCode).toBe(6);
-    expect(stderr).toContain('The editor (true) needs sh, which cannot be started');
+    expect(stderr).toContain('The editor (true) ended with spawn sh ENOENT; nothing was changed.');
     expect(stderr).not.toContain('git was not found');
     expect(draftsOf(project)).toEqual([]);
   });

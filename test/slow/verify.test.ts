@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     );
     const { stdout, stderr, exitCode } = runBinary(project.dir, ['feature', 'verify', 'F-1', '-v']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('<U+001B>]0;owned<U+0007><U+001B>[2J red');
+    expect(stderr).toContain(' red <U+000D><U+202E>');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e]/);
   });

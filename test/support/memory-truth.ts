@@ -12,6 +12,9 @@ export interface Found {
   key?: string;
   kind: string;
   text?: string;
+  prev: string | null;
+  /** Of a tombstone: the record that it stands for. */
+  redacted?: string;
 }
 
 /** Every whole line of every ledger file, the same line once. What is not JSON is passed over. */
@@ -37,11 +40,14 @@ function parse(line: string): Omit<Found, 'id'> | null {
   }
 }
 
-/** How often each key is in a tier. */
+/** How often each key is in a tier. A line whose chain is cut off by damage above it is no record. */
 export function countKeys(project: Project, tier: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { key, tier: own } of foundRecords(project))
-    if (own === tier && key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const records = foundRecords(project);
+  const ids = new Set(records.map(({ id, redacted }) => redacted ?? id));
+  for (const { key, tier: own, prev } of records)
+    if (own === tier && key !== undefined && (prev === null || ids.has(prev)))
+      counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }
 

@@ -73,7 +73,7 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
     });
   const twin = all.find((checkpoint) => checkpoint.name.toLowerCase() === name.toLowerCase());
   throw usage('checkpoint.unknown', `There is no checkpoint ${tagOf(name)}.`, {
-    hint: twin ? `Did you mean ${twin.name}?` : 'forge checkpoint list',
+    hint: twin ? `forge checkpoint show ${twin.name}` : 'forge checkpoint list',
   });
 }
 

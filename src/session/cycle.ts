@@ -1,8 +1,8 @@
 import { splitCommand } from '../core/argv.js';
 import { readFeatures } from '../feature/store.js';
 import type { VerificationRun } from '../feature/verify.js';
-import { resolveCandidates } from '../learning/knowledge.js';
 import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
+import { resolveCandidates } from '../learning/knowledge.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { type Context, isBuilding } from '../project/project.js';
 import { type Focus, isAbout } from './focus-rules.js';

@@ -112,8 +112,8 @@ export function judgeProgress({ session, isLeft, entries }: ShortTermFacts, now:
     return [yellow('progress.txt: no entry has a time in the past: its age is unknown', fix)];
   const minutes = Math.max(0, Math.floor((now.getTime() - newest) / MINUTE));
   const age = minutes === 0 ? 'just now' : `${describeSpan(minutes * MINUTE)} ago`;
-  if (isLeft) return [neutral(`session ${session} can go on; last entry ${age}`, 'forge start')];
-  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, fix)];
+  // A closed shell is no accident: the next start continues the session.
+  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, isLeft ? 'forge start' : fix)];
   return [green(`progress.txt is current: last entry ${age}`)];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { scanText } from '../../src/guard/scan.js';
 import { guardRules } from '../../src/guard/document.js';
+import { scanText } from '../../src/guard/scan.js';
 
 const RULES = guardRules();
 

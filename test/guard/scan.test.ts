@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Field } from '../../src/guard/document.js';
-import { scanFields } from '../../src/guard/document.js';
+import { guardRules, scanFields } from '../../src/guard/document.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
 import { secretRules } from '../../src/guard/secret-rules.js';
-import { guardRules } from '../../src/guard/document.js';
 import { crcBody, fill, run, seeded } from '../support/secrets.js';
 
 const SECRET_RULES = secretRules();

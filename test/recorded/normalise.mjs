@@ -82,7 +82,7 @@ class Normaliser {
       .replace(/(\bprocess|section_(?:start|end):)( ?)\d+/g, '$1$2<number>')
       .replace(/[\w+/]{43}=/g, '<key>')
       .replace(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (id) => `<${this.names.of('uuid', id)}>`)
-      .replace(/\b\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-[0-9a-f]{6}/g, '<conflict>')
+      .replace(/\b\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z(?:-[0-9a-f]{6})?/g, '<conflict>')
       .replace(/\b\d{8}T\d{6}Z-[0-9a-z]+/g, (name) => `<${this.names.of('backup', name)}>`)
       .replace(
         /\b\d{4}-\d\d-\d\d(-session-\d{3})-([0-9a-f]{6})(?:-([0-9a-f]{8}))?/g,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { guardRules } from '../../src/guard/document.js';
 import { cardRules, contactRules, ibanRules } from '../../src/guard/personal.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { COUNTRIES } from '../../src/guard/rules/numbers.js';
 import { scanText } from '../../src/guard/scan.js';
-import { guardRules } from '../../src/guard/document.js';
 import {
   CARDS,
   CONTEXTS,

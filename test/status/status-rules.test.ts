@@ -63,10 +63,10 @@ describe('VIS-01 short-term memory', () => {
       ]);
   });
 
-  it('VIS-01 a session whose shell was closed overnight is not stale', () => {
+  it('VIS-01 a session whose shell was closed overnight can go on', () => {
     const entries = [minutes(15 * 60 * MINUTE)];
     expect(judgeProgress({ session: 's', isLeft: true, entries }, NOW)).toEqual([
-      { color: 'neutral', reason: 'session s can go on; last entry 15 h ago', fix: 'forge start' },
+      { color: 'yellow', reason: 'progress.txt is stale: last entry 15 h ago', fix: 'forge start' },
     ]);
   });
 

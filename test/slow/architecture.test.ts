@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { BIN } from '../support/forge.js';
-import { type Project, run } from '../support/project.js';
+import { run } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 const FILE = '.forge/memory/long-term/architecture.md';

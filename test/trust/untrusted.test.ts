@@ -84,7 +84,7 @@ describe('values are data', () => {
       const error = await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
       expect([test, error.exitCode, error.code]).toEqual([test, 2, 'command.shell']);
       // The hint can be pasted.
-      expect(splitCommand(error.hint ?? '')).toEqual(['sh', '-c', test]);
+      expect(splitCommand(splitCommand(error.hint ?? '').at(-1) ?? '')).toEqual(['sh', '-c', test]);
     }
     expect(splitCommand('A=1 B="2 3" true')).toEqual(['env', 'A=1', 'B=2 3', 'true']);
     for (const test of ["echo 'open", 'echo "open', '', "''"])

@@ -13,6 +13,7 @@ const EXPECTED = [
   'dist/LICENSES.txt',
   'dist/forge.1',
   'templates/topics/kfr.md',
+  'dist/cli/document.cjs',
   'dist/cli/daily.cjs',
   'dist/cli/full.cjs',
   'dist/cli/inquirer-prompts.cjs',

@@ -57,9 +57,9 @@ export async function commandHelp(words: readonly string[], width: number, topic
   return wrap(commandPage(entry, spec, { below: spec === own ? others : [], topic, width }), width);
 }
 
-/** A term before its meaning; else what stands before the text of a list or of the usage. */
+/** A term before its meaning, or the mark before the text of a list or of the usage. */
 const LEAD = /^(?:( {2}\S(?:.*?\S)?) {2,}(?=\S)|Usage: | *(?:- )?)/;
-/** A narrower column is hard to read, so a meaning that would have less stands below its term. */
+/** A narrower column is hard to read, so the meaning is then printed below its term. */
 const MIN_COLUMN = 24;
 
 /** Breaks at spaces. A word that is too long is not broken. */

@@ -165,7 +165,7 @@ export class Disk {
     return listFolder(folder);
   }
 
-  /** The folders in a folder. A symlink is none. */
+  /** The folders in a folder, without symlinks to folders. */
   listFolders(folder: string): string[] {
     this.checkInside(folder);
     return listFolder(folder, (entry) => entry.isDirectory());

@@ -168,5 +168,5 @@ export function namesLike(word: string, names: readonly string[]): string[] {
   return names.filter((name) => name[0] === word[0] && share(name) > 0.7).sort((a, b) => share(b) - share(a));
 }
 
-/** The test that git uses. */
+/** Whether git would treat the bytes as binary. */
 export const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8000).includes(0);

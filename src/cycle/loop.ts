@@ -159,7 +159,7 @@ const isHeldByOthers = (context: Context): boolean =>
 /** Milliseconds between two looks at what others hold. */
 const LOOK = 2000;
 
-/** EVT-03: waits while others hold all that is left. */
+/** EVT-03: waits while others hold all remaining tasks. */
 async function waitForOthers({ context, input, watch }: Loop, tick: () => number): Promise<void> {
   const { max_time_seconds: max = Infinity } = input;
   while (isNothingLeft(context, input) && isHeldByOthers(context) && tick() < max && !watch.finish?.aborted) {

@@ -126,7 +126,7 @@ export async function takeOnServer(
 const WRONG_SEQUENCE = [10071, 10164];
 const MAX_ATTEMPTS = 6;
 
-/** What stands on the server now, and whether something stood there that was given up. */
+/** The entry on the server, and whether its last holder gave it up. */
 interface Found {
   claim: ServerClaim | null;
   isDeleted: boolean;

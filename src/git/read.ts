@@ -163,8 +163,7 @@ export async function isSameOutside(git: Git, a: string, b: string, folder: stri
 const SEARCHED = 500;
 
 /**
- * Whether HEAD has the state of a commit in its history: the commit itself, or one since they forked with the same files
- * outside a folder. A squash merge, a rebase or an amended message keeps the files and replaces the commit.
+ * Whether the history of HEAD has a commit, or, since they forked, one with the same files outside a folder. A squash merge, a rebase or an amended message keeps the files and replaces the commit.
  */
 export async function leadsTo(git: Git, commit: string, folder: string): Promise<boolean> {
   const base = await mergeBase(git, commit, 'HEAD');

@@ -216,8 +216,8 @@ function safeDirectories(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * Whether the index has these bytes: the name of a file. Git is not asked, because hooks and sync code need it. An index
- * whose names are compressed (version 4) shows none.
+ * Whether the index contains these bytes, such as a file name. Reads the file, because hooks cannot wait for git. The names in an
+ * index of version 4 are compressed and are not found.
  */
 export function indexHas({ gitDir }: Repository, bytes: string): boolean {
   try {

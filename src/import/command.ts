@@ -27,9 +27,9 @@ const MAX_FILES_SHOWN = 20;
 
 /** The files that something is taken from, then the sum of all others. */
 function tableOf(files: readonly ImportedFile[], style: Style): string {
-  const isTold = (file: ImportedFile): boolean =>
+  const isShown = (file: ImportedFile): boolean =>
     file.notes > 0 || file.features.length > 0 || file.problem !== undefined;
-  const shown = files.filter(isTold).slice(0, MAX_FILES_SHOWN);
+  const shown = files.filter(isShown).slice(0, MAX_FILES_SHOWN);
   const others = files.filter((file) => !shown.includes(file));
   const sum = (pick: (file: ImportedFile) => number): number =>
     others.reduce((total, file) => total + pick(file), 0);

@@ -113,7 +113,7 @@ export function openSession(
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const { resume, goal } = input;
-  // What was just archived is nowhere else in a dry run.
+  // A dry run has not written the session that it would archive.
   const isLeft = left !== null && resume !== undefined && isMeant(left, resume);
   const resumed = isLeft || resume === undefined ? null : requireResumable(context, resume);
   return createSession(context, goal, around, isLeft ? left : resumed);

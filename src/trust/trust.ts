@@ -253,7 +253,7 @@ function filesIn(context: Context, argv: readonly string[]): Runnable[] {
   return paths.flatMap((path) => fileRunnable(context, path));
 }
 
-/** Follows symlinks, so that a changed target is a change too. Nobody can read a binary file: its hash stands for it. */
+/** Follows symlinks, so that a changed target is a change too. A binary file is shown as its hash. */
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const bytes = readTarget(path, MAX_STATE_BYTES);
   if (!bytes) return [];

@@ -217,7 +217,7 @@ describe('the graph of records', () => {
     expect(new Graph([short, one.file]).count()).toBe(3);
   });
 
-  it('LTM-06 a record stands on all before it in its chain and on those it names', () => {
+  it('LTM-06 a record depends on those before it in its chain and on those it names', () => {
     const graph = new Graph([one.file, two.file]);
     const sorted = (ids: Iterable<string>): string[] => [...ids].sort();
     const [a, b, c] = one.ids as [string, string, string];

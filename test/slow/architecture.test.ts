@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
     expect(project.read(FILE)).toBe('## Invariants\n\n- three\n');
   });
 
-  it('KNO-03 is killed with nothing lost: the text stands in the file', async () => {
+  it('KNO-03 is killed with nothing lost: the text is in the file', async () => {
     const { project, place } = withEditor('echo "- two" >>"$1"\nkill -9 $(cat .git/forge.pid)\nsleep 0.2\n');
     const child = spawn(
       'script',

@@ -128,7 +128,7 @@ interface ShownProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** What an answer shows: itself, why there is none, or that it is on its way. */
+/** Shows the data, the problem, or that the data is loading. */
 export function Shown<T>({ answer: { data, problem }, children }: ShownProps<T>) {
   if (problem) return <Trouble lines={[problem.message]} hint={problem.hint} />;
   if (data === null) return <p class="dim loading">Reading memory …</p>;

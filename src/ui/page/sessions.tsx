@@ -19,8 +19,8 @@ export const KfrView = () => (
       ) : (
         <>
           <p>
-            {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. What stands here is
-            what the agent must keep right.
+            {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. The agent must keep
+            all of it right.
           </p>
           <div class="grid">
             {KINDS.map(([kind, heading]) => {

@@ -102,7 +102,9 @@ const uninstall: CommandSpec<WiringChange> = {
 /** What an uninstall leaves, and how to remove it. */
 export const describeRest = (style: Style, others: string): string =>
   [
-    style.dim(`The memory in .forge/ stays. ${others}. To delete the memory here (git's history keeps it):`),
+    style.dim(
+      `The memory in .forge/ stays. ${others}. To delete it (git's history keeps it), type at the top of the project:`,
+    ),
     style.command(
       'git rm -rfq --ignore-unmatch .forge; rm -rf .forge "$(git rev-parse --git-common-dir)/forge"',
     ),

@@ -33,7 +33,7 @@ async function verify() {
 const MEASURES = {
   bare: parseAndHash,
   verify: () => {
-    rmSync(join(folder, '.git', 'forge', 'cache', 'records.json'), { force: true });
+    rmSync(join(folder, '.git', 'forge', 'cache'), { recursive: true, force: true });
     return verify();
   },
   end: () => {

@@ -73,6 +73,11 @@ export class Disk {
     }
   }
 
+  /** Tells one holding of the lock from the next; null while it is free. */
+  get hold(): object | null {
+    return this.isHeld;
+  }
+
   /** Exit 3 when another process took the lock while this one was stopped. Call it just before a change. */
   checkHeld(): void {
     if (this.isHeld?.() ?? true) return;

@@ -6,7 +6,14 @@ import { queueEvent } from '../events/outbox.js';
 import { textsIn } from '../ledger/record.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
-import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
+import {
+  currentState,
+  headsBefore,
+  type Memory,
+  readMemory,
+  requireMemory,
+  storeRecords,
+} from '../ledger/memory.js';
 import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
 import {
   candidateId,
@@ -130,16 +137,15 @@ interface CountHint {
   uncovered: number;
 }
 
-const headsOf = (context: Context): string => currentState(context).heads.join(' ');
-
-/** The cached count, or null. Counting reads the whole ledger. The caller holds the lock. */
+/** The cached count before the last append, or null. Counting reads the whole ledger. The caller holds the lock. */
 export function rememberedCount(context: Context): number | null {
   const hint = readHint<CountHint>(windowFile(context.layout));
-  return hint && Number.isSafeInteger(hint.uncovered) && hint.of === headsOf(context) ? hint.uncovered : null;
+  const isCurrent = hint?.of === headsBefore(context).join(' ');
+  return hint && isCurrent && Number.isSafeInteger(hint.uncovered) ? hint.uncovered : null;
 }
 
 function rememberCount(context: Context, uncovered: number): void {
-  const hint: CountHint = { of: headsOf(context), uncovered };
+  const hint: CountHint = { of: currentState(context).heads.join(' '), uncovered };
   if (!context.disk.dryRun) writeHint(windowFile(context.layout), hint);
 }
 

@@ -70,7 +70,6 @@ function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMan
   try {
     requireMemory(context);
     return context.disk.withLock(() => {
-      const before = context.disk.dryRun ? null : rememberedCount(context);
       const pending = readPending(context);
       const all = [...pending, ...inputs];
       const stored = storeCycles(context, all);
@@ -83,6 +82,7 @@ function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMan
           : `, which could not be written before, is recorded now, as ${input.classification}.`;
         if (!redacted) context.warnings.push(`Cycle ${cycle}${what}`);
       }
+      const before = context.disk.dryRun ? null : rememberedCount(context);
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
       // LTM-08 counts cycles with a verdict. One that is known may have been counted before.
       const judged = stored.filter((cycle, i) => cycle.evaluation && all[i]?.input.classification);

@@ -39,6 +39,8 @@ interface AppendState {
   heads: string[];
   maxN: number;
   maxCycle: number;
+  /** The largest size of memory, in bytes, that a human accepted; 0 if none. */
+  accepted: number;
   /** Also set while an audit record halts writing. */
   isDamaged: boolean;
   open: OpenFile | null;
@@ -124,16 +126,19 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
   if (!writeLines(path, bytes, !open)) return null;
   journalStored(context, seg, lines);
   const stamp = stampOf(path);
+  const before = state.heads;
   // The folder as it should be now. If somebody else changed it meanwhile, the next append reads it again.
   const files = [...listed.filter((file) => file.name !== name), { name, stamp }];
   const folder = digestOf(files.sort((a, b) => (a.name < b.name ? -1 : 1)));
-  saveState(context, {
+  const left: AppendState = {
     ...next,
     bytes: state.bytes + bytes.length,
     // This record may settle the damage, so the next append checks again.
     folder: state.isDamaged ? '' : folder,
     open: { name, stamp, session, last: stored.at(-1)?.id ?? '', git: open?.git ?? git },
-  });
+  };
+  saveState(context, left);
+  if (disk.hold) last = { hold: disk.hold, before, state: left };
   appendToViews(context, lines, { before: digestOf(listed), after: folder });
   return stored;
 }
@@ -173,6 +178,7 @@ function planLines(
     next.heads = [...next.heads.filter((head) => !named.has(head)), id].sort();
     next.maxN = n;
     if (fields['halts'] === true) next.isDamaged = true;
+    next.accepted = Math.max(next.accepted, Number(fields['growth'] ?? 0));
     if (tier === 'execution' && fields['cycle'] === cycle) next.maxCycle = cycle;
     lines.push(line);
     stored.push({ id, n });
@@ -258,13 +264,25 @@ export function closeCopiedFile(context: Context): void {
   saveState(context, { ...state, folder: '', open: null });
 }
 
-/** What the next append would continue. */
-export const currentState = (context: Context): Readonly<AppendState> => loadState(context).state;
+/** The last append of this process. */
+let last: { hold: object; before: readonly string[]; state: AppendState } | null = null;
+
+const lastAppend = ({ disk: { hold } }: Context) => (hold !== null && last?.hold === hold ? last : null);
+
+/** The heads before the last append, for a caller that has held the lock since; otherwise those of now. */
+export const headsBefore = (context: Context): readonly string[] =>
+  lastAppend(context)?.before ?? currentState(context).heads;
+
+/** What the next append would continue. `listed`: the ledger's files, if the caller has just listed them. */
+export const currentState = (context: Context, listed?: readonly Listed[]): Readonly<AppendState> =>
+  lastAppend(context)?.state ?? loadState(context, listed).state;
 
 /** The state of the last append while the folder is unchanged. Otherwise it is computed from the containers. */
-function loadState(context: Context): { state: AppendState; listed: readonly Listed[] } {
+function loadState(
+  context: Context,
+  listed = listContainers(context) as readonly Listed[],
+): { state: AppendState; listed: readonly Listed[] } {
   const known = readState(context);
-  const listed = listContainers(context);
   const folder = digestOf(listed);
   if (known?.folder === folder) return { state: known, listed };
   const { graph } = readSnapshot(context, listed);
@@ -272,7 +290,11 @@ function loadState(context: Context): { state: AppendState; listed: readonly Lis
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
   const isDamaged = hasDamage(graph) || openHalts(graph).length > 0;
   const [heads, maxN, maxCycle] = [graph.heads(), graph.maxN(), graph.maxCycle()];
-  const found = { bytes: sizeOf(listed), ledger, heads, maxN, maxCycle, isDamaged };
+  const accepted = Math.max(
+    0,
+    ...graph.audit('acknowledged').map(({ record }) => Number(record.growth ?? 0)),
+  );
+  const found = { bytes: sizeOf(listed), ledger, heads, maxN, maxCycle, accepted, isDamaged };
   return { state: { folder, ...found, open: known?.open ?? null }, listed };
 }
 

@@ -1,4 +1,4 @@
-import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { makeFolder, readHint, writeHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
@@ -37,12 +37,12 @@ export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: numb
 }
 
 /** A file's identity and state. */
-export const formatStamp = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
-  `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+export const formatStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
+  `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 
 /** '' if there is no file. */
 export function stampOf(path: string): string {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat ? formatStamp(stat) : '';
 }
 

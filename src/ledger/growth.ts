@@ -1,6 +1,6 @@
 import type { Context } from '../project/project.js';
 import { currentState, readMemory, storeAudit } from './memory.js';
-import { sizeOf } from './read.js';
+import { type Listed, sizeOf } from './read.js';
 
 /** `large` from 80 MB. `paused` from 100 MB: consolidation waits for a human (LTM-11). */
 export type Growth = 'normal' | 'large' | 'paused';
@@ -20,11 +20,11 @@ interface Size {
   accepted: number;
 }
 
-/** The size of memory. Audit records are read only if it is large. */
-export function readSize(context: Context, bytes = currentState(context).bytes): Size {
+/** The size of memory. `listed`: the ledger's files, if the caller has just listed them. */
+export function readSize(context: Context, listed?: readonly Listed[]): Size {
+  const bytes = listed ? sizeOf(listed) : currentState(context).bytes;
   if (growthOf(bytes) === 'normal') return { bytes, growth: 'normal', accepted: 0 };
-  const reviews = readMemory(context).graph.audit('acknowledged');
-  const accepted = Math.max(0, ...reviews.map(({ record }) => Number(record.growth ?? 0)));
+  const { accepted } = currentState(context, listed);
   return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 
@@ -44,8 +44,8 @@ export function describeSize({ bytes, growth, accepted }: Size): string | null {
     : null;
 }
 
-export function warnSize(context: Context, listed?: readonly { size: number }[]): Size {
-  const size = readSize(context, listed && sizeOf(listed));
+export function warnSize(context: Context, listed?: readonly Listed[]): Size {
+  const size = readSize(context, listed);
   const text = describeSize(size);
   if (text !== null) context.warnings.push(text);
   return size;

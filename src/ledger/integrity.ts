@@ -9,7 +9,6 @@ import { ledgerFolder } from './files.js';
 import { type Graph, openDamage, openHalts } from './graph.js';
 import { ACCEPT, readSize } from './growth.js';
 import { type RecordRef, readMemory, storeAudit } from './memory.js';
-import { sizeOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
@@ -153,7 +152,7 @@ export async function acknowledge(
   refuseDamage(verdict);
   const { graph } = readMemory(context);
   const open = [...openHalts(graph), ...openDamage(graph)];
-  const { bytes, growth } = readSize(context, sizeOf(verdict.snapshot.listed));
+  const { bytes, growth } = readSize(context, verdict.snapshot.listed);
   const isLarge = growth === 'paused';
   const halt = context.disk.dryRun ? readHalt(context.disk) : null;
   if (open.length === 0 && !isLarge && !halt)

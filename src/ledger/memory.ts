@@ -24,6 +24,7 @@ export {
   type Body,
   currentState,
   type Draft,
+  headsBefore,
   type RecordRef,
 } from './append.js';
 export { derive } from './read.js';

@@ -49,10 +49,9 @@ export function listContainers({ layout, disk }: Context): Listed[] {
   // One more than allowed, so that the check sees it.
   const names = disk.list(folder).slice(0, MAX_CONTAINERS + 1);
   return names.flatMap((name) => {
-    const stat = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
+    const stat = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];
-    const changedAt = Number(stat.ctimeNs / 1_000_000n);
-    const size = Number(stat.size);
+    const { size, ctimeMs: changedAt } = stat;
     return [{ name, stamp: formatStamp(stat), size, isFile: stat.isFile(), changedAt }];
   });
 }

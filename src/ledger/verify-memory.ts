@@ -22,7 +22,7 @@ import {
   verifyAndRepair,
   verifyReadOnly,
 } from './integrity.js';
-import { containerBytes, sizeOf } from './read.js';
+import { containerBytes } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
 import type { Verdict } from './verify.js';
 
@@ -153,7 +153,7 @@ export interface MemoryStats {
 export async function memoryStats(context: Context): Promise<MemoryStats> {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
-  const { bytes, growth } = readSize(context, sizeOf(listed));
+  const { bytes, growth } = readSize(context, listed);
   const status = statusOf(context, verdict.findings);
   const missing = idsOf(verdict, ...MISSING).length;
   const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({

@@ -63,6 +63,10 @@ export async function reverify(
 
 /** An overridden feature passes by a human's decision, not by a test run. */
 function chooseOldest(context: Context, count: number): Feature[] {
+  const passing = listPassing(context).filter(
+    ({ tests = [], override }) => tests.length > 0 && override === undefined,
+  );
+  if (passing.length <= count) return passing;
   // A run that changes no status leaves the feature's own time as it is.
   const again = new Map<string, string>();
   for (const { record } of recentEvaluations(readMemory(context)))
@@ -70,8 +74,7 @@ function chooseOldest(context: Context, count: number): Feature[] {
       for (const { feature } of record.runs as VerificationRun[]) again.set(feature, String(record.at));
   const lastRun = ({ id, verified_at }: Feature): string =>
     [verified_at ?? '', again.get(id) ?? ''].sort(compareText)[1] as string;
-  return listPassing(context)
-    .filter(({ tests = [], override }) => tests.length > 0 && override === undefined)
+  return passing
     .sort((a, b) => compareText(lastRun(a), lastRun(b)) || compareIds(a.id, b.id))
     .slice(0, count);
 }

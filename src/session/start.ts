@@ -84,7 +84,7 @@ export async function startSession(
   const count = input.reverify ?? readConfig(context).session.reverify;
   const reverified =
     count === 0 ? null : await (await import('./reverify.js')).reverify(context, count, wanted, watch);
-  if (reverified) state = readState(context);
+  if (reverified && reverified.results.length > 0) state = readState(context);
   const opened = context.disk.withLock(() => {
     refreshViews(context);
     closeInvestigations(context);

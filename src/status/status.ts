@@ -123,8 +123,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
   const others = verdict.findings
     .filter(({ code }) => code === 'many_missing' || ['finding', 'returned'].includes(meaningOf(code).level))
     .map(describeFinding);
-  const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
-  const size = describeSize(readSize(context, bytes));
+  const size = describeSize(readSize(context, verdict.snapshot.listed));
   return [
     ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
     ...damage.slice(0, MAX_FINDINGS).map((text) => red(oneLine(text, 400), VERIFY)),

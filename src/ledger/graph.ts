@@ -55,12 +55,15 @@ export class Graph {
     return this.known;
   }
 
-  has(id: string): boolean {
-    return this.places.has(id);
+  /** With its chain this is cheap; without, an index of all records is made first. */
+  has(id: string, seg?: string): boolean {
+    if (seg === undefined) return this.places.has(id);
+    return (this.bySegment.get(seg) ?? []).some(({ ids }) => ids.includes(id));
   }
 
   count(): number {
-    return this.places.size;
+    const sizes = [...this.bySegment.values()].map((files) => new Set(files.flatMap(({ ids }) => ids)).size);
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
@@ -156,7 +159,11 @@ export class Graph {
   }
 
   private checkNumbers(): LinkProblem[] {
+    // Most records name the last one of another chain.
+    const tails = new Map(this.containers.map(({ ids, ns }) => [ids.at(-1), ns.at(-1)]));
     const numberOf = (id: string): number => {
+      const last = tails.get(id);
+      if (last !== undefined) return last;
       const place = this.places.get(id);
       return place?.container.ns[place.index] ?? 0;
     };

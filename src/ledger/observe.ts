@@ -199,7 +199,7 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
 
 const absentInJournal = (lines: readonly JournalLine[], graph: Graph): AbsentRecord[] =>
   lines
-    .filter(({ id }) => !graph.has(id))
+    .filter(({ id, seg }) => !graph.has(id, seg))
     .map(({ id, seg, how, published, record }) => {
       const { prev } = JSON.parse(record) as Links;
       return { id, seg, prev, source: 'journal', isOwn: how === 'w', isPublished: published === true };

@@ -80,8 +80,8 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
   if (latest?.folder === folder && digestOf(latest.listed) === digestOf(listed)) return latest;
   const files = listed.filter(({ name }) => segmentOf(name) !== null);
   const settled = new Set(files.filter((file) => isSettled([file])).map(({ stamp }) => stamp));
-  const cache = openCache<Container[]>(context, 'records.json');
-  const known = new Map(cache.read()?.map((container) => [container.name, container]));
+  const cache = openCache<Cached[]>(context, 'records.json');
+  const known = new Map(cache.read()?.map((cached) => [cached.name, fromCache(cached)]));
   const fresh = files.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
   const total = sizeOf(fresh);
   let read = 0;
@@ -93,10 +93,15 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
   }
   const containers = files.map(({ name }) => known.get(name) as Container);
   if (total > SPARE_BYTES || fresh.length > SPARE_FILES)
-    cache.write(containers.filter(({ stamp }) => settled.has(stamp)));
+    cache.write(containers.filter(({ stamp }) => settled.has(stamp)).map(toCache));
   latest = { folder, graph: new Graph(containers), listed };
   return latest;
 }
+
+/** One long text is read and written several times as fast as a hundred ids. */
+type Cached = Omit<Container, 'ids'> & { ids: string };
+const toCache = (container: Container): Cached => ({ ...container, ids: container.ids.join('') });
+const fromCache = (cached: Cached): Container => ({ ...cached, ids: cached.ids.match(/.{64}/g) ?? [] });
 
 function readContainer(context: Context, { name, stamp, size, isFile }: Listed): Container {
   const damaged = (reason: string): Container => {

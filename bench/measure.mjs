@@ -99,7 +99,8 @@ export function canMeasureMemory() {
   return existsSync(TIME) && spawnSync(TIME, ['-f', '%M', 'true']).status === 0;
 }
 
-function peakKib(argv, { cwd, env }) {
+/** Peak resident memory of a command in KiB. */
+export function peakKib(argv, { cwd, env }) {
   const { status, stderr } = spawnSync(TIME, ['-f', '%M', ...argv], { cwd, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed: ${stderr}`);
   return Number(stderr.trim().split('\n').at(-1));

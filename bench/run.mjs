@@ -19,6 +19,7 @@ import { MCP } from './mcp.mjs';
 import { Interrupted } from './measure.mjs';
 import { PAGE_FIGURES } from './page.mjs';
 import { PEERS, peersInUse } from './peers.mjs';
+import { RECALL } from './recall/scale.mjs';
 import { makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
 import { checkPage, describeRun, markdownTable, textTable, writePage } from './table.mjs';
 
@@ -28,6 +29,7 @@ const GROUPS = {
   'skills and issues': ISSUE_FIGURES,
   'events and claims': EVENT_FIGURES,
   ledgers: LEDGER,
+  recall: RECALL,
   page: PAGE_FIGURES,
   guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],
   'MCP server': MCP,

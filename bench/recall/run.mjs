@@ -11,12 +11,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-if (process.argv.includes('--scale')) {
-  const { scale } = await import('./scale.mjs');
-  await scale(Number(process.argv[process.argv.indexOf('--scale') + 1] ?? 500_000));
-  process.exit();
-}
-
 const here = dirname(fileURLToPath(import.meta.url));
 const outfile = join(mkdtempSync(join(tmpdir(), 'forge-recall-')), 'recall.cjs');
 const contents =

@@ -1,15 +1,11 @@
-/**
- * `npm run bench:recall -- --scale [RECORDS]`: building the search index over so many notes (500,000), queries with a rare word
- * and with one that every twentieth note has, and a query after one more note. Whole processes, beside an empty Node.
- */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Figures of `forge recall`: building the search index over so many notes, queries with a rare word and with one that every
+// twentieth note has, and a query after one more note. Whole processes.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_NODE, median, run, wallMs } from '../measure.mjs';
+import { canMeasureMemory, EMPTY_NODE, peakKib, run, summary, wallMs, wallTimes } from '../measure.mjs';
 import { ledgerFolder, planFiles } from '../records.mjs';
-import { forge, makeEnvironment, makeSmall } from '../repositories.mjs';
+import { forge, makeSmall } from '../repositories.mjs';
 
-const ROUNDS = 7;
 const WORDS = 30_000;
 const SYLLABLES = 'ka lo mi ter ran sol ve du pri net gor bal fin tu wes'.split(' ');
 
@@ -32,36 +28,78 @@ function makeNotes(count) {
   });
 }
 
-const index = ({ cwd }) => join(cwd, '.forge', 'local', 'recall.db');
+const RARE = forge('recall', 'zebrafish', '--json');
+const OFTEN = forge('recall', 'kestrel', '--json');
 
-export async function scale(count) {
-  const scratch = mkdtempSync(join(tmpdir(), 'forge-recall-'));
-  try {
-    const place = makeSmall(scratch, makeEnvironment(scratch, true));
-    const { files } = await planFiles(scratch, place, makeNotes(count), 250);
-    for (const { name, bytes } of files) writeFileSync(join(ledgerFolder(place), name), bytes);
-    const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-    const rare = forge('recall', 'zebrafish', '--json');
-    const often = forge('recall', 'kestrel', '--json');
-    const built = wallMs(rare, place);
-    const times = (argv) => median(Array.from({ length: ROUNDS }, () => wallMs(argv, place)));
-    const [empty, rareMs, oftenMs] = [times(EMPTY_NODE), times(rare), times(often)];
-    let note = 0;
-    const after = Array.from({ length: ROUNDS }, () => {
-      run(forge('note', 'add', `one more note ${note++}`), place);
-      return wallMs(rare, place);
-    });
-    console.log(
-      `\n${count} notes, ${(bytes / 1e6).toFixed(0)} MB; index ${(statSync(index(place)).size / 1e6).toFixed(0)} MB`,
-    );
-    console.log(`an empty Node                 ${empty.toFixed(0)} ms`);
-    console.log(
-      `first query, builds the index ${built.toFixed(0)} ms, ${Math.round(count / ((built - rareMs) / 1000))} records/s`,
-    );
-    console.log(`a rare word                   ${rareMs.toFixed(0)} ms`);
-    console.log(`a word in every 20th note     ${oftenMs.toFixed(0)} ms`);
-    console.log(`the rare one after a new note ${median(after).toFixed(0)} ms`);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+async function makePlace(scratch, env, count) {
+  const folder = join(scratch, `recall-${count}`);
+  mkdirSync(folder);
+  const place = makeSmall(folder, env);
+  const { files } = await planFiles(scratch, place, makeNotes(count), 250);
+  for (const { name, bytes } of files) writeFileSync(join(ledgerFolder(place), name), bytes);
+  return place;
 }
+
+const forgetIndex = ({ cwd }) => rmSync(join(cwd, '.forge', 'local', 'recall.db'), { force: true });
+
+/** Records a second, the time of a query over the finished index taken off. */
+function buildRates(place, count) {
+  const rates = [0, 1, 2].map(() => {
+    forgetIndex(place);
+    const built = wallMs(RARE, place);
+    return count / ((built - wallMs(RARE, place)) / 1000);
+  });
+  return summary(rates);
+}
+
+/** MiB at most while the index is built, beyond an empty Node. */
+function buildMemory(place) {
+  if (!canMeasureMemory()) return { skipped: 'GNU time is not installed' };
+  forgetIndex(place);
+  return summary([(peakKib(RARE, place) - peakKib(EMPTY_NODE, place)) / 1024]);
+}
+
+/** What a query takes more after one more note. */
+function afterOneMore(place) {
+  let notes = 0;
+  const add = () => run(forge('note', 'add', `one more note ${notes++}`), place);
+  const [known] = wallTimes([RARE], place);
+  const [after] = wallTimes([RARE], place, add);
+  const more = (a, b) => a - b;
+  return {
+    median: more(after.median, known.median),
+    min: more(after.min, known.max),
+    max: more(after.max, known.min),
+    ms: after.median,
+  };
+}
+
+const measure =
+  (count, limitOfOften) =>
+  async ({ name }, { env }, scratch) => {
+    const place = await makePlace(scratch, env, count);
+    const rate = {
+      name: `${name}: first build`,
+      unit: 'records/s',
+      least: 60_000,
+      ...buildRates(place, count),
+    };
+    const memory = {
+      name: `${name}: its peak memory`,
+      unit: 'MiB over Node',
+      limit: 60,
+      ...buildMemory(place),
+    };
+    const [rare, often] = wallTimes([RARE, OFTEN], place);
+    return [
+      { name: `${name}: a rare word`, limit: 150, ...rare },
+      { name: `${name}: a word in every 20th`, limit: limitOfOften, ...often },
+      ...(count >= 500_000 ? [rate, memory] : []),
+      { name: `${name}: one more note`, limit: 5, ...afterOneMore(place) },
+    ];
+  };
+
+export const RECALL = [
+  { name: 'recall, 50,000 notes', where: 'none', unit: 'ms', measure: measure(50_000, 150) },
+  { name: 'recall, 500,000 notes', where: 'none', unit: 'ms', measure: measure(500_000, 500) },
+];

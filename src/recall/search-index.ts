@@ -12,6 +12,7 @@ import {
   type Corpus,
   type Document,
   type Facts,
+  factsOf,
   GROUP_SIZE,
   groupOf,
   type Posting,
@@ -20,7 +21,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables and of the term rules. */
-const VERSION = 1;
+const VERSION = 2;
 /** The number of documents per call of the library. */
 const BATCH = 2000;
 /** The share of removed documents at which the file is rebuilt, because the word index still has their words. */
@@ -28,12 +29,14 @@ const MAX_REMOVED = 0.3;
 /** Milliseconds to wait for another writing process. */
 const PATIENCE = 2000;
 
+/** Ranking reads many narrow rows, and the texts of a few. The word index keeps removed documents, so no number is reused. */
 const SCHEMA = `
   PRAGMA page_size = 8192;
   CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-  CREATE TABLE groups(number INTEGER PRIMARY KEY, name TEXT, stamp TEXT, loose INTEGER, session TEXT,
+  CREATE TABLE groups(number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, stamp TEXT, loose INTEGER, session TEXT,
     documents INTEGER, length INTEGER);
-  CREATE TABLE documents(doc INTEGER PRIMARY KEY, length INTEGER, source TEXT, at INTEGER, id TEXT, text TEXT);
+  CREATE TABLE documents(doc INTEGER PRIMARY KEY, length INTEGER, source TEXT, at INTEGER);
+  CREATE TABLE texts(doc INTEGER PRIMARY KEY, id TEXT, text TEXT);
   CREATE TABLE records(id TEXT PRIMARY KEY, number INTEGER, text TEXT) WITHOUT ROWID;
   CREATE TABLE redacted(id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE VIRTUAL TABLE words USING fts5(terms, content='', columnsize=0, tokenize="ascii tokenchars '_$./:@-'");
@@ -158,6 +161,10 @@ export class SearchIndex implements Corpus {
   size = 0;
   length = 0;
   groups = 0;
+  private nextNumber = 1;
+  private waiting: [doc: number, document: Document][] = [];
+  /** Reused, because libsql frees a statement only when its object is collected. */
+  private readonly statements = new Map<string, Database.Statement>();
 
   constructor(private readonly db: Database.Database) {
     // Durability is not needed, because a damaged file is rebuilt.
@@ -204,7 +211,9 @@ export class SearchIndex implements Corpus {
       context.signal?.throwIfAborted();
       context.onProgress?.(i, changed.length);
       await this.change(context, group);
+      while (this.waiting.length >= BATCH) this.insert(this.waiting.splice(0, BATCH));
     }
+    if (this.waiting.length > 0) this.insert(this.waiting.splice(0));
     this.forgetRedacted();
     this.db.exec('COMMIT');
     this.load();
@@ -215,7 +224,13 @@ export class SearchIndex implements Corpus {
     this.rows.clear();
     this.byNumber.clear();
     [this.size, this.length, this.groups] = [0, 0, 0];
-    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[]) {
+    const columns = 'number,name,stamp,loose,session,documents,length'.split(',');
+    const fields = columns.map((name) => `'${name}', ${name}`).join(', ');
+    const sql = `SELECT json_group_array(json_object(${fields})) AS found,
+      (SELECT max(seq) FROM sqlite_sequence) AS last FROM groups`;
+    const { found, last } = this.db.prepare(sql).get() as { found: string; last: number | null };
+    this.nextNumber = (last ?? 0) + 1;
+    for (const row of JSON.parse(found) as GroupRow[]) {
       this.rows.set(row.name, row);
       this.byNumber.set(row.number, row);
       this.size += row.documents;
@@ -239,53 +254,59 @@ export class SearchIndex implements Corpus {
 
   private add(group: StoredGroup, known: GroupRow | null, change: Change): void {
     const { documents, records = [], redacted = [], hasReset = false } = change;
-    const number = known?.number ?? this.nextNumber();
+    const number = known?.number ?? this.nextNumber++;
     const first = number * GROUP_SIZE + (known?.documents ?? 0);
-    for (let start = 0; start < documents.length; start += BATCH)
-      this.insert(first + start, documents.slice(start, start + BATCH));
+    for (const [i, document] of documents.entries()) this.waiting.push([first + i, document]);
     const { name, stamp, isLoose, session } = group;
     const count = (known?.documents ?? 0) + documents.length;
     const length = documents.reduce((sum, { text }) => sum + text.length, known?.length ?? 0);
     const row = [number, name, stamp, isLoose ? 1 : 0, session, count, length];
-    this.db.prepare('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)').run(...row);
+    this.run('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
     for (const { id, text } of records)
-      this.db.prepare('INSERT OR IGNORE INTO records VALUES (?, ?, ?)').run(id, number, text);
-    for (const id of redacted) this.db.prepare('INSERT OR IGNORE INTO redacted VALUES (?)').run(id);
-    if (hasReset) this.db.exec("UPDATE facts SET value = 1 WHERE name = 'reset'");
+      this.run('INSERT OR IGNORE INTO records VALUES (?, ?, ?)', id, number, text);
+    for (const id of redacted) this.run('INSERT OR IGNORE INTO redacted VALUES (?)', id);
+    if (hasReset) this.run("UPDATE facts SET value = 1 WHERE name = 'reset'");
   }
 
-  private nextNumber(): number {
-    return (this.db.prepare('SELECT ifnull(max(number), 0) + 1 AS n FROM groups').get() as { n: number }).n;
+  /** FTS5 writes a segment at the end of each statement, so a statement takes documents of many groups. */
+  private insert(documents: readonly [doc: number, document: Document][]): void {
+    const into = (
+      table: string,
+      columns: number,
+      row: (doc: number, document: Document) => unknown[],
+    ): void => {
+      const values = Array.from({ length: columns }, (_, i) => `value ->> ${i}`).join(', ');
+      const rows = documents.map(([doc, document]) => row(doc, document));
+      this.run(`INSERT INTO ${table} SELECT ${values} FROM json_each(?)`, JSON.stringify(rows));
+    };
+    into('documents', 4, (doc, document) => Object.values(factsOf(doc, document)));
+    into('texts', 3, (doc, { id, text }) => [doc, id, text]);
+    into('words(rowid, terms)', 2, (doc, document) => [doc, termsOf(textOf(document)).join(' ')]);
   }
 
-  /** One call of the library for many rows. */
-  private insert(first: number, documents: readonly Document[]): void {
-    const rows = documents.map(({ id, source, at, text }, i) => [
-      ...[first + i, text.length, source, at === null ? 0 : Date.parse(at), id, text],
-    ]);
-    const columns = [0, 1, 2, 3, 4, 5].map((i) => `value ->> ${i}`).join(', ');
-    this.db.prepare(`INSERT INTO documents SELECT ${columns} FROM json_each(?)`).run(JSON.stringify(rows));
-    const terms = documents.map((document) => termsOf(textOf(document)).join(' '));
-    this.db
-      .prepare('INSERT INTO words(rowid, terms) SELECT key + ?, value FROM json_each(?)')
-      .run(first, JSON.stringify(terms));
+  private run(sql: string, ...values: unknown[]): void {
+    const statement = this.statements.get(sql) ?? this.db.prepare(sql);
+    this.statements.set(sql, statement);
+    statement.run(...values);
   }
 
   private remove({ number, documents }: GroupRow): void {
-    this.db
-      .prepare('DELETE FROM documents WHERE doc >= ? AND doc < ?')
-      .run(number * GROUP_SIZE, (number + 1) * GROUP_SIZE);
-    this.db.prepare('DELETE FROM records WHERE number = ?').run(number);
-    this.db.prepare('DELETE FROM groups WHERE number = ?').run(number);
-    this.db.prepare("UPDATE facts SET value = value + ? WHERE name = 'removed'").run(documents);
+    for (const table of ['documents', 'texts']) {
+      const sql = `DELETE FROM ${table} WHERE doc >= ? AND doc < ?`;
+      this.run(sql, number * GROUP_SIZE, (number + 1) * GROUP_SIZE);
+    }
+    this.run('DELETE FROM records WHERE number = ?', number);
+    this.run('DELETE FROM groups WHERE number = ?', number);
+    this.run("UPDATE facts SET value = value + ? WHERE name = 'removed'", documents);
   }
 
   /** A redacted record may be in another file too. Records are found by id only for this and for knowledge. */
   private forgetRedacted(): void {
     const count = 'SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM redacted) AS n';
     if ((this.db.prepare(count).get() as { n: number }).n === 0) return;
-    this.db.exec(`CREATE INDEX IF NOT EXISTS ids ON documents(id);
-      DELETE FROM documents WHERE id IN (SELECT id FROM redacted);`);
+    this.db.exec(`CREATE INDEX IF NOT EXISTS ids ON texts(id);
+      DELETE FROM documents WHERE doc IN (SELECT doc FROM texts JOIN redacted USING (id));
+      DELETE FROM texts WHERE id IN (SELECT id FROM redacted);`);
   }
 
   having(term: string): Posting[] {
@@ -319,7 +340,8 @@ export class SearchIndex implements Corpus {
   }
 
   documents(docs: readonly number[]): Map<number, Document> {
-    const sql = 'SELECT * FROM documents WHERE doc IN (SELECT value FROM json_each(?))';
+    const sql =
+      'SELECT * FROM texts JOIN documents USING (doc) WHERE doc IN (SELECT value FROM json_each(?))';
     type Row = { doc: number; at: number; id: string; source: string; text: string };
     const rows = this.db.prepare(sql).all(JSON.stringify(docs)) as Row[];
     return new Map(
@@ -340,7 +362,7 @@ export class SearchIndex implements Corpus {
 
   /** Whether the ledger has a record, by the first characters of its id. */
   has = (prefix: string): boolean =>
-    this.db.prepare('SELECT 1 FROM documents WHERE id = ?').get(prefix) !== undefined;
+    this.db.prepare('SELECT 1 FROM texts WHERE id = ?').get(prefix) !== undefined;
 }
 
 function parseFacts(found: string | null): Facts[] {

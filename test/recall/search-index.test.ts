@@ -73,6 +73,16 @@ describe('the search index', () => {
     expect(project.git('status', '--porcelain', '--', INDEX)).toBe('');
   });
 
+  it('AGT-03 does not find a commit by the words of the one that it replaced', async () => {
+    const project = await makeIndexed();
+    for (let i = 0; i < 12; i++) await note(project, `Egret ${i} was counted`);
+    project.git('commit', '-q', '--allow-empty', '--amend', '-m', 'Count the ospreys');
+    expect(await texts(project, 'ospreys')).toEqual(['Count the ospreys']);
+    project.git('commit', '-q', '--allow-empty', '--amend', '-m', 'Feed the kingfishers');
+    expect(await texts(project, 'kingfishers')).toEqual(['Feed the kingfishers']);
+    expect((await runForge(project, ['recall', 'ospreys'])).exitCode).toBe(1);
+  });
+
   it('LTM-19 no longer finds a redacted record, and its words are not in the file', async () => {
     const project = await makeIndexed();
     const { id } = await note(project, 'the heronry stands at Xyzzyville');

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { withoutOwn } from '../commit/recent.js';
+import { isOwnSubject } from '../commit/message.js';
 import { readEntries } from '../core/entries.js';
 import { archiveFile, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -158,14 +158,14 @@ function commitGroups(context: Context): StoredGroup[] {
           known !== null &&
           known.documents < 2 * MAX_COMMITS &&
           (await isAncestor(git, known.stamp, head)) === true;
-        const commits = withoutOwn(
-          await readMessages(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head),
-        );
-        const documents = commits.map(async ({ short, at, subject, body }) => {
-          // A commit that no hook checked may hold a secret.
-          const text = await maskText(body === '' ? subject : `${subject}\n${body}`);
-          return document('commit', short, text, { at });
-        });
+        const commits = await readMessages(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head);
+        const documents = commits
+          .filter(({ subject }) => !isOwnSubject(subject))
+          .map(async ({ short, at, subject, body }) => {
+            // A commit that no hook checked may hold a secret.
+            const text = await maskText(body === '' ? subject : `${subject}\n${body}`);
+            return document('commit', short, text, { at });
+          });
         return { documents: await Promise.all(documents), isMore };
       },
     },
@@ -215,7 +215,7 @@ export async function readLive(
           }),
         ),
       ),
-    skills: () => loose(skillDocuments(context)),
+    skills: () => loose(skillDocuments(context, false)),
   };
   return Promise.all(
     Object.entries(sources).map(async ([name, read]) => {
@@ -229,6 +229,9 @@ export async function readLive(
     }),
   );
 }
+
+/** Skills that every project has. They are searched if nothing else is found. */
+export const readShipped = (context: Context): Group => loose(skillDocuments(context, true));
 
 const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
 
@@ -259,16 +262,12 @@ function runningDocuments(context: Context): Group {
   return { isLoose: false, documents: [...lines, ...entries] };
 }
 
-const skillDocuments = ({ disk, layout }: Context): Document[] =>
+const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[] =>
   disk.list(skillsFolder(layout)).flatMap((name) => {
     const path = join(skillsFolder(layout), name, 'instructions.md');
-    const parts =
-      disk
-        .read(path)
-        ?.toString('utf8')
-        .split(/^(?=## )/m) ?? [];
-    const rest = parts.length > 0 && isShipped(path, relative(layout.dir, path)) ? { isShipped: true } : {};
-    return parts.map((part, i) => document('skill', `${name}:${i + 1}`, part, rest));
+    const text = disk.read(path)?.toString('utf8');
+    if (text === undefined || isShipped(path, relative(layout.dir, path)) !== shipped) return [];
+    return text.split(/^(?=## )/m).map((part, i) => document('skill', `${name}:${i + 1}`, part));
   });
 
 /** Fields without words: links, times, ids and constants. */

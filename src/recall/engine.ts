@@ -12,8 +12,6 @@ export interface Document {
   at: string | null;
   text: string;
   files?: readonly string[];
-  /** Every project has this text. It is a hit only if nothing else is. */
-  isShipped?: boolean;
   /** Never ranked first. */
   doubt?: 'contested' | 'invalidated';
 }
@@ -105,7 +103,6 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
     .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
     .sort((a, b) => b.score - a.score || a.doc - b.doc);
   const hits: Hit[] = [];
-  const shipped: Hit[] = [];
   const seen = new Set<string>();
   const isMeant = filterOf(query);
   for (let start = 0; start < ranked.length && hits.length <= options.limit; start += BATCH) {
@@ -118,12 +115,11 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
       const key = `${document.source} ${document.id}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const hit = { document, score: value, why: explain(corpus, doc, document, wanted, own, query) };
-      (document.isShipped && query.tier !== document.source ? shipped : hits).push(hit);
+      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own, query) });
       if (hits.length > options.limit) break;
     }
   }
-  return doubtsLast(hits.length > 0 ? hits : shipped).slice(0, options.limit);
+  return doubtsLast(hits).slice(0, options.limit);
 }
 
 const BATCH = 50;

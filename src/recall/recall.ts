@@ -4,10 +4,18 @@ import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { ID_LENGTH, listStored, readLive, type StoredGroup } from './documents.js';
-import { type Corpus, type Document, type Group, type Hit, MemoryCorpus, search } from './engine.js';
+import { ID_LENGTH, listStored, readLive, readShipped, type StoredGroup } from './documents.js';
+import {
+  type Corpus,
+  type Document,
+  type Group,
+  type Hit,
+  MemoryCorpus,
+  type SearchOptions,
+  search,
+} from './engine.js';
 import { forgetIndex, isDatabaseError, openIndex } from './search-index.js';
-import { readQuery } from './terms.js';
+import { type Query, readQuery } from './terms.js';
 
 export const RecallInput = z.strictObject({
   query: z.string(),
@@ -53,7 +61,7 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
       hint: 'forge recall what did we learn about login',
     });
   const now = context.world.now().getTime();
-  const { hits, records } = await searchAll(context, (corpora) => search(corpora, query, { limit, now }));
+  const { hits, records } = await searchAll(context, query, { limit, now });
   return {
     query: given.slice(0, MAX_SHOWN),
     hits: hits.map(({ document: { id, source, text, at, session, doubt }, score, why }) => ({
@@ -94,13 +102,16 @@ const IN_MEMORY = 2 ** 31;
 /** A damaged index is removed, and the next attempt rebuilds it. */
 async function searchAll(
   context: Context,
-  find: (corpora: readonly Corpus[]) => Hit[],
+  query: Query,
+  options: SearchOptions,
 ): Promise<{ hits: Hit[]; records: number }> {
   for (let attempt = 1; ; attempt++) {
     const { corpora, close } = await readCorpora(context);
     try {
       const records = corpora.reduce((sum, { size }) => sum + size, 0);
-      return { hits: find(corpora), records };
+      const shipped = (): Corpus => new MemoryCorpus([readShipped(context)], 2 * IN_MEMORY);
+      const hits = search(query.tier === 'skill' ? [...corpora, shipped()] : corpora, query, options);
+      return { hits: hits.length > 0 ? hits : search([shipped()], query, options), records };
     } catch (error) {
       if (!isDatabaseError(error) || attempt > 2) throw error;
       if ((error as { code?: string }).code !== 'SQLITE_BUSY') forgetIndex(context);

@@ -40,6 +40,7 @@ const SCHEMA = `
   CREATE TABLE records(id TEXT PRIMARY KEY, number INTEGER, text TEXT) WITHOUT ROWID;
   CREATE TABLE redacted(id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE VIRTUAL TABLE words USING fts5(terms, content='', columnsize=0, tokenize="ascii tokenchars '_$./:@-'");
+  INSERT INTO words(words, rank) VALUES ('automerge', 0);
   CREATE VIRTUAL TABLE postings USING fts5vocab(words, instance);
   INSERT INTO facts VALUES ('version', ${VERSION}), ('removed', 0), ('reset', 0);
 `;

@@ -5,7 +5,7 @@ import { termsOf } from './terms.js';
  * (docs/recall.md). Groups are deliberately small and plain: a project's own terms are learned from its
  * records.
  */
-const GROUPS = `
+const GROUPS: readonly string[][] = `
 login signin sign-in log-in authentication auth authenticate session-cookie
 logout signout sign-out
 password passphrase credential secret
@@ -161,21 +161,16 @@ cost expensive bill
 quota limit
 region zone datacenter
 vendor supplier third-party
-`;
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.split(' '));
 
-let groups: Map<string, readonly string[]> | null = null;
+const termOf = (word: string): string => termsOf(word)[0] ?? word;
 
-/** The other terms of the groups that a term is in. */
+/** The other terms of the groups that a term is in. A word contains the start of its stem, so few words need stemming. */
 export function synonymsOf(term: string): readonly string[] {
-  if (groups === null) {
-    groups = new Map();
-    for (const line of GROUPS.trim().split('\n')) {
-      const terms = [...new Set(line.split(' ').map((word) => termsOf(word)[0] ?? word))];
-      for (const one of terms)
-        groups.set(one, [
-          ...new Set([...(groups.get(one) ?? []), ...terms.filter((other) => other !== one)]),
-        ]);
-    }
-  }
-  return groups.get(term) ?? [];
+  const start = term.slice(0, 2);
+  const found = GROUPS.filter((words) => words.some((word) => word.includes(start) && termOf(word) === term));
+  return [...new Set(found.flat().map(termOf))].filter((other) => other !== term);
 }

@@ -2,7 +2,7 @@ import { stemmer } from 'stemmer';
 
 /** Words that are in almost every text. */
 const STOP_WORDS = new Set(
-  'a about after all also am an and any are as at be because been before being but by can could did do does doing done for from get gets got had has have having he her here him his how i if in into is it its itself just may me might more most must my no nor not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us very was we were what when where which while who whom why will with would you your yours'.split(
+  'a about after all also am an and any are as at be because been before being but by can could did do does doing done for from get gets got had has have having he her here him his how i if in into is it its itself just may me might more most must my no nor not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us use used uses using very was we were what when where which while who whom why will with would you your yours'.split(
     ' ',
   ),
 );

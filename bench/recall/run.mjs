@@ -57,7 +57,7 @@ const grep = ({ docs }, text) => {
 const by =
   (options) =>
   ({ corpus }, text) =>
-    search([corpus], readQuery(text), { limit: 10, now: 0, ...options }).map(({ document }) => document.id);
+    search([corpus], readQuery(text), { limit: 50, now: 0, ...options }).map(({ document }) => document.id);
 
 const PLAIN = { related: false, synonyms: false, context: false };
 const WAYS = {
@@ -69,14 +69,23 @@ const WAYS = {
   'forge recall': by({}),
 };
 
-/** Recall@5, recall@10, reciprocal rank and nDCG@10 of one question. */
-function figuresOf(found, ids) {
+/** Recall@5, recall@10, reciprocal rank, nDCG@10, and whether one of the first five sessions is right, for one question. */
+function figuresOf({ docs }, found, ids) {
+  const sessions = new Map(docs.map(({ id, session }) => [id, session ?? id]));
+  const right = new Set([...ids].map((id) => sessions.get(id)));
+  const firstSessions = [...new Set(found.map((id) => sessions.get(id)))].slice(0, 5);
   const hits = found.slice(0, 10).map((id) => ids.has(id));
   const at = (n) => hits.slice(0, n).filter(Boolean).length / Math.min(ids.size, n);
   const first = hits.indexOf(true);
   const gain = (list) => list.reduce((sum, hit, i) => sum + (hit ? 1 / Math.log2(i + 2) : 0), 0);
   const ideal = gain(Array.from({ length: Math.min(ids.size, 10) }, () => true));
-  return [at(5), at(10), first < 0 ? 0 : 1 / (first + 1), gain(hits) / ideal];
+  return [
+    at(5),
+    at(10),
+    first < 0 ? 0 : 1 / (first + 1),
+    gain(hits) / ideal,
+    firstSessions.some((session) => right.has(session)) ? 1 : 0,
+  ];
 }
 
 function print(name, collections) {
@@ -92,15 +101,22 @@ function print(name, collections) {
   console.log(
     `\n${name}: ${records} records, ${asked.length} questions, ${words} words shared with the answer on average`,
   );
-  console.log('way               recall@5  recall@10  MRR    nDCG@10');
+  console.log('way               recall@5  recall@10  MRR    nDCG@10  session hit@5');
   for (const [way, find] of Object.entries(WAYS)) {
-    const figures = asked.map(({ collection, text, ids }) => figuresOf(find(collection, text), ids));
-    const [five, ten, mrr, ndcg] = [0, 1, 2, 3].map((i) =>
+    const figures = asked.map(({ collection, text, ids }) =>
+      figuresOf(collection, find(collection, text), ids),
+    );
+    const [five, ten, mrr, ndcg, session] = [0, 1, 2, 3, 4].map((i) =>
       (figures.reduce((sum, row) => sum + row[i], 0) / figures.length).toFixed(2),
     );
-    console.log(`${way.padEnd(18)}${five.padEnd(10)}${ten.padEnd(11)}${mrr.padEnd(7)}${ndcg}`);
+    console.log(
+      `${way.padEnd(18)}${five.padEnd(10)}${ten.padEnd(11)}${mrr.padEnd(7)}${ndcg.padEnd(9)}${session}`,
+    );
   }
 }
+
+/** `1:56 pm on 8 May, 2023` */
+const readTime = (text) => new Date(`${text.split(' on ')[1]} 12:00 UTC`).toISOString();
 
 /** A conversation of the public collection LoCoMo (snap-research/locomo, data/locomo10.zip), which is not part of forge. */
 function loadLocomo(path) {
@@ -109,7 +125,7 @@ function loadLocomo(path) {
   const groups = numbers.map((number) => ({
     isLoose: false,
     documents: file[`session_${number}`].map(({ dia_id: id, speaker, text, blip_caption: picture = '' }) => ({
-      ...{ id, session: number, source: 'session', at: null },
+      ...{ id, session: number, source: 'session', at: readTime(file[`session_${number}_date_time`]) },
       text: `${speaker}: ${text} ${picture}`,
     })),
   }));

@@ -172,13 +172,16 @@ function commitGroups(context: Context): StoredGroup[] {
   ];
 }
 
+interface KnowledgeRecords {
+  records: readonly Identified[];
+  /** Whether the ledger has a record. */
+  has: (id: string) => boolean;
+}
+
 /** Documents that are read for each query. */
-export async function readLive(
-  context: Context,
-  known: { records: readonly Identified[]; has: (id: string) => boolean },
-): Promise<Group[]> {
+export async function readLive(context: Context, knowledge: KnowledgeRecords): Promise<Group[]> {
   const sources: Record<string, () => Group | Promise<Group>> = {
-    knowledge: () => loose(knowledgeDocuments(known)),
+    knowledge: () => loose(knowledgeDocuments(knowledge)),
     learned: () =>
       loose(
         listLearnings(readEntries(context.disk, LEARNED_LIST).entries).map((learning) =>
@@ -235,13 +238,7 @@ export const readShipped = (context: Context): Group => loose(skillDocuments(con
 
 const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
 
-const knowledgeDocuments = ({
-  records,
-  has,
-}: {
-  records: readonly Identified[];
-  has: (id: string) => boolean;
-}) =>
+const knowledgeDocuments = ({ records, has }: KnowledgeRecords): Document[] =>
   [...readProven(records, has).values()].map(({ record, pattern, scope, status, created_at: at }) =>
     document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
       at,

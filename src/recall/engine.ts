@@ -99,6 +99,7 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
   const wanted = widen(corpus, query, options);
   const { facts, own, sessions } = score(corpus, wanted);
   const scores = options.context === false ? own : addContext(corpus, facts, own, sessions);
+  if (options.context !== false && query.date !== null) addDate(facts, scores, query.date);
   const ranked = [...scores]
     .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
     .sort((a, b) => b.score - a.score || a.doc - b.doc);
@@ -291,6 +292,16 @@ function addContext(
   return scores;
 }
 
+/** A date in the query counts like a term of the documents from that day or month. */
+function addDate(facts: ReadonlyMap<number, Facts>, scores: Map<number, number>, date: string): void {
+  const docs = [...scores.keys()].filter((doc) => {
+    const at = facts.get(doc)?.at ?? 0;
+    return at > 0 && new Date(at).toISOString().startsWith(date);
+  });
+  for (const doc of docs)
+    scores.set(doc, (scores.get(doc) ?? 0) + inverseFrequency(docs.length, scores.size));
+}
+
 /** The documents before and after one in its group, with the share that each passes on. */
 const neighborsOf = (doc: number): [doc: number, weight: number][] =>
   NEIGHBORS.flatMap((weight, i): [number, number][] => [
@@ -320,10 +331,11 @@ function explain(
 }
 
 /** In the words of the document, not their stems. */
-function matches(document: Document, wanted: Wanted, { words: said }: Query): string[] {
+function matches(document: Document, wanted: Wanted, { words: said, date }: Query): string[] {
   const text = textOf(document);
   const [has, words] = [new Set(termsOf(text)), wordsByTerm(text)];
-  return [...wanted].flatMap(([asked, terms]) =>
+  const dates = date !== null && document.at?.startsWith(date) ? [`${date} (its date)`] : [];
+  const found = [...wanted].flatMap(([asked, terms]) =>
     [...terms]
       .filter(([term]) => has.has(term))
       .map(([term, weight]) => {
@@ -332,6 +344,7 @@ function matches(document: Document, wanted: Wanted, { words: said }: Query): st
         return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${said.get(asked)?.toLowerCase() ?? asked})`;
       }),
   );
+  return [...found, ...dates];
 }
 
 /** The text of a document that a query can match. */
@@ -392,10 +405,7 @@ export class MemoryCorpus implements Corpus {
   groupLength = (group: number): number | null => this.lengths.get(group) ?? null;
 
   facts = (docs: readonly number[]): Facts[] =>
-    docs.flatMap((doc) => {
-      const document = this.all.get(doc);
-      return document ? [factsOf(doc, document)] : [];
-    });
+    [...this.documents(docs)].map(([doc, document]) => factsOf(doc, document));
 
   documents = (docs: readonly number[]): Map<number, Document> =>
     new Map(

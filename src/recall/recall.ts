@@ -74,19 +74,16 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
   };
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-  m: 30 * 86_400_000,
-  y: 365 * 86_400_000,
-};
+/** In hours. */
+const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, m: 30 * 24, y: 365 * 24 };
 
 /** `2026-05-01`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
 function readSince(text: string, now: Date): string {
   const [, count, unit = ''] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
   const at =
-    count === undefined ? new Date(text) : new Date(now.getTime() - Number(count) * (UNITS[unit] ?? 0));
+    count === undefined
+      ? new Date(text)
+      : new Date(now.getTime() - Number(count) * (UNITS[unit] ?? 0) * 3_600_000);
   if (!Number.isNaN(at.getTime()) && (count !== undefined || /^\d{4}-\d\d/.test(text)))
     return at.toISOString();
   throw usage(

@@ -72,7 +72,7 @@ export async function openIndex(
   }
   try {
     const index = (await openOwn(library, context, stored)) ?? (await build(library, context, stored));
-    return index.hasReset ? null : index;
+    return index.fact('reset') > 0 ? null : index;
   } catch (error) {
     if (isDatabaseError(error)) return null;
     throw error;
@@ -97,7 +97,7 @@ async function openOwn(
     if (index.fact('version') !== VERSION) return null;
     const hasChanged = await index.update(context, stored, () => removeQuietly(recallStampFile(layout)));
     if (hasChanged) writeStamp(context);
-    return index.isWorn ? null : index;
+    return index.fact('removed') > MAX_REMOVED * index.size ? null : index;
   } catch (error) {
     if (isDatabaseError(error)) return null;
     throw error;
@@ -186,14 +186,6 @@ export class SearchIndex implements Corpus {
     return (this.db.prepare('SELECT value FROM facts WHERE name = ?').get(name) as { value: number }).value;
   }
 
-  get hasReset(): boolean {
-    return this.fact('reset') > 0;
-  }
-
-  get isWorn(): boolean {
-    return this.fact('removed') > MAX_REMOVED * this.size;
-  }
-
   /** Writes the changes. True if there were any. `beforeWrite` runs once, before the first change. */
   async update(
     context: Context,
@@ -225,13 +217,9 @@ export class SearchIndex implements Corpus {
     this.rows.clear();
     this.byNumber.clear();
     [this.size, this.length, this.groups] = [0, 0, 0];
-    const columns = 'number,name,stamp,loose,session,documents,length'.split(',');
-    const fields = columns.map((name) => `'${name}', ${name}`).join(', ');
-    const sql = `SELECT json_group_array(json_object(${fields})) AS found,
-      (SELECT max(seq) FROM sqlite_sequence) AS last FROM groups`;
-    const { found, last } = this.db.prepare(sql).get() as { found: string; last: number | null };
-    this.nextNumber = (last ?? 0) + 1;
-    for (const row of JSON.parse(found) as GroupRow[]) {
+    const sql = 'SELECT ifnull(max(seq), 0) + 1 AS next FROM sqlite_sequence';
+    this.nextNumber = (this.db.prepare(sql).get() as { next: number }).next;
+    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[]) {
       this.rows.set(row.name, row);
       this.byNumber.set(row.number, row);
       this.size += row.documents;
@@ -271,18 +259,23 @@ export class SearchIndex implements Corpus {
 
   /** FTS5 writes a segment at the end of each statement, so a statement takes documents of many groups. */
   private insert(documents: readonly [doc: number, document: Document][]): void {
-    const into = (
-      table: string,
-      columns: number,
-      row: (doc: number, document: Document) => unknown[],
-    ): void => {
-      const values = Array.from({ length: columns }, (_, i) => `value ->> ${i}`).join(', ');
-      const rows = documents.map(([doc, document]) => row(doc, document));
+    const into = (table: string, rows: unknown[][]): void => {
+      const values = (rows[0] ?? []).map((_, i) => `value ->> ${i}`).join(', ');
       this.run(`INSERT INTO ${table} SELECT ${values} FROM json_each(?)`, JSON.stringify(rows));
     };
-    into('documents', 4, (doc, document) => Object.values(factsOf(doc, document)));
-    into('texts', 3, (doc, { id, text }) => [doc, id, text]);
-    into('words(rowid, terms)', 2, (doc, document) => [doc, termsOf(textOf(document)).join(' ')]);
+    const termsIn = (document: Document): string => termsOf(textOf(document)).join(' ');
+    into(
+      'documents',
+      documents.map(([doc, document]) => Object.values(factsOf(doc, document))),
+    );
+    into(
+      'texts',
+      documents.map(([doc, { id, text }]) => [doc, id, text]),
+    );
+    into(
+      'words(rowid, terms)',
+      documents.map(([doc, document]) => [doc, termsIn(document)]),
+    );
   }
 
   private run(sql: string, ...values: unknown[]): void {

@@ -77,6 +77,8 @@ export interface Query {
   file: string | null;
   /** ISO time. */
   since: string | null;
+  /** The day or month that the query names: the start of an ISO time. */
+  date: string | null;
 }
 
 /** Characters. */
@@ -88,7 +90,7 @@ const FILTER = /(?:^|\s)(tier|session|file|since):("[^"]*"|\S+)/gi;
 export function readQuery(text: string): Query {
   const query: Query = {
     ...{ terms: [], words: new Map(), phrases: [] },
-    ...{ tier: null, session: null, file: null, since: null },
+    ...{ tier: null, session: null, file: null, since: null, date: null },
   };
   const rest = text.slice(0, MAX_QUERY).replace(FILTER, (_, name: string, value: string) => {
     query[name.toLowerCase() as 'tier'] = value.replace(/"/g, '');
@@ -99,7 +101,22 @@ export function readQuery(text: string): Query {
     .filter(Boolean);
   query.terms = [...new Set(termsOf(rest))];
   query.words = wordsByTerm(rest);
+  query.date = readDate(rest);
   return query;
+}
+
+const MONTH =
+  'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
+const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';
+const WRITTEN_DATE = new RegExp(`(?:\\b${DAY},? )?\\b(${MONTH})\\.?(?: ${DAY}\\b)?,? (\\d{4})\\b`, 'i');
+
+/** `13 October 2026`, `October 13, 2026`, `October 2026`, `2026-10-13` or `2026-10`. */
+function readDate(text: string): string | null {
+  const [, before, name, after, year] = WRITTEN_DATE.exec(text) ?? [];
+  if (name === undefined) return /\b\d{4}-\d\d(?:-\d\d)?\b/.exec(text)?.[0] ?? null;
+  const month = 'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(name.slice(0, 3).toLowerCase()) / 3 + 1;
+  const parts = [year, month, before ?? after ?? []].flat();
+  return parts.map((part) => String(part).padStart(2, '0')).join('-');
 }
 
 /** Lower case, with single spaces, to compare phrases. */

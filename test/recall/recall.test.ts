@@ -226,6 +226,24 @@ describe('forge recall', () => {
     expect((await recall(project, 'zebra')).hits[0]?.text).toContain('| src/zoo |');
   });
 
+  it.each([
+    ['heron in October 2026', 'b'],
+    ['heron on 13 October 2026', 'b'],
+    ['heron, Oct 13th, 2026', 'b'],
+    ['heron 2026-10-13', 'b'],
+    ['heron market 2026', 'c'],
+  ])('AGT-03 ranks records of the named day or month first: %s', (query, first) => {
+    const dated = (id: string, at: string | null): Document => ({
+      ...{ id, source: 'session', session: null, at, text: 'heron' },
+    });
+    const documents = [
+      dated('a', null),
+      dated('c', '2026-09-13T10:00:00.000Z'),
+      dated('b', '2026-10-13T10:00:00.000Z'),
+    ];
+    expect(find(documents, query, { now: 0 })[0]?.document.id).toBe(first);
+  });
+
   it('AGT-03 marks contested knowledge and never ranks it first', () => {
     const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
       ...{ id, source: 'knowledge', session: null, at: null, text },

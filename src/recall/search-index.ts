@@ -170,7 +170,7 @@ export class SearchIndex implements Corpus {
   constructor(private readonly db: Database.Database) {
     // Durability is not needed, because a damaged file is rebuilt.
     db.exec(
-      `PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;`,
+      `PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;`,
     );
   }
 

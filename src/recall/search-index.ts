@@ -23,7 +23,7 @@ import { termsOf } from './terms.js';
 /** The version of the tables and of the term rules. */
 const VERSION = 2;
 /** The number of documents per call of the library. */
-const BATCH = 2000;
+const BATCH = 500;
 /** The share of removed documents at which the file is rebuilt, because the word index still has their words. */
 const MAX_REMOVED = 0.3;
 /** Milliseconds to wait for another writing process. */
@@ -169,9 +169,7 @@ export class SearchIndex implements Corpus {
 
   constructor(private readonly db: Database.Database) {
     // Durability is not needed, because a damaged file is rebuilt.
-    db.exec(
-      `PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;`,
-    );
+    db.exec(`PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;`);
   }
 
   create(): void {

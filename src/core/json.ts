@@ -21,11 +21,25 @@ export class JsonProblem extends Error {
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new JsonProblem('the file is empty', 0);
   refuseKeys(text);
+  const own = parseOwnForm(text);
+  if (own !== undefined) return own;
   visit(text, strictVisitor(text), { disallowComments: true });
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new JsonProblem((error as Error).message, 0);
+  }
+}
+
+/** The value of a text exactly as formatJson makes it, in a fifth of the time. Undefined for any other text. */
+function parseOwnForm(text: string): unknown {
+  const refused = [`\n${'  '.repeat(MAX_DEPTH)}`, ...[...FORBIDDEN_KEYS].map((key) => `"${key}":`)];
+  if (!text.startsWith('{\n') || refused.some((part) => text.includes(part))) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return formatJson(value) === text ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod/mini';
 import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
 import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
@@ -21,11 +22,8 @@ export function decodeUtf8(bytes: Buffer, file: string): string {
   const start = bytes.subarray(0, 3).toString('hex');
   if (start === 'efbbbf') throw bad('it starts with a byte-order mark', 0);
   if (/^(fffe|feff)/.test(start)) throw bad('it is UTF-16, not UTF-8', 0);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw bad('it is not valid UTF-8', firstInvalidByte(bytes));
-  }
+  if (!isUtf8(bytes)) throw bad('it is not valid UTF-8', firstInvalidByte(bytes));
+  return bytes.toString('utf8');
 }
 
 /** 0-based offset of the first byte that is not UTF-8; the length when all bytes are. */

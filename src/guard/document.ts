@@ -55,7 +55,7 @@ const MAX_NAMED = 1024;
 /** Scans the texts of one document: each one alone, with its key if that matters, and with the next one (a split secret). */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const passed = passedBy(rules);
-  const found = scanJoined(
+  const found = scanOnce(
     fields.filter(({ text }) => !passed.has(text)),
     rules,
   );
@@ -64,7 +64,7 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
       path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  found.push(...scanJoined(named, rules), ...scanBorders(fields, rules));
+  found.push(...scanOnce(named, rules), ...scanBorders(fields, rules));
   if (found.length === 0) for (const { text } of fields) if (text.length < MAX_REMEMBERED) passed.add(text);
   const seen = new Set<string>();
   return found.filter((hit) => {
@@ -123,21 +123,38 @@ const scanJoined = (fields: readonly Field[], rules: readonly Rule[]): Found[] =
     return toFound(hit, path, lineAt(text, start), value);
   });
 
+/** Equal texts are scanned once, unless there is a finding. */
+function scanOnce(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+  const different = new Map(fields.map((field) => [field.text, field]));
+  const found = scanJoined([...different.values()], rules);
+  return found.length === 0 || different.size === fields.length ? found : scanJoined(fields, rules);
+}
+
 /** Other findings are easily put together by chance. */
 const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
 
 /** The longest part of a split secret, in characters. */
 const REACH = 2048;
 
-/** Scans each field together with the next. A hit over the border belongs to the first. */
+/** No secret known by its form is shorter. */
+const LEAST = 16;
+
+/** Scans each field together with the next, if a word could go on there. A hit over the border belongs to the first. */
 function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
-  const pairs = heads.map((head, i) => head + (fields[i + 1]?.text.slice(0, REACH) ?? ''));
+  const borders = fields.slice(0, -1).flatMap(({ path, text }, i) => {
+    const next = fields[i + 1]?.text ?? '';
+    const end = /\S*$/.exec(text.slice(-LEAST))?.[0] ?? '';
+    const start = /^\S*/.exec(next.slice(0, LEAST))?.[0] ?? '';
+    if (end === '' || start === '' || end.length + start.length < LEAST) return [];
+    return [
+      { path, text, pair: text.slice(-REACH) + next.slice(0, REACH), at: Math.min(text.length, REACH) },
+    ];
+  });
+  const pairs = borders.map(({ pair }) => pair);
   return scanTogether(pairs, rules, isKnownByForm).flatMap(({ hit, index, start, value }) => {
-    const border = heads[index]?.length ?? 0;
+    const { path, text, pair, at } = borders[index] as (typeof borders)[number];
     const end = start + value.length;
-    if (start >= border || end <= border || end > (pairs[index]?.length ?? 0)) return [];
-    const { path, text } = fields[index] as Field;
+    if (start >= at || end <= at || end > pair.length) return [];
     return [toFound(hit, path, lineAt(text, text.length), value)];
   });
 }

@@ -152,6 +152,7 @@ const nameGrave = ({ rule, class: name }: Hit): string | null => (isGrave(name) 
 
 /** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */
 export async function cleanForeign(context: Context, texts: readonly string[]): Promise<string[]> {
+  if (texts.length === 0) return [];
   const clean = texts.map((text) => escapeControls(cleanText(text).text));
   const guard = await loadGuard(context.world.env, context);
   if (guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text }))).length === 0) return clean;

@@ -2,7 +2,6 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { Answers, FormField, Issue, IssueList, StartedIssue, Synced } from '../index.js';
-import { checkAnswer, parseAnswers, prefixOf, toAnswers } from './form.js';
 
 const row = ({ linear_id, state, title }: Issue, isIdle: boolean, style: Style): string[] => [
   style.strong(linear_id),
@@ -35,6 +34,7 @@ function renderIssue(issue: Issue, style: Style): string {
 /** Asks for the fields of a form that were not given, until each answer keeps the rules. */
 async function ask(call: Call, fields: readonly FormField[], given: Answers): Promise<Answers> {
   const { choose, line, several } = await import('../cli/prompt.js');
+  const { checkAnswer, prefixOf } = await import('./form.js');
   const answers: Answers = { ...given };
   for (const field of fields) {
     const { name, type, required, options } = field;
@@ -79,6 +79,7 @@ async function makeIssue(call: Call, title: string | undefined): Promise<Issue> 
     from,
     field = [],
   } = call.options as { template?: string; from?: string; field?: string[] };
+  const { parseAnswers, toAnswers } = await import('./form.js');
   const given: Answers = {
     ...(from === undefined ? {} : parseAnswers(await call.file(from))),
     ...toAnswers(field),

@@ -42,7 +42,8 @@ export function changeQueue(context: Context, change: (queue: Queue) => Queue): 
       schema_version: QUEUE.version,
       pending: [],
     });
-    disk.replace(linearQueueFile(layout), encodeDocument(change(value)), bytes);
+    const after = encodeDocument(change(value));
+    if (!bytes?.equals(after)) disk.replace(linearQueueFile(layout), after, bytes);
   });
 }
 

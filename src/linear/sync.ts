@@ -1,5 +1,5 @@
 import { ForgeError, outside } from '../core/error.js';
-import { focusFile } from '../core/paths.js';
+import { activeIssuesFile, focusFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import { updateFeatures } from '../feature/store.js';
@@ -76,14 +76,15 @@ function setError(context: Context, error: string | null): void {
 async function pull(context: Context, request: Request): Promise<Pick<Synced, 'pulled' | 'conflicts'>> {
   const remote = await assignedIssues(request);
   const ids = new Set(remote.map(({ id }) => id));
+  const present = activeIssues(context);
   // Issues of Linear that are no longer assigned here, or are done there.
   const gone = await Promise.all(
-    activeIssues(context)
+    present
       .filter(({ uuid }) => uuid !== undefined && !ids.has(uuid))
       .map(({ uuid }) => request(ISSUE, { id: uuid }).catch(ignoreMissing)),
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
-  const safe = await cleanRemote(context, [...remote, ...others]);
+  const safe = await cleanRemote(context, [...remote, ...others], present);
   const now = timestamp(context);
   const conflicts: Conflict[] = [];
   const done: Issue[] = [];
@@ -126,29 +127,38 @@ async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Text of others: hidden characters, secrets and personal data are removed before it is stored. */
-async function cleanRemote(context: Context, issues: readonly RemoteIssue[]): Promise<RemoteIssue[]> {
+/** Text of others: hidden characters, secrets and personal data are removed before it is stored. `present` has it already. */
+async function cleanRemote(
+  context: Context,
+  issues: readonly RemoteIssue[],
+  present: readonly Issue[] = [],
+): Promise<RemoteIssue[]> {
   for (const { identifier } of issues)
     if (!ID.test(identifier) || identifier.includes('..'))
       throw outside('linear.answer', `Linear sent an issue with an odd id: ${oneLine(identifier, 40)}.`);
-  const clean = await cleanForeign(
-    context,
-    issues.flatMap(({ title, description, labels }) => [
-      ...[title, description ?? ''],
-      ...(labels?.nodes ?? []).map(({ name }) => name),
-    ]),
-  );
-  const next = (): string => clean.shift() ?? '';
+  const clean = new Map<string, string>();
+  for (const { title, description, labels } of present)
+    for (const text of [title, description, ...labels]) clean.set(text, text);
+  const texts = issues.flatMap(({ title, description, labels }) => [
+    ...[title, description ?? ''],
+    ...(labels?.nodes ?? []).map(({ name }) => name),
+  ]);
+  const fresh = [...new Set(texts)].filter((text) => !clean.has(text));
+  for (const [i, text] of (await cleanForeign(context, fresh)).entries()) clean.set(fresh[i] ?? '', text);
+  const cleaned = (text: string): string => clean.get(text) ?? '';
   return issues.map(({ labels, ...issue }) => ({
     ...issue,
-    title: next(),
-    description: next(),
-    ...(labels ? { labels: { nodes: labels.nodes.map(() => ({ name: next() })) } } : {}),
+    title: cleaned(issue.title),
+    description: cleaned(issue.description ?? ''),
+    ...(labels ? { labels: { nodes: labels.nodes.map(({ name }) => ({ name: cleaned(name) })) } } : {}),
   }));
 }
 
-const waiting = (context: Context): Issue[] =>
-  activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
+function waiting(context: Context): Issue[] {
+  // Usually there is none, which needs no parsing.
+  if (!context.disk.read(activeIssuesFile(context.layout))?.includes('"LOCAL-')) return [];
+  return activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
+}
 
 function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'> {
   const { pending } = readQueue(context);

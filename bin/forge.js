@@ -8,7 +8,7 @@ const { join } = require('node:path');
 /** Commands of the daily bundle. Everything else, and help, is in the full one. */
 const DAILY = new Set(
   'where status session briefing progress focus kfr next feature commit knowledge architecture note learn hook'
-    .concat(' start log done end ls recall')
+    .concat(' start log done end ls recall skill')
     .split(' '),
 );
 

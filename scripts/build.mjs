@@ -34,7 +34,7 @@ const common = {
 /** Modules that only the commands of the full bundle import, each with `import()` (bin/forge.js lists the daily ones). */
 const NOT_DAILY = new RegExp(
   `^src/(${[
-    '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|import|init|ledger|linear|mcp|recover|skill|trust|undo)/command',
+    '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|import|init|ledger|linear|mcp|recover|trust|undo)/command',
     '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
     'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history|status/tree',

@@ -57,11 +57,32 @@ export function parseManifest(text: string, file: string): Manifest {
     if (error instanceof TomlProblem) throw broken(error.line, error.message);
     throw error;
   }
+  if (isPlain(raw)) return raw as Manifest;
   const result = Manifest.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0] as z.core.$ZodIssue;
   const line = lineOfKey(text, issue.path.slice(0, 2).map(String));
   throw broken(line, `${fieldName(issue.path)}: ${describeIssue(issue, raw)}`);
+}
+
+const LISTS = [
+  'triggers.keywords',
+  'triggers.file_patterns',
+  'triggers.linear_labels',
+  'dependencies.requires',
+];
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** Whether a manifest has only texts and the lists above. For 500 skills, zod takes longer than reading their files. */
+function isPlain({ schema_version = 1, ...tables }: Record<string, unknown>): boolean {
+  const { name, description } = (tables['skill'] ?? {}) as Record<string, unknown>;
+  const isTable = ([table, fields]: [string, unknown]): boolean =>
+    typeof fields === 'object' &&
+    !Array.isArray(fields) &&
+    Object.entries(fields ?? {}).every(([key, value]) =>
+      LISTS.includes(`${table}.${key}`) ? Array.isArray(value) && value.every(isText) : isText(value),
+    );
+  return schema_version === 1 && isText(name) && isText(description) && Object.entries(tables).every(isTable);
 }
 
 /** A skill with the names of all its files. */

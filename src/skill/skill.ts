@@ -55,14 +55,14 @@ export function filesBelow(folder: string, prefix = ''): string[] {
 }
 
 function readText(folder: string, file: string): string | null {
-  const bytes = readPlain(join(folder, file), MAX_BYTES);
+  const bytes = readPlain(`${folder}/${file}`, MAX_BYTES);
   return bytes === null ? null : decodeUtf8(bytes, `${basename(folder)}/${file}`);
 }
 
 /** A match among many skills needs neither the files nor the approval of most. */
 function loadSkill(context: Context, name: string, approved: (name: string) => boolean): Skill {
   const folder = folderOf(context, name);
-  const file = shown(context.layout, join(folder, MANIFEST_FILE));
+  const file = `.forge/skills/${name}/${MANIFEST_FILE}`;
   const text = readText(folder, MANIFEST_FILE);
   if (text === null)
     throw usage('skill.manifest', `${file} is missing.`, { file, hint: `forge skill check ${name}` });

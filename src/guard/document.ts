@@ -217,8 +217,8 @@ const keyed = (keys: string, form: RegExp): [string, RegExp][] => keys.split(' '
 /** What forge itself writes, by key and exact form. The same value under another key is scanned like any text. */
 const OWN: ReadonlyMap<string, RegExp> = new Map([
   ...keyed('id', new RegExp(`${HASH.source}|${SLUG.source}`)),
-  // A boot id of Linux.
-  ...keyed('boot', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  // A boot id of Linux; Linear's id of an issue.
+  ...keyed('boot uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   ...keyed('prev seen heads ledger subject execution execution_id records lost voided sha256 digest', HASH),
   ...keyed('tree commit head head_at_start key', HASH),
   ...keyed('salt', /^[0-9a-z]{1,62}$/),

@@ -8,8 +8,8 @@ export interface Span {
 /** A text, and for each character the span of the original text that it comes from (absent: itself). */
 interface Source {
   text: string;
-  from?: number[];
-  to?: number[];
+  from?: Int32Array;
+  to?: Int32Array;
 }
 
 /** A text with parts of it decoded, joined or normalized. */
@@ -28,22 +28,24 @@ interface Replacement {
 /** The view with these replacements, which are sorted and do not overlap; undefined without any. */
 function makeView({ text, from, to }: Source, replacements: readonly Replacement[]): View | undefined {
   if (replacements.length === 0) return undefined;
-  const view: View = { text: '', from: [], to: [], changes: [] };
+  const length = replacements.reduce(
+    (sum, part) => sum - part.to + part.from + part.text.length,
+    text.length,
+  );
+  const view: View = { text: '', from: new Int32Array(length), to: new Int32Array(length), changes: [] };
   const startOf = (at: number): number => from?.[at] ?? at;
   const endOf = (at: number): number => to?.[at] ?? at + 1;
   let done = 0;
   for (const part of [...replacements, { from: text.length, to: text.length, text: '' }]) {
-    for (let at = done; at < part.from; at++) {
-      view.from.push(startOf(at));
-      view.to.push(endOf(at));
+    for (let at = done, to = view.text.length; at < part.from; at++, to++) {
+      view.from[to] = startOf(at);
+      view.to[to] = endOf(at);
     }
     view.text += text.slice(done, part.from);
     const start = view.text.length;
     view.text += part.text;
-    for (let at = start; at < view.text.length; at++) {
-      view.from.push(startOf(part.from));
-      view.to.push(endOf(part.to - 1));
-    }
+    view.from.fill(startOf(part.from), start, view.text.length);
+    view.to.fill(endOf(part.to - 1), start, view.text.length);
     view.changes.push({ start, end: view.text.length });
     done = part.to;
   }

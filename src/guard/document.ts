@@ -126,8 +126,7 @@ const scanJoined = (fields: readonly Field[], rules: readonly Rule[]): Found[] =
 /** Equal texts are scanned once, unless there is a finding. */
 function scanOnce(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const different = new Map(fields.map((field) => [field.text, field]));
-  const found = scanJoined([...different.values()], rules);
-  return found.length === 0 || different.size === fields.length ? found : scanJoined(fields, rules);
+  return scanJoined([...different.values()], rules).length === 0 ? [] : scanJoined(fields, rules);
 }
 
 /** Other findings are easily put together by chance. */

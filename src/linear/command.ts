@@ -86,17 +86,11 @@ async function makeIssue(call: Call, title: string | undefined): Promise<Issue> 
     ...(title === undefined ? {} : { title }),
   };
   const { linear } = call.forge();
-  if (template === undefined && title === undefined && given['title'] === undefined)
-    return linear.new({
-      template: 'feature',
-      answers: call.interactive ? await asked(call, 'feature', given) : given,
-    });
-  if (template === undefined) return linear.new({ answers: given });
-  return linear.new({ template, answers: call.interactive ? await asked(call, template, given) : given });
+  const name = template ?? (given['title'] === undefined ? 'feature' : undefined);
+  if (name === undefined) return linear.new({ answers: given });
+  const answers = call.interactive ? await ask(call, (await linear.form({ name })).fields, given) : given;
+  return linear.new({ template: name, answers });
 }
-
-const asked = async (call: Call, name: string, given: Answers): Promise<Answers> =>
-  ask(call, (await call.forge().linear.form({ name })).fields, given);
 
 function renderSync({ pulled, pushed, queued, failed, conflicts }: Synced, style: Style): string {
   return [

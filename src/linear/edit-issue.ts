@@ -30,11 +30,9 @@ export async function readForm(context: Context, { name }: { name: string }): Pr
     throw usage('linear.no_form', `There is no form ${oneLine(name, 60)}.`, {
       hint: `forge linear new --template ${templates[0] ?? 'feature'}`,
     });
+  const path = join(formsFolder(context.layout), name);
+  const bytes = context.disk.read(`${path}.yaml`) ?? context.disk.read(`${path}.yml`) ?? Buffer.alloc(0);
   const file = `.forge/linear/templates/${name}.yaml`;
-  const bytes =
-    context.disk.read(join(formsFolder(context.layout), `${name}.yaml`)) ??
-    context.disk.read(join(formsFolder(context.layout), `${name}.yml`)) ??
-    Buffer.alloc(0);
   return parseForm(decodeUtf8(bytes, file), file, workspacePackages(context.layout.root));
 }
 
@@ -119,17 +117,10 @@ export async function finishIssue(context: Context, raw: z.infer<typeof DoneInpu
   };
   moveToHistory(context, done);
   if (issue.uuid) {
-    if (summary !== undefined) {
-      const uuid = uuidFrom(`done ${issue.uuid}`);
-      enqueue(context, {
-        kind: 'comment',
-        issue: issue.linear_id,
-        uuid: issue.uuid,
-        id: uuid,
-        body: summary,
-      });
-    }
-    enqueue(context, { kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'completed' });
+    const place = { issue: issue.linear_id, uuid: issue.uuid };
+    if (summary !== undefined)
+      enqueue(context, { ...place, kind: 'comment', id: uuidFrom(`done ${issue.uuid}`), body: summary });
+    enqueue(context, { ...place, kind: 'state', type: 'completed' });
   }
   await leaveIssue(context, issue.linear_id);
   return done;

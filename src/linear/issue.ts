@@ -22,7 +22,7 @@ const readDone = ({ disk, layout }: Context, id: string): Issue | null => {
 };
 
 /** An issue by its id, in any case; exit 2 when nobody knows it. */
-export function requireIssue(context: Context, id: string): { issue: Issue; isActive: boolean } {
+function requireIssue(context: Context, id: string): { issue: Issue; isActive: boolean } {
   checkId(id, 'issue id');
   const isMeant = (other: string): boolean => other.toLowerCase() === id.toLowerCase();
   const active = activeIssues(context).find(({ linear_id }) => isMeant(linear_id));

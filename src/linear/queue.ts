@@ -14,7 +14,6 @@ const Pending = z.looseObject({
   /** Linear's type of the state. */
   type: z.optional(z.string()),
   at: z.optional(z.string()),
-  tries: z.optional(z.number()),
 });
 /** A change to send to Linear. */
 export type Pending = z.infer<typeof Pending>;
@@ -27,7 +26,7 @@ const Queue = z.looseObject({
   /** Why the last attempt failed. */
   error: z.optional(z.nullable(z.string())),
 });
-export type Queue = z.infer<typeof Queue>;
+type Queue = z.infer<typeof Queue>;
 
 const QUEUE: Format<Queue> = { name: 'linear-queue', version: '1.0', schema: Queue };
 

@@ -35,8 +35,8 @@ export type Manifest = z.infer<typeof Manifest>;
 export const MANIFEST_FILE = 'skill.toml';
 const INSTRUCTIONS_FILE = 'instructions.md';
 /** RFC-9060 §4.1, in tokens. */
-export const MAX_METADATA = 100;
-export const MAX_INSTRUCTIONS = 5000;
+const MAX_METADATA = 100;
+const MAX_INSTRUCTIONS = 5000;
 export const MAX_FILES = 200;
 /** Bytes of a text that forge reads, and of all files of a skill. Skills bring fonts and schemas. */
 export const MAX_BYTES = 1024 * 1024;
@@ -65,24 +65,19 @@ export function parseManifest(text: string, file: string): Manifest {
   throw broken(line, `${fieldName(issue.path)}: ${describeIssue(issue, raw)}`);
 }
 
-const LISTS = [
-  'triggers.keywords',
-  'triggers.file_patterns',
-  'triggers.linear_labels',
-  'dependencies.requires',
-];
+const LIST = /^(?:triggers\.(?:keywords|file_patterns|linear_labels)|dependencies\.requires)$/;
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** Whether a manifest has only texts and the lists above. For 500 skills, zod takes longer than reading their files. */
 function isPlain({ schema_version = 1, ...tables }: Record<string, unknown>): boolean {
   const { name, description } = (tables['skill'] ?? {}) as Record<string, unknown>;
+  const isField = (field: string, value: unknown): boolean =>
+    LIST.test(field) ? Array.isArray(value) && value.every(isText) : isText(value);
   const isTable = ([table, fields]: [string, unknown]): boolean =>
     typeof fields === 'object' &&
     !Array.isArray(fields) &&
-    Object.entries(fields ?? {}).every(([key, value]) =>
-      LISTS.includes(`${table}.${key}`) ? Array.isArray(value) && value.every(isText) : isText(value),
-    );
-  return schema_version === 1 && isText(name) && isText(description) && Object.entries(tables).every(isTable);
+    Object.entries(fields ?? {}).every(([key, value]) => isField(`${table}.${key}`, value));
+  return schema_version === 1 && [name, description].every(isText) && Object.entries(tables).every(isTable);
 }
 
 /** A skill with the names of all its files. */
@@ -125,6 +120,7 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
   const { name, description } = manifest.skill;
   const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};
   const { commit_pattern } = manifest.git ?? {};
+  const badPattern = commit_pattern === undefined ? null : patternProblem(commit_pattern);
   const [metadata, length] = [describe(manifest), instructions ?? ''].map(countTokens) as [number, number];
   const texts = [name, description, ...keywords, ...linear_labels, instructions ?? ''];
   const quoted = (text: string): string => JSON.stringify(oneLine(text, 80));
@@ -150,15 +146,10 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
         !isSafeGlob(pattern) &&
         `file pattern ${quoted(pattern)}: at most 200 characters and 4 stars in a row of a path are allowed`,
     ),
-    commitPatternProblem(commit_pattern),
+    badPattern && `git.commit_pattern: ${badPattern}`,
     files.length > MAX_FILES && `it has ${files.length} files, at most ${MAX_FILES} are allowed`,
   ];
   return wrong.filter((text) => typeof text === 'string');
-}
-
-function commitPatternProblem(pattern: string | undefined): string | null {
-  const problem = pattern === undefined ? null : patternProblem(pattern);
-  return problem && `git.commit_pattern: ${problem}`;
 }
 
 /** Layer 1 of progressive disclosure: about 100 tokens. */

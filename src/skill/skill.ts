@@ -23,6 +23,7 @@ import {
   matchSkills,
   orderSkills,
   parseManifest,
+  requiredBy,
   type Skill,
   type SkillMatch,
   type SkillProblem,
@@ -42,7 +43,7 @@ export interface ListedSkill {
 const folderOf = (context: Context, name: string): string => join(skillsFolder(context.layout), name);
 
 /** All files below a folder, links not followed: they count as files, and are refused where they are read. */
-export function filesBelow(folder: string, prefix = ''): string[] {
+function filesBelow(folder: string, prefix = ''): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
@@ -79,7 +80,7 @@ function loadSkill(context: Context, name: string, approved: (name: string) => b
 }
 
 /** All skills that can be read. The others are warnings. */
-export function readSkills(context: Context): Skill[] {
+function readSkills(context: Context): Skill[] {
   const approved = approvedSkills(context);
   return skillNames(context).flatMap((name) => {
     try {
@@ -97,7 +98,7 @@ const toListed = ({ name, manifest, isApproved }: Skill, match?: SkillMatch): Li
   description: manifest.skill.description,
   version: manifest.skill.version ?? null,
   approved: isApproved,
-  requires: manifest.dependencies?.requires ?? [],
+  requires: requiredBy(manifest),
   ...(match ? { score: match.score, why: match.why } : {}),
 });
 
@@ -173,14 +174,15 @@ export async function checkSkills(
       const skill = loadSkill(context, each, () => true);
       loaded.push(skill);
       const file = instructionsOf(skill.manifest);
-      const size = skill.files.reduce((sum, path) => sum + (lstatSync(join(folder, path)).size ?? 0), 0);
-      const links = skill.files.filter((path) => lstatSync(join(folder, path)).isSymbolicLink());
+      const stats = skill.files.map((path) => ({ path, stat: lstatSync(join(folder, path)) }));
+      const size = stats.reduce((sum, { stat }) => sum + stat.size, 0);
+      const links = stats.filter(({ stat }) => stat.isSymbolicLink());
       return [
         ...checkSkill(skill, isInsideSkill(file) ? readText(folder, file) : null, each),
         ...(size > MAX_SKILL_BYTES
           ? [`its files have ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed`]
           : []),
-        ...links.map((path) => `${path} is a symlink`),
+        ...links.map(({ path }) => `${path} is a symlink`),
       ].map((problem) => ({ skill: each, problem }));
     } catch (error) {
       if (error instanceof ForgeError) return [{ skill: each, problem: error.message }];
@@ -329,8 +331,9 @@ export async function importSkill(
   checkName(name);
   const paths = filesBelow(folder).filter((path) => path !== 'SKILL.md');
   refuseOddFiles(folder, paths);
+  const text = toManifestText(md, paths);
   const files: SkillFile[] = [
-    { path: MANIFEST_FILE, bytes: Buffer.from(toManifestText(md, paths)) },
+    { path: MANIFEST_FILE, bytes: Buffer.from(text) },
     { path: 'instructions.md', bytes: Buffer.from(md.body) },
     ...paths.map((path) => readSkillFile(folder, path)),
   ];
@@ -339,8 +342,12 @@ export async function importSkill(
     throw usage('skill.too_large', `The skill has ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed.`, {
       hint: `Remove large files, such as fonts, from ${oneLine(given, 200)}.`,
     });
-  const manifest = parseManifest(toManifestText(md, paths), MANIFEST_FILE);
-  const skill = { name, manifest, files: files.map(({ path }) => path), isApproved: true };
+  const skill = {
+    name,
+    manifest: parseManifest(text, MANIFEST_FILE),
+    files: files.map(({ path }) => path),
+    isApproved: true,
+  };
   const problems = checkSkill(skill, md.body, name);
   const [hidden] = problems.filter((problem) => problem.includes('invisible'));
   if (hidden) throw usage('skill.hidden', `Skill ${name}: ${hidden}.`);
@@ -366,7 +373,7 @@ function refuseOddFiles(folder: string, paths: readonly string[]): void {
 }
 
 /** Folders that agents read skills from. */
-export const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as const;
+const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as const;
 
 export const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
 
@@ -384,18 +391,14 @@ export async function exportSkill(
     { path: 'SKILL.md', bytes: Buffer.from(toSkillMd(skill.manifest, instructions)) },
     ...resources.map((path) => readSkillFile(folderOf(context, name), path)),
   ];
-  const other = files.filter(({ path, bytes }) => {
+  const other = files.find(({ path, bytes }) => {
     const there = statSync(join(target, path), { throwIfNoEntry: false });
     return there && !readFileSync(join(target, path)).equals(bytes);
   });
-  if (other.length > 0)
-    throw refused(
-      'skill.in_the_way',
-      `${join(target, other[0]?.path ?? '')} already exists with different content.`,
-      {
-        hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
-      },
-    );
+  if (other)
+    throw refused('skill.in_the_way', `${join(target, other.path)} already exists with different content.`, {
+      hint: `Remove it, or export elsewhere: forge skill export ${name} --to DIR`,
+    });
   if (!context.disk.dryRun)
     for (const { path, bytes, mode = 0o666 } of files) {
       mkdirSync(dirname(join(target, path)), { recursive: true });

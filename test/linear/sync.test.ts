@@ -245,5 +245,7 @@ describe('forge linear, with Linear', () => {
     expect((await run(project, server, 'pull')).exitCode).toBe(0);
     const text = project.read('.forge/linear/active.json');
     expect(text).not.toMatch(/ghp_|ada.king@|\u202e|\u{e0041}/u);
+    expect((await run(project, server, 'pull')).exitCode).toBe(0);
+    expect(project.read('.forge/linear/active.json')).toBe(text);
   });
 });

@@ -55,7 +55,7 @@ const MAX_NAMED = 1024;
 /** Scans the texts of one document: each one alone, with its key if that matters, and with the next one (a split secret). */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const passed = passedBy(rules);
-  const found = scanOnce(
+  const found = scanJoined(
     fields.filter(({ text }) => !passed.has(text)),
     rules,
   );
@@ -64,7 +64,7 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
       path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  found.push(...scanOnce(named, rules), ...scanBorders(fields, rules));
+  found.push(...scanJoined(named, rules), ...scanBorders(fields, rules));
   if (found.length === 0) for (const { text } of fields) if (text.length < MAX_REMEMBERED) passed.add(text);
   const seen = new Set<string>();
   return found.filter((hit) => {
@@ -122,12 +122,6 @@ const scanJoined = (fields: readonly Field[], rules: readonly Rule[]): Found[] =
     const { path, text } = fields[index] as Field;
     return toFound(hit, path, lineAt(text, start), value);
   });
-
-/** Equal texts are scanned once, unless there is a finding. */
-function scanOnce(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const different = new Map(fields.map((field) => [field.text, field]));
-  return scanJoined([...different.values()], rules).length === 0 ? [] : scanJoined(fields, rules);
-}
 
 /** Other findings are easily put together by chance. */
 const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;

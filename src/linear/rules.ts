@@ -29,24 +29,23 @@ export interface Issue extends Unit {
 
 /** Missing fields are filled in, in the order of the RFC. The others stay where they are, so that a pull changes no line. */
 export function toIssue(unit: Unit): Issue {
-  const issue = unit as Partial<Issue> & Unit;
-  const { memory_trace, agent_state, git_refs } = issue;
+  const { memory_trace, agent_state, git_refs, ...rest } = unit as Partial<Issue> & Unit;
   return {
-    ...issue,
+    ...unit,
     linear_id: unit.linear_id,
     title: unit.title,
     type: unit.type ?? 'feature',
     memory_trace: { created_from: null, parent_issue: null, context_snapshot: null, ...memory_trace },
     agent_state: { assigned_persona: null, harness_mode: null, estimated_complexity: null, ...agent_state },
-    acceptance_criteria: issue.acceptance_criteria ?? [],
+    acceptance_criteria: rest.acceptance_criteria ?? [],
     git_refs: { ...git_refs, branch: git_refs?.branch ?? null, commits: git_refs?.commits ?? [] },
-    description: issue.description ?? '',
+    description: rest.description ?? '',
     state: unit.state ?? 'unstarted',
     labels: unit.labels ?? [],
     priority: unit.priority ?? null,
-    fields: issue.fields ?? {},
+    fields: rest.fields ?? {},
     created_at: unit.created_at ?? '',
-    updated_at: issue.updated_at ?? unit.created_at ?? '',
+    updated_at: rest.updated_at ?? unit.created_at ?? '',
   };
 }
 

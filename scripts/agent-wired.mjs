@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 
 const PLUGIN = readFileSync(new URL('../templates/agent/opencode-plugin.js', import.meta.url), 'utf8');
 
-const partsFor = ({ partsOf }, agent) =>
-  partsOf({ agent, command: 'forge', instructions: false }, false, PLUGIN);
+const partsFor = ({ partsOf }, agent) => partsOf({ agent, command: 'forge' }, false, PLUGIN);
 
 const listed = (hooks) => Object.fromEntries(Object.entries(hooks).map(([event, item]) => [event, [item]]));
 

@@ -52,8 +52,6 @@ export interface Agent {
     at: readonly string[] | string;
     value(program: string, args: readonly string[]): object;
   };
-  /** The instructions file that can get forge's marked block. */
-  instructions: Paths<null>;
   /** An ignore file that keeps `.forge/` out of the agent's file listing. */
   ignore?: string;
   /** The initial content of a new hooks file (with a plugin: of its settings). */
@@ -63,8 +61,6 @@ export interface Agent {
    * server. Null: the agent does not ask, or has no such setting in a file.
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
-  /** The agent reads only the hooks of the folder it is started in. */
-  readsOneFolder?: boolean;
   /** Steps left for a person, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean, isAllowed: boolean): string[];
 }
@@ -133,7 +129,6 @@ const EVERYDAY = [
 /** Claude Code: code.claude.com/docs/en/hooks */
 const claude: Agent = {
   name: 'claude',
-  readsOneFolder: true,
   toolPrefix: 'mcp__forge__',
   title: 'Claude Code',
   events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
@@ -158,7 +153,6 @@ const claude: Agent = {
     // By default Claude Code shows a tool's description only after a search.
     value: (command, args) => ({ type: 'stdio', command, args, alwaysLoad: true }),
   },
-  instructions: { project: 'CLAUDE.md', user: '.claude/CLAUDE.md' },
   allow: { at: ['permissions', 'allow'], items: EVERYDAY.map((tool) => `mcp__forge__${tool}`) },
   wants: (command, isUser, isAllowed) => [
     isUser
@@ -175,7 +169,6 @@ const { ask: _ask, ...likeClaude } = claude;
 const codex: Agent = {
   ...likeClaude,
   name: 'codex',
-  readsOneFolder: false,
   title: 'Codex CLI',
   // `continue: false` would end the turn without giving the agent a reason.
   blocksCompaction: false,
@@ -186,7 +179,6 @@ const codex: Agent = {
     entry: commandGroup('apply_patch|Edit|Write|Bash|shell|exec_command'),
   },
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
-  instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
   // Codex runs tools without asking if their annotations say that they delete nothing and use no network.
   allow: null,
   wants: (_, isUser) => [
@@ -198,7 +190,6 @@ const codex: Agent = {
 /** Gemini CLI: docs/hooks/reference.md in google-gemini/gemini-cli. Timeouts are in milliseconds. */
 const gemini: Agent = {
   name: 'gemini',
-  readsOneFolder: true,
   toolPrefix: 'mcp_forge_',
   title: 'Gemini CLI',
   events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
@@ -221,7 +212,6 @@ const gemini: Agent = {
     }),
   },
   server: { file: same('.gemini/settings.json'), at: SERVERS, value: plainServer },
-  instructions: { project: 'GEMINI.md', user: '.gemini/GEMINI.md' },
   ignore: '.geminiignore',
   allow: { server: { trust: true } },
   wants: (_, isUser, isAllowed) => [
@@ -263,8 +253,6 @@ const cursor: Agent = {
     at: SERVERS,
     value: (command, args) => ({ type: 'stdio', command, args }),
   },
-  // Instructions for every project are kept in Cursor's settings, not in a file.
-  instructions: { project: 'AGENTS.md', user: null },
   allow: null,
   beginning: { version: 1 },
   wants: () => ['enable the MCP server in Cursor: Cursor Settings, Tools & MCP, forge'],
@@ -289,7 +277,6 @@ const opencode: Agent = {
     at: ['mcp', 'forge'],
     value: (program, args) => ({ type: 'local', command: [program, ...args], enabled: true }),
   },
-  instructions: { project: 'AGENTS.md', user: '.config/opencode/AGENTS.md' },
   allow: null,
   beginning: { $schema: 'https://opencode.ai/config.json' },
   wants: () => [
@@ -301,7 +288,6 @@ const opencode: Agent = {
 /** GitHub Copilot CLI: docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference */
 const copilot: Agent = {
   name: 'copilot',
-  readsOneFolder: true,
   toolPrefix: 'forge-',
   title: 'GitHub Copilot CLI',
   events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
@@ -330,7 +316,6 @@ const copilot: Agent = {
     // As `copilot mcp add` writes it. Without `tools` a server offers none.
     value: (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
   },
-  instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },
   allow: null,
   beginning: { version: 1 },
   wants: (_, isUser) => [

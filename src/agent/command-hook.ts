@@ -10,10 +10,10 @@ import {
   conversationId,
   MAX_CONTEXT,
   NOTHING,
+  parseJson,
   readEvent,
   replyTo,
 } from './event.js';
-import { parseJson } from './transcript.js';
 
 /**
  * `forge hook AGENT EVENT`, which agents call. Agents treat some exit codes as a refusal and show stderr to people, so a

@@ -31,18 +31,18 @@ async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wi
   } catch (error) {
     if (options.user !== true || !(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
     if (flags.dryRun) say('Dry run: nothing was written.');
-    return homeWiring({ world, dryRun: flags.dryRun, warn: say });
+    return homeWiring({ world, dryRun: flags.dryRun });
   }
 }
 
 function inputOf(call: Call, agent: string): WiringInput {
-  const { user, instructions, allow, command: words, here } = call.options as Omit<WiringInput, 'agent'>;
-  return { agent, user, instructions, allow, command: words, here, folder: folderOf(call) };
+  const { user, allow, command: words } = call.options as Omit<WiringInput, 'agent'>;
+  return { agent, user, allow, command: words, folder: folderOf(call) };
 }
 
-/** The current folder relative to the project's top folder. '' at the top or outside. */
+/** With --here, the current folder relative to the project's top folder. '' at the top or outside. */
 function folderOf({ forge, cwd, options }: Call): string {
-  if (options.user === true) return '';
+  if (options.here !== true || options.user === true) return '';
   const path = relative(realpathSync(forge().root), realpathSync(cwd)).split(sep).join('/');
   return path.startsWith('..') ? '' : path;
 }
@@ -66,7 +66,6 @@ const install: CommandSpec<WiringChange> = {
   options: [
     USER,
     HERE,
-    { flags: '--instructions', help: 'also add a marked block to CLAUDE.md, AGENTS.md or GEMINI.md' },
     {
       flags: '--allow',
       help: "let the agent use forge's everyday tools (briefing, progress, focus, working memory) without asking",
@@ -126,7 +125,7 @@ const status: CommandSpec<WiringStatus> = {
   values: AGENT,
   summary: 'Show which agents forge is wired into, and what they still need from you',
   example: 'forge agent status',
-  options: [USER],
+  options: [USER, HERE],
   run: async (call, agent) => (await wiringOf(call)).status(inputOf(call, agent ?? 'all')),
   render: renderStatus,
 };

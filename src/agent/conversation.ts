@@ -22,7 +22,7 @@ import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
 import { AGENTS, type AgentName, isHookOf } from './agents.js';
-import { readCalls, type ToolCall } from './transcript.js';
+import { readCalls, type ToolCall } from './event.js';
 
 /** Identifies a state of working memory. Entries are replaced, never changed, so their ids suffice. '' when empty. */
 function versionOf({ session, entries }: Kfr): string {

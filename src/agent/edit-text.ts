@@ -1,9 +1,11 @@
 import { readToml, TomlProblem } from '../core/toml.js';
+import { dropJson, findInJson, isBareJson, putJson } from './edit-json.js';
 import {
   foreignEntry,
   isOwnServer,
   isSame,
   lineEndOf,
+  type Part,
   type PartState,
   SettingsProblem,
   stateOf,
@@ -11,40 +13,45 @@ import {
   unsafeLayout,
 } from './parts.js';
 
-const BEGIN = '<!-- forge:begin -->';
-const END = '<!-- forge:end -->';
+/** The text of a file with forge's parts, next to what is there. Replaces forge's own older ones. */
+export const putParts = (text: string | null, parts: readonly Part[]): string =>
+  parts.reduce(putPart, text ?? '');
 
-const blockLines = (content: string): string[] => [BEGIN, ...content.trim().split('\n'), END];
-
-/** Puts the text between forge's two marks: where they are, or at the end. */
-export function putBlock(text: string, content: string): string {
-  const place = findBlock(text);
-  if (!place) return appendLines(text, blockLines(content));
-  return text.slice(0, place.start) + blockLines(content).join(lineEndOf(text)) + text.slice(place.end);
+/** The text without forge. Null for no file: nothing else is in it. */
+export function dropParts(text: string | null, parts: readonly Part[]): string | null {
+  if (text === null) return null;
+  const rest = parts.reduce(dropPart, text);
+  return rest !== text && parts.every((part) => isBare(rest, part)) ? null : rest;
 }
 
-export function dropBlock(text: string): string {
-  const place = findBlock(text);
-  return place ? removeLines(text, place.start, place.end) : text;
+/** Forge's plugin names the command that wrote it. */
+const isOwnFile = (text: string): boolean => text.includes('forge agent install');
+
+function putPart(text: string, part: Part): string {
+  if (part.kind === 'json') return putJson(text, part.agent, part);
+  if (part.kind === 'toml') return putTable(text, part);
+  if (part.kind === 'lines') return text.includes(part.text) ? text : part.text + text;
+  if (text.trim() === '' || isOwnFile(text)) return part.text;
+  const hint = 'Move it away, then run the command again.';
+  throw new SettingsProblem("it is there already and is not forge's", null, hint);
 }
 
-export function findBlockState(text: string, content: string): PartState {
-  const place = findBlock(text);
-  const found = place && text.slice(place.start, place.end);
-  return stateOf(found, place !== null, blockLines(content).join(lineEndOf(text)));
+function dropPart(text: string, part: Part): string {
+  if (part.kind === 'json') return dropJson(text, part.agent, part);
+  if (part.kind === 'toml') return dropTable(text, part);
+  if (part.kind === 'lines') return text.replace(part.text, '');
+  return isOwnFile(text) ? '' : text;
 }
 
-function findBlock(text: string): { start: number; end: number } | null {
-  const offsets = (mark: string): number[] =>
-    [...text.matchAll(new RegExp(`(?<=^\\ufeff?)${mark}(?=[ \\t]*\\r?$)`, 'gm'))].map(({ index }) => index);
-  const [begins, ends] = [offsets(BEGIN), offsets(END)];
-  const [start, end] = [begins[0], ends[0]];
-  if (start === undefined && end === undefined) return null;
-  if (start !== undefined && end !== undefined && begins.length + ends.length === 2 && start < end)
-    return { start, end: end + END.length };
-  const hint = 'Leave one pair of the marks, or none.';
-  throw new SettingsProblem(`${BEGIN} and ${END} are not one pair`, start ?? end, hint);
+export function findPart(text: string, part: Part): PartState {
+  if (part.kind === 'json') return findInJson(text, part.agent, part);
+  if (part.kind === 'toml') return findTableState(text, part);
+  if (part.kind === 'lines') return text.includes(part.text) ? 'wired' : 'missing';
+  return stateOf(text, isOwnFile(text), part.text);
 }
+
+const isBare = (text: string, part: Part): boolean =>
+  part.kind === 'json' ? isBareJson(text, part) : text.trim() === '';
 
 type Plain = Record<string, unknown>;
 
@@ -56,7 +63,7 @@ function compareServers(text: string, part: TomlPart) {
 }
 
 /** Puts the table at the end. Replaces forge's own older one. */
-export function putTable(text: string, part: TomlPart): string {
+function putTable(text: string, part: TomlPart): string {
   const { found, wanted } = compareServers(text, part);
   if (isSame(found, wanted)) return text;
   if (found !== undefined && !isOwnServer(found)) throw foreignEntry(part.table, findTable(text, part).start);
@@ -66,14 +73,14 @@ export function putTable(text: string, part: TomlPart): string {
 }
 
 /** Removes forge's table. Keeps a person's own table of that name. */
-export function dropTable(text: string, part: TomlPart): string {
+function dropTable(text: string, part: TomlPart): string {
   const { settings, found } = compareServers(text, part);
   if (!isOwnServer(found)) return text;
   const { start, end } = findTable(text, part);
   return checked(removeLines(text, start, end), withServer(settings, part, undefined));
 }
 
-export function findTableState(text: string, part: TomlPart): PartState {
+function findTableState(text: string, part: TomlPart): PartState {
   const { found, wanted } = compareServers(text, part);
   return stateOf(found, isOwnServer(found), wanted);
 }
@@ -135,7 +142,7 @@ function findTable(text: string, { table }: TomlPart): { start: number; end: num
 function appendLines(text: string, lines: readonly string[]): string {
   const end = lineEndOf(text);
   const body = lines.join(end);
-  if (text === '' || text === '\ufeff' || text.endsWith(end + end)) return text + body + end;
+  if (text === '' || text === '\ufeff') return text + body + end;
   return text.endsWith('\n') ? text + end + body + end : text + end + end + body;
 }
 

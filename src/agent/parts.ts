@@ -5,8 +5,8 @@ import { AGENTS, type Agent, type AgentName, type Moment, textsIn } from './agen
 export type Part = { agent: AgentName; file: string } & (
   | JsonPart
   | TomlPart
-  /** `file`: a whole file. `block`: a marked block in Markdown. `lines`: lines of an ignore file. */
-  | { kind: 'file' | 'block' | 'lines'; text: string }
+  /** `file`: a whole file. `lines`: the first lines of an ignore file. */
+  | { kind: 'file' | 'lines'; text: string }
 );
 
 export interface JsonPart {
@@ -54,22 +54,14 @@ export const unsafeLayout = (hint: string): SettingsProblem =>
 export interface Wish {
   agent: AgentName;
   command: string;
-  instructions: boolean;
   /** The agent uses forge's everyday tools without asking. */
   allow?: boolean | undefined;
-  /** A folder below the project's top folder in which the agent is started. */
-  folder?: string | undefined;
 }
 
 /** The parts for an agent, file by file, in the order of display. `plugin` is the template for opencode. */
 export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
-  const start = wish.folder ? `${wish.folder}/` : '';
-  return partsAtTop(wish, isUser, plugin).map((part) => ({ ...part, file: start + part.file }));
-}
-
-function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
-  const { agent, command, instructions } = wish;
-  const { hooks, plugin: pluginFile, server, instructions: block, ignore, beginning = {} } = AGENTS[agent];
+  const { agent, command } = wish;
+  const { hooks, plugin: pluginFile, server, ignore, beginning = {} } = AGENTS[agent];
   const allow = wish.allow ? AGENTS[agent].allow : null;
   const at = isUser ? 'user' : 'project';
   const parts: Part[] = [];
@@ -99,9 +91,6 @@ function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
       parts.push({ agent, file, kind: 'json', hooks: {}, server: entry, beginning: hooks ? {} : beginning });
   }
   if (ignore && !isUser) parts.push({ agent, file: ignore, kind: 'lines', text: IGNORED });
-  const markdown = block[at];
-  if (instructions && markdown)
-    parts.push({ agent, file: markdown, kind: 'block', text: instructionsText(command) });
   return parts;
 }
 
@@ -159,18 +148,6 @@ const tomlLines = (value: object): string[] =>
   });
 
 const IGNORED = '# forge: agents ask it for its memory\n.forge/\n';
-
-/** Short, because it is part of every prompt. */
-const instructionsText = (command: string): string =>
-  [
-    "A `.forge/` folder in a repository keeps an agent's memory. Never edit it by hand; use these commands:",
-    '',
-    `- \`${command} start\` when you begin, \`${command} briefing\` for where the work stands,`,
-    `  \`${command} end\` when you are done.`,
-    `- \`${command} log "…"\` for what you did, \`${command} progress next "…"\` for what comes next.`,
-    `- \`${command} kfr patch --add "Constraint:…"\` for what must be right in the next few turns.`,
-    `- A feature passes when \`${command} done ID\` has run its tests, never because someone says so.`,
-  ].join('\n');
 
 /** The words that start an MCP server: `command` and `args`, or a list in `command`. */
 function serverWords(value: unknown): string[] {

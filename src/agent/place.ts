@@ -1,107 +1,70 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { homeFolder, stateHome } from '../core/environment.js';
+import { join } from 'node:path';
+import { homeFolder } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
-import { makeFolder, PRIVATE, readPlain, removePath, replaceFiles } from '../core/files.js';
-import { MAX_STATE_BYTES } from '../core/json.js';
-import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
-import { decodeDocument, encodeDocument, firstInvalidByte } from '../core/schema.js';
+import { firstInvalidByte } from '../core/schema.js';
 import { opencodePlugin } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { findRepository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
-import { type Part, partsOf, SettingsProblem, type Wish } from './parts.js';
-import { MANIFEST, type Manifest } from './plan.js';
+import { AGENTS, type AgentName, isHookOf, startOf, textsIn } from './agents.js';
+import { readValue } from './edit-json.js';
+import { findPart } from './edit-text.js';
+import { type Part, type PartState, partsOf, SettingsProblem, serverStart, type Wish } from './parts.js';
 
-/** Where agents are wired: a project, or a person's home folder. */
+/** Where agents are wired: a project or a folder of it, or a person's home folder. */
 export interface Place {
   top: string;
   isUser: boolean;
+  /** What precedes the names of files as people see them. */
+  prefix: string;
   /** PATH. */
   path: string | undefined;
-  /** The file that records what forge wrote. */
-  manifest: string;
   dryRun: boolean;
-  warn(text: string): void;
   /** Reports a file that is, or would be, written. */
   note(name: string): void;
 }
 
-export const projectPlace = ({ layout, disk, warnings, world }: Context): Place => ({
-  top: layout.root,
-  isUser: false,
-  path: world.env.PATH,
-  manifest: wiringFile(layout),
-  dryRun: disk.dryRun,
-  warn: (text) => warnings.push(text),
-  note: (name) => disk.note(join(layout.root, name)),
-});
+/** `folder`: below the project's top folder, for an agent that is started there. */
+export function projectPlace({ layout, disk, world }: Context, folder = ''): Place {
+  const top = join(layout.root, folder);
+  return {
+    ...{ top, isUser: false, prefix: folder === '' ? '' : `${folder}/` },
+    ...{ path: world.env.PATH, dryRun: disk.dryRun },
+    note: (name) => disk.note(join(top, name)),
+  };
+}
 
 /** A project for reading, which needs no `.forge/`. */
-export const readOnlyPlace = (root: string): Place => ({
-  top: root,
-  isUser: false,
-  path: undefined,
-  manifest: wiringFile(layoutOf(root, findRepository(root))),
-  dryRun: true,
-  warn: () => {},
+export const readOnlyPlace = (top: string): Place => ({
+  ...{ top, isUser: false, prefix: '', path: undefined, dryRun: true },
   note: () => {},
 });
 
-export function userPlace(
-  world: World,
-  { dryRun, warn, note = () => {} }: Pick<Place, 'dryRun' | 'warn'> & Partial<Pick<Place, 'note'>>,
-): Place {
-  const top = homeFolder(world.env);
-  const manifest = userWiringFile(stateHome(world.env), top);
-  return { top, isUser: true, path: world.env.PATH, manifest, dryRun, warn, note };
-}
+export const userPlace = (
+  { env }: World,
+  dryRun: boolean,
+  note: (name: string) => void = () => {},
+): Place => ({ top: homeFolder(env), isUser: true, prefix: '~/', path: env.PATH, dryRun, note });
 
 /** What an agent gets at a place. */
-export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
+const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
   partsOf(wish, isUser, opencodePlugin()).map((part) => {
     const isMissing = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
     return isMissing && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
   });
 
 /** The name of a file as people see it. */
-export const shownAt = ({ isUser }: Place, name: string): string =>
-  isUser && !name.startsWith('/') ? `~/${name}` : name;
-
-/**
- * Without a readable manifest, forge recognizes its entries by their content. The manifest of a newer forge stops a change,
- * but not a status (`isStatus`).
- */
-export function readManifest({ manifest, warn }: Place, isStatus = false): Manifest {
-  const none: Manifest = { schema_version: MANIFEST.version, agents: [], files: {} };
-  try {
-    const bytes = readPlain(manifest, MAX_STATE_BYTES);
-    return bytes === null ? none : decodeDocument(MANIFEST, bytes, manifest);
-  } catch (error) {
-    const { code, message } = error as ForgeError;
-    if (code === 'file.newer' && !isStatus) throw error;
-    warn(`${message} forge recognizes its entries by their content instead.`);
-    return none;
-  }
-}
-
-export function writeManifest({ manifest: path, isUser }: Place, manifest: Manifest): void {
-  if (manifest.agents.length === 0 && Object.keys(manifest.files).length === 0) {
-    removePath(path);
-    return;
-  }
-  if (isUser) makeFolder(dirname(path), PRIVATE);
-  replaceFiles([{ path, bytes: encodeDocument(manifest), mode: 0o600 }]);
-}
+export const shownAt = ({ prefix }: Place, name: string): string =>
+  name.startsWith('/') ? name : prefix + name;
 
 /** A file of an agent as text. */
 export interface TextFile extends ProjectFile {
   text: string | null;
 }
 
-/** Reads each file once. Two names may lead to one file: CLAUDE.md is often a link to AGENTS.md. */
+/** Reads each file once. Two names may lead to one file. */
 export class Files {
   private readonly known = new Map<string, TextFile>();
 
@@ -119,16 +82,9 @@ export class Files {
     return read;
   }
 
-  /** The parts for an agent, by file name with links resolved. `withBlock`: includes a block that nobody asked for. */
-  locate(wish: Wish, withBlock = false): Part[] {
-    return partsAt(this.place, { ...wish, instructions: wish.instructions || withBlock }).flatMap((part) => {
-      try {
-        return [{ ...part, file: this.read(part.file).name }];
-      } catch (error) {
-        if (part.kind === 'block' && !wish.instructions) return [];
-        throw error;
-      }
-    });
+  /** The parts for an agent, by file name with links resolved. */
+  locate(wish: Wish): Part[] {
+    return partsAt(this.place, wish).map((part) => ({ ...part, file: this.read(part.file).name }));
   }
 }
 
@@ -158,3 +114,98 @@ const settingsError = (name: string, line: number | undefined, what: string, hin
     line,
     hint,
   });
+
+interface WiredFile {
+  path: string;
+  state: PartState | 'unreadable';
+  /** What starts forge in the file, if not `forge`. */
+  command?: string;
+  /** Why the file cannot be read. */
+  problem?: string;
+}
+
+/** How an agent is wired. */
+export interface AgentStatus {
+  name: AgentName;
+  title: string;
+  state: 'wired' | 'partly' | 'absent';
+  files: WiredFile[];
+  /** What the agent still needs from the person. */
+  wants: string[];
+}
+
+/** How agents are wired, by the content of their files. */
+export function statusOf(place: Place, agents: readonly AgentName[]): AgentStatus[] {
+  const files = new Files(place);
+  return agents.map((agent) => seeAgent(place, files, agent));
+}
+
+function seeAgent(place: Place, files: Files, agent: AgentName): AgentStatus {
+  const wish = wiredAs(place, files, agent);
+  const seen = partsAt(place, wish).map((part) => {
+    const start = startIn(files, part);
+    const named = start === undefined || start === 'forge' ? {} : { command: start };
+    return { ...seeFile(place, files, part), ...named };
+  });
+  const isAbsent = seen.every(({ state }) => state === 'missing' || state === 'unreadable');
+  const isComplete = seen.every(({ state }) => state === 'wired');
+  return {
+    name: agent,
+    title: AGENTS[agent].title,
+    state: isAbsent ? 'absent' : isComplete ? 'wired' : 'partly',
+    files: seen,
+    wants: isAbsent ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow === true),
+  };
+}
+
+/** How an agent was wired: the command, and whether its permissions have forge's tools. */
+export function wiredAs(place: Place, files: Files, agent: AgentName): Wish {
+  const { allow } = AGENTS[agent];
+  const parts = partsAt(place, { agent, command: 'forge' });
+  const isAllowed = parts.some((part) => {
+    const settings = settingsIn(files, part);
+    if (!allow || settings === undefined) return false;
+    const entries = valueAt(settings, 'items' in allow ? allow.at : (serverPath(part) ?? []));
+    if ('items' in allow)
+      return Array.isArray(entries) && allow.items.every((item) => entries.includes(item));
+    return Object.entries(allow.server).every(([key, value]) => valueAt(entries, [key]) === value);
+  });
+  const command = parts.map((part) => startIn(files, part)).find(Boolean) ?? 'forge';
+  return { agent, command, ...(isAllowed ? { allow: true } : {}) };
+}
+
+const serverPath = (part: Part): readonly string[] | undefined =>
+  part.kind === 'json' ? part.server?.path : undefined;
+
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
+
+/** Undefined for another kind of file, and for one that cannot be read. */
+function settingsIn(files: Files, part: Part): unknown {
+  if (part.kind !== 'json') return undefined;
+  try {
+    return readValue(files.read(part.file).text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The command that starts forge in a file. Undefined if there is none, or if the file cannot be read. */
+function startIn(files: Files, part: Part): string | undefined {
+  const settings = settingsIn(files, part);
+  const hook = textsIn(settings).find((line) => isHookOf(part.agent, line));
+  return hook === undefined ? serverStart(valueAt(settings, serverPath(part) ?? [])) : startOf(hook);
+}
+
+/** Forge's part of a file. One unreadable file does not hide the others. */
+function seeFile(place: Place, files: Files, part: Part): WiredFile {
+  const path = shownAt(place, part.file);
+  try {
+    const { text } = files.read(part.file);
+    return { path, state: withFile(path, text, () => (text === null ? 'missing' : findPart(text, part))) };
+  } catch (error) {
+    const { kind, message } = error as ForgeError;
+    if (!['refused', 'corrupted', 'outside'].includes(kind)) throw error;
+    return { path, state: 'unreadable', problem: message.replace(/; nothing was written\.$/, '.') };
+  }
+}

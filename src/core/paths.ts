@@ -137,8 +137,6 @@ export const conversationsFolder = inState('agents');
 export const conversationFile = named(conversationsFolder);
 /** Failures of agents' hooks, which must print nothing. */
 export const hookLog = inState('hooks.log');
-/** What `forge agent install` wrote into files of this project. */
-export const wiringFile = inState('wiring.json');
 /** How many cycles wait for consolidation: a cache. */
 export const windowFile = inState('window.json');
 /** The running cycle of this worktree, and the state of a loop. */
@@ -187,8 +185,6 @@ const inStateHome =
 
 /** A person's approvals for one repository. */
 export const trustFile = inStateHome('trust');
-/** What `forge agent install --user` wrote, for one home folder. */
-export const userWiringFile = inStateHome('wiring');
 
 /** Tags of checkpoints are below `refs/tags/checkpoint/`. */
 export const TAG_FOLDER = 'checkpoint';

@@ -1,14 +1,13 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import { AGENT_NAMES, type AgentName } from '../agent/agents.js';
 import { readValue } from '../agent/edit-json.js';
-import { readOnlyPlace, userPlace } from '../agent/place.js';
-import { type AgentStatus, statusOf } from '../agent/status.js';
+import { type AgentStatus, readOnlyPlace, statusOf, userPlace } from '../agent/place.js';
 import { homeFolder } from '../core/environment.js';
 import { LINK_HINT } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import type { World } from '../core/world.js';
-import { advisory, blocking, degraded, type Symptom } from './check.js';
+import { advisory, blocking, degraded, type Symptom } from './symptom.js';
 
 interface AgentPlace {
   /** The project's top folder. */
@@ -22,10 +21,9 @@ interface AgentPlace {
 export function diagnoseAgents(place: AgentPlace, asked: readonly AgentName[]): Symptom[] {
   const { root, world } = place;
   const names = asked.length > 0 ? asked : AGENT_NAMES;
-  const [here = [], home = []] = [
-    readOnlyPlace(root),
-    userPlace(world, { dryRun: true, warn: () => {} }),
-  ].map((where) => statusOf(where, names).filter(({ folder }) => folder === undefined));
+  const [here = [], home = []] = [readOnlyPlace(root), userPlace(world, true)].map((where) =>
+    statusOf(where, names),
+  );
   const hasPlugin = ({ name }: AgentStatus): boolean => name === 'claude' && findsPlugin(place);
   const agents = here
     .map((status, i) => [status, home[i] as AgentStatus].find(isPresent) ?? status)
@@ -113,7 +111,7 @@ function fileSymptoms(
   // The PATH or a shell has to find every other program.
   const isPath = program.includes('/') && !/[$`]/.test(program);
   if (!isPath || existsSync(resolve(root, program))) return [];
-  const observed = `hooks in ${path} start ${command}, which does not exist`;
+  const observed = `${path} starts ${command}, which does not exist`;
   return blocking(
     observed,
     'hooks that start this forge',
@@ -135,25 +133,10 @@ function recentFaults({ log, world }: AgentPlace, agent: AgentName): string[] {
 
 /** Hooks start whatever `forge` the agent's PATH has. */
 function pathSymptoms({ root, world }: AgentPlace): Symptom[] {
-  const own = packageOf(join(import.meta.dirname, 'any'));
-  const expected = `forge ${own?.version ?? ''} on the PATH`;
   const folders = (world.env.PATH ?? '').split(delimiter);
-  const path = folders.map((folder) => resolve(root, folder, 'forge')).find(isRunnable);
-  if (path === undefined)
-    return blocking('there is no forge on the PATH', expected, 'no hook and no MCP server starts', LINK_HINT);
-  // A version manager's or pnpm's script belongs to no package. It is not judged.
-  const found = packageOf(realpathSync(path));
-  if (!found || !own) return [];
-  if (found.name !== own.name)
-    return blocking(
-      `${path} belongs to the package ${found.name}`,
-      expected,
-      'hooks start it instead',
-      LINK_HINT,
-    );
-  if (found.version === own.version) return [];
-  const why = 'agents use another version than you do';
-  return advisory(`${path} is forge ${found.version}`, expected, why, LINK_HINT);
+  if (folders.some((folder) => isRunnable(resolve(root, folder, 'forge')))) return [];
+  const why = 'no hook and no MCP server starts';
+  return blocking('there is no forge on the PATH', 'the forge of this version on the PATH', why, LINK_HINT);
 }
 
 function isRunnable(path: string): boolean {
@@ -162,18 +145,5 @@ function isRunnable(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
-  }
-}
-
-/** The nearest package.json above a file that names a package. */
-function packageOf(file: string): { name: string; version: unknown } | null {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      if (typeof name === 'string') return { name, version };
-    } catch {
-      // Not here.
-    }
-    if (dirname(folder) === folder) return null;
   }
 }

@@ -18,7 +18,7 @@ import { operationInProgress } from '../git/state.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, timestamp } from '../project/project.js';
-import { attempt, blocking, degraded, type Symptom, valueOr } from './check.js';
+import { attempt, blocking, degraded, type Symptom, valueOr } from './symptom.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
@@ -74,16 +74,12 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
     return { symptoms: degraded(observed, 'a file that git may commit', why, command) };
   }
   const kind = kindOf(context, path);
-  const merged =
-    kind &&
-    (await attempt(() =>
-      stages ? mergeStages(context, kind, stages, file) : mergeMarked(kind, before, file),
-    ));
+  // Markers that somebody committed have no base.
+  const merged = kind && stages && (await attempt(() => mergeStages(context, kind, stages, file)));
   if (merged && 'value' in merged && merged.value) {
     const why = 'commands that read it stop there';
     const symptoms = blocking(what, 'one version of it', why, 'forge doctor --fix');
-    const place = { path, file, before, unmerged: stages ? name : null };
-    return { symptoms, fix: planFix(context, place, merged.value) };
+    return { symptoms, fix: planFix(context, { path, file, before, name }, merged.value) };
   }
   const problem = merged && 'problem' in merged ? `: ${merged.problem.message}` : '';
   const why = 'only a person can decide what it should be';
@@ -125,36 +121,21 @@ async function mergeStages(
   return { bytes, choices: [{ id: null, field: null, ...sides, value: 'kept', why }] };
 }
 
-/** Conflict markers that somebody committed, in any of git's styles. Their base may lack lines, so it does not count. */
-const HUNK = /^<{7} .*\n([\s\S]*?)(?:^\|{7}.*\n[\s\S]*?)?^={7}\n([\s\S]*?)^>{7} .*\n/gm;
-
-/** Null without complete markers. */
-function mergeMarked(kind: StateName, before: Buffer | null, file: string): MergedFile | null {
-  const text = before?.toString('utf8').replaceAll('\r\n', '\n') ?? '';
-  const [ours, theirs] = ['$1', '$2'].map((side) => text.replace(HUNK, side));
-  if (ours === text || conflictLines(ours ?? '') || conflictLines(theirs ?? '')) return null;
-  return mergeState(
-    kind,
-    { ours: Buffer.from(ours ?? ''), theirs: Buffer.from(theirs ?? ''), base: null },
-    file,
-  );
-}
-
 function planFix(
   context: Context,
-  place: { path: string; file: string; before: Buffer | null; unmerged: string | null },
+  place: { path: string; file: string; before: Buffer | null; name: string },
   { bytes, choices }: MergedFile,
 ): PlannedFix {
-  const { path, file, before, unmerged } = place;
+  const { path, file, before, name } = place;
   const { disk, layout, git, repository } = context;
   const stamp = timestamp(context).replaceAll(/[:.]/g, '-');
   const copy = keptConflict(layout, `${stamp}-${shown(layout, path).replaceAll('/', '-')}`);
-  const isRebase = unmerged && repository && operationInProgress(repository) === 'a rebase';
+  const isRebase = repository && operationInProgress(repository) === 'a rebase';
   const word = formatArgv([file]);
   const restore = before ? `cp ${formatArgv([shown(layout, copy)])} ${word}` : `rm ${word}`;
   return {
     what: [
-      `merge both sides of ${file}${unmerged ? ', and tell git (git add)' : ''}`,
+      `merge both sides of ${file}, and tell git (git add)`,
       ...(before
         ? [`the current file, with your edits, is kept in ${shown(layout, conflictsFolder(layout))}`]
         : []),
@@ -162,13 +143,13 @@ function planFix(
     ].join('; '),
     choices,
     // Git restores its conflict until the merge is committed. The copy has the edits.
-    undo: unmerged ? `git checkout --merge -- ${word} && ${restore}` : restore,
+    undo: `git checkout --merge -- ${word} && ${restore}`,
     act: async () => {
       refuseHalted(disk);
       await installGuard(context);
       if (before) disk.replaceMoved(copy, before);
       disk.withLock(() => disk.replace(path, bytes, before));
-      if (git && unmerged) await addResolved(git, unmerged);
+      if (git) await addResolved(git, name);
     },
   };
 }

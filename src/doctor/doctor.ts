@@ -4,10 +4,72 @@ import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import { openContext } from '../project/project.js';
-import { attempt, runChecks, SEVERITIES, type Symptom, valueOr } from './check.js';
-import { MACHINE_CHECKS, PLACE_CHECKS } from './checks-machine.js';
-import { MEMORY_CHECKS } from './checks-memory.js';
+import {
+  attempt,
+  type Check,
+  type Problem,
+  runChecks,
+  SEVERITIES,
+  type Symptom,
+  valueOr,
+} from './symptom.js';
+import { MEMORY_CHECKS } from './checks.js';
 import { type Fix, findConflicts } from './conflicts.js';
+
+/** What every command needs, with or without a `.forge/`. */
+interface Machine {
+  /** `process.versions.node` */
+  node: string;
+  /** The output of `git --version`; null without git. */
+  git: string | null;
+  /** Why no `.forge/` can be opened. */
+  problem: Problem | null;
+  needsGit: boolean;
+}
+
+const LEAST_NODE = '20.19';
+const LEAST_GIT = '2.39';
+
+/** `20.9.1` is below `20.19`. */
+export function isBelow(version: string, least: string): boolean {
+  const found = version.split('.').map(Number);
+  for (const [i, part] of least.split('.').map(Number).entries())
+    if ((found[i] ?? 0) !== part) return (found[i] ?? 0) < part;
+  return false;
+}
+
+export const MACHINE_CHECKS: readonly Check<Machine>[] = [
+  {
+    severity: 'blocking',
+    expected: `Node ${LEAST_NODE} or newer`,
+    why: 'an older one may stop in the middle of a command',
+    fix: 'nvm install 22',
+    look: ({ node }) => isBelow(node, LEAST_NODE) && `Node ${node}`,
+  },
+  {
+    severity: 'degraded',
+    expected: `git ${LEAST_GIT} or newer on the PATH`,
+    why: 'forge uses options that an older one does not have',
+    fix: 'git --version',
+    look: ({ git, needsGit }) => {
+      const observed = 'git was not found';
+      if (git === null)
+        return needsGit
+          ? { observed, severity: 'blocking', why: 'in a repository no session starts without it' }
+          : { observed, why: 'without it memory has no history' };
+      const version = /\d+\.\d+(\.\d+)*/.exec(git)?.[0];
+      return version !== undefined && isBelow(version, LEAST_GIT) && `git ${version}`;
+    },
+  },
+  {
+    severity: 'blocking',
+    expected: 'a .forge/ folder in this project',
+    why: 'it holds all of memory; without it hooks and the MCP server cannot answer',
+    fix: 'forge init',
+    look: ({ problem }) =>
+      problem && { observed: problem.message, ...(problem.hint ? { commands: [problem.hint] } : {}) },
+  },
+];
 
 /** What is wrong here, worst first. */
 export interface Diagnosis {
@@ -31,7 +93,7 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
     needsGit: context !== null && context.repository !== null,
   };
   const found = await runChecks(MACHINE_CHECKS, machine);
-  if (context) found.push(...(await runChecks([...MEMORY_CHECKS, ...PLACE_CHECKS], context)));
+  if (context) found.push(...(await runChecks(MEMORY_CHECKS, context)));
   if (agents !== undefined) {
     const { diagnoseAgents } = await import('./agents.js');
     const root = context?.layout.root ?? findRepository(dir)?.root ?? dir;

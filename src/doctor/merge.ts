@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
-import { asUnproved, blockersOf, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
+import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
 import { FEATURE, FEATURE_LIST } from '../feature/store.js';
 import { ACTIVE_ISSUES, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
@@ -159,8 +159,7 @@ const proofOf = (feature: Feature): Fields =>
 const withoutProof = (feature: Feature): Fields =>
   Object.fromEntries(Object.entries(feature).filter(([field]) => !PROOF.includes(field)));
 
-function mergeFeature(sides: Sides<Feature>): Merged<Fields> {
-  const { ours, theirs, base } = withBlockerLists(sides);
+function mergeFeature({ ours, theirs, base }: Sides<Feature>): Merged<Fields> {
   const { id } = ours;
   const rest = mergeFields(
     { ours: withoutProof(ours), theirs: withoutProof(theirs), base: base && withoutProof(base) },
@@ -180,15 +179,6 @@ function mergeFeature(sides: Sides<Feature>): Merged<Fields> {
     : `${side}: only it changed, or it claims less, or it ran last`;
   const choice = { id, field: 'status', ours: ours.status, theirs: theirs.status, value: value.status, why };
   return { value, choices: [choice, ...rest.choices] };
-}
-
-/** Different blockers are merged as lists, so that none is lost. */
-function withBlockerLists(sides: Sides<Feature>): Sides<Feature> {
-  if (isSame(sides.ours.blocked_by, sides.theirs.blocked_by)) return sides;
-  const { ours, theirs, base } = sides;
-  if (![ours, theirs].every((feature) => blockersOf(feature).length > 0)) return sides;
-  const listed = (feature: Feature): Feature => ({ ...feature, blocked_by: blockersOf(feature) });
-  return { ours: listed(ours), theirs: listed(theirs), base: base && listed(base) };
 }
 
 /** Two changed statuses: the one that claims less. */

@@ -63,12 +63,6 @@ export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | nul
   return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
 }
 
-/** When HEAD was committed. Null on an unborn branch, and if git fails. */
-export async function headTime(git: Git): Promise<string | null> {
-  const { code, stdout } = await git(['log', '-1', '--format=%cI', 'HEAD', '--'], PORCELAIN);
-  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
-}
-
 /** Commits that touched a path, newest first. */
 export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {
   const { code, stdout } = await git(['log', `-${count}`, '--format=%H', '--', path]);

@@ -75,10 +75,7 @@ export function readMarkdown(text: string): Taken {
 }
 
 const stripComments = (text: string): string =>
-  text
-    .replaceAll(/<!-- forge:begin[\s\S]*?<!-- forge:end[^\n]*/g, '')
-    .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .replaceAll(/^@\S+$/gm, '');
+  text.replaceAll(/<!--[\s\S]*?-->/g, '').replaceAll(/^@\S+$/gm, '');
 
 /** Joins paragraphs up to the maximum length of a note. */
 function parts(text: string): string[] {

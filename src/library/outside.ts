@@ -21,9 +21,8 @@ export const findSymptoms = inFolder(async () => (await import('../doctor/doctor
 export const fixConflicts = inFolder(async () => (await import('../doctor/doctor.js')).fixConflicts);
 
 /** forge in the user's own files of coding agents (AGT-01). */
-export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
-  const { dryRun = false, warn = () => {} } = options;
-  return (await import('../agent/install.js')).homeWiring(worldOf(options), dryRun, warn);
+export async function homeWiring(options: ForgeOptions = {}) {
+  return (await import('../agent/install.js')).homeWiring(worldOf(options), options.dryRun ?? false);
 }
 
 /** What `forge init` would ask about. Reads only. */

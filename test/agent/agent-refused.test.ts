@@ -9,7 +9,6 @@ import {
   MINE,
   refusal,
   SETTINGS,
-  status,
   uninstall,
   withSettings,
 } from '../support/wiring.js';
@@ -125,31 +124,6 @@ describe('links', () => {
     expect(snapshot(project.dir)[SETTINGS]).toBe('link ../config/claude.json');
     await uninstall(project);
     expect(project.read('config/claude.json')).toBe(MINE);
-  });
-
-  it('AGT-01 from CLAUDE.md to AGENTS.md make one file', async () => {
-    const project = await makeForge();
-    project.write('AGENTS.md', '# Mine\n');
-    symlinkSync('AGENTS.md', project.path('CLAUDE.md'));
-    await install(project, '--instructions');
-    expect(project.read('AGENTS.md').split('forge:begin').length).toBe(2);
-    await uninstall(project);
-    expect([project.read('AGENTS.md'), snapshot(project.dir)['CLAUDE.md']]).toEqual([
-      '# Mine\n',
-      'link AGENTS.md',
-    ]);
-  });
-
-  it('AGT-01 of an instructions file do not matter without --instructions', async () => {
-    const project = await makeForge();
-    const outside = projectAt(makeFolder());
-    outside.write('CLAUDE.md', '# Mine\n');
-    symlinkSync(outside.path('CLAUDE.md'), project.path('CLAUDE.md'));
-    await install(project);
-    expect((await status(project)).files.map(({ path }) => path)).toEqual([SETTINGS, '.mcp.json']);
-    expect(await refusal(project, '--instructions')).toMatchObject({ code: 'agent.link', file: 'CLAUDE.md' });
-    await uninstall(project);
-    expect([project.has(SETTINGS), outside.read('CLAUDE.md')]).toEqual([false, '# Mine\n']);
   });
 
   it.each(['file', 'folder', 'nowhere', 'git'])(

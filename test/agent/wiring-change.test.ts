@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, type AgentName } from '../../src/agent/agents.js';
 import { changeWiring, type WiringWish } from '../../src/agent/install.js';
-import { projectPlace } from '../../src/agent/place.js';
-import { type AgentStatus, statusOf } from '../../src/agent/status.js';
+import { type AgentStatus, projectPlace, statusOf } from '../../src/agent/place.js';
 import { systemWorld } from '../../src/index.js';
 import { openContext } from '../../src/project/project.js';
 import { failure } from '../support/failure.js';
@@ -22,14 +20,7 @@ const change = (
   isInstall: boolean,
   agents: readonly AgentName[],
   more: Partial<WiringWish> = {},
-): ReturnType<typeof changeWiring> =>
-  changeWiring(placeOf(project), {
-    agents,
-    isInstall,
-    command: undefined,
-    instructions: isInstall,
-    ...more,
-  });
+): ReturnType<typeof changeWiring> => changeWiring(placeOf(project), { agents, isInstall, ...more });
 
 const look = (project: Project): Record<string, AgentStatus['state']> =>
   Object.fromEntries(statusOf(placeOf(project), AGENT_NAMES).map(({ name, state }) => [name, state]));
@@ -41,11 +32,10 @@ async function rig(): Promise<Project> {
   const project = await makeForge();
   project.write(SETTINGS, OWN_HOOK);
   project.write('.codex/config.toml', OWN_CONFIG);
-  project.write('AGENTS.md', '# Mine\n');
   return project;
 }
 
-describe('agents that share files', () => {
+describe('several agents', () => {
   it('AGT-01 can be removed in any order, and the last one restores the bytes', async () => {
     for (const order of [
       AGENT_NAMES,
@@ -64,25 +54,14 @@ describe('agents that share files', () => {
     }
   });
 
-  it('AGT-01 keep their own entries when another one is removed, without a manifest too', async () => {
+  it('AGT-01 keep their own entries when another one is removed', async () => {
     const project = await rig();
     change(project, true, AGENT_NAMES);
-    rmSync(project.path('.git/forge/wiring.json'));
     change(project, false, ['copilot', 'gemini', 'cursor']);
     expect(look(project)).toEqual(wired('claude', 'codex', 'opencode'));
-    expect(project.read('AGENTS.md')).toBe('# Mine\n');
     change(project, false, AGENT_NAMES);
     expect(look(project)).toEqual(wired());
     expect([project.read(SETTINGS), project.read('.codex/config.toml')]).toEqual([OWN_HOOK, OWN_CONFIG]);
-  });
-
-  it('AGT-01 share the block of the last install', async () => {
-    const project = await rig();
-    change(project, true, ['codex']);
-    change(project, true, ['copilot'], { command: 'npx --no-install forge' });
-    expect(project.read('AGENTS.md')).toContain('`npx --no-install forge briefing`');
-    change(project, false, ['copilot']);
-    expect(project.read('AGENTS.md')).toContain('`forge briefing`');
   });
 
   it('AGT-01 are all left alone if one file is refused', async () => {
@@ -99,19 +78,16 @@ describe('agents that share files', () => {
 });
 
 describe('every agent', () => {
-  it('AGT-01 is recognized without a manifest, in a project and at home, and removed completely', async () => {
+  it('AGT-01 is recognized in a project and at home, and removed completely', async () => {
     for (const name of AGENT_NAMES)
       for (const isUser of [false, true]) {
         const project = await makeForge();
         const place = { ...placeOf(project), isUser };
         const before = snapshot(project.dir);
-        const wish = { agents: [name], command: 'npx --no-install forge', instructions: true };
-        changeWiring(place, { ...wish, isInstall: true });
-        rmSync(project.path('.git/forge/wiring.json'));
-        const again = changeWiring(place, { ...wish, isInstall: true });
+        changeWiring(place, { agents: [name], command: 'npx --no-install forge', isInstall: true });
+        const again = changeWiring(place, { agents: [name], isInstall: true });
         expect(again.map((file) => file.change)).toEqual(again.map(() => 'unchanged'));
-        rmSync(project.path('.git/forge/wiring.json'));
-        changeWiring(place, { ...wish, isInstall: false, command: undefined });
+        changeWiring(place, { agents: [name], isInstall: false });
         expect([name, isUser, differences(before, snapshot(project.dir))]).toEqual([name, isUser, []]);
       }
   });

@@ -3,10 +3,9 @@ import * as fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { digestText, insertionsIn, planFile } from '../../src/agent/plan.js';
 import { settings } from '../support/agent-settings.js';
 import { install, PARTS, refusal, uninstall } from '../support/plans.js';
-import { block, file, hookGroup, json, table } from '../support/wirings.js';
+import { file, hookGroup, json, table } from '../support/wirings.js';
 
 const read = (text: string): unknown => {
   const errors: ParseError[] = [];
@@ -26,7 +25,7 @@ function withForge(value: Value): Value {
   return { ...value, hooks: { ...hooks, ...added }, mcpServers: { ...mcpServers, forge: server } };
 }
 
-/** Uninstall without a manifest removes lists and objects that it empties: nobody knows whether they were there before. */
+/** Uninstall removes lists and objects that it empties: nobody knows whether they were there before. */
 const emptied = (value: Value): Value => {
   const hooks = Object.entries(value.hooks ?? {}).filter(([, list]) => list.length > 0);
   const { hooks: _, mcpServers = {}, ...rest } = value;
@@ -37,62 +36,43 @@ const emptied = (value: Value): Value => {
   };
 };
 
-const BARE = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n';
-
 describe('forge in a JSON settings file', () => {
-  it('AGT-01 is added after existing content, and removed byte for byte', () => {
+  it('AGT-01 is added after existing content, and a second install changes nothing', () => {
     fc.assert(
       fc.property(settings, ({ text, value }) => {
         const wired = install(text, PARTS);
-        expect(read(wired.text as string)).toEqual(withForge(value as Value));
-        expect(uninstall(wired.text, PARTS, wired.record)).toEqual({ text, record: null });
-        expect(install(wired.text, PARTS, wired.record)).toEqual(wired);
+        expect(read(wired)).toEqual(withForge(value as Value));
+        expect(install(wired, PARTS)).toBe(wired);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('AGT-01 keeps every byte of the text, and records only offsets and lengths', () => {
-    fc.assert(
-      fc.property(settings, ({ text }) => {
-        const { text: after, record } = install(text, PARTS);
-        expect(Object.keys(record ?? {})).toEqual(['before', 'after', 'insertions']);
-        const kept = [...(after as string)];
-        expect(kept.length).toBeGreaterThan([...text].length);
-        expect(record?.before).toBe(digestText(text));
-      }),
-    );
-  });
-
-  it('AGT-01 is removed without a record, and everything else stays the same', () => {
+  it('AGT-01 is removed, and everything else stays the same', () => {
     fc.assert(
       fc.property(settings, ({ text, value }) => {
-        const after = uninstall(install(text, PARTS).text, PARTS);
+        const after = uninstall(install(text, PARTS), PARTS);
         const expected = emptied(value as Value);
-        expect(after.record).toBeNull();
-        if (after.text === null) expect(expected).toEqual({});
-        else expect(emptied(read(after.text) as Value)).toEqual(expected);
+        if (after === null) expect(expected).toEqual({});
+        else expect(emptied(read(after) as Value)).toEqual(expected);
         // If nothing was empty before, byte for byte.
-        if (after.text !== null && Object.keys(value).length > 0 && isDeepStrictEqual(expected, value))
-          expect(after.text).toBe(text);
+        if (after !== null && Object.keys(value).length > 0 && isDeepStrictEqual(expected, value))
+          expect(after).toBe(text);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('AGT-01 is replaced when another command wrote it, with or without a record', () => {
+  it('AGT-01 is replaced when another command wrote it', () => {
     fc.assert(
-      fc.property(settings, fc.boolean(), ({ text, value }, isNoted) => {
+      fc.property(settings, ({ text, value }) => {
         const old = [json('claude', ['Stop', 'Gone'], { command: 'npx --no-install forge', server: true })];
-        const before = install(text, old);
-        const after = install(before.text, PARTS, isNoted ? before.record : null);
         const expected = withForge(value as Value);
-        const found = read(after.text as string) as Value;
+        const found = read(install(install(text, old), PARTS)) as Value;
         expect({ ...found, hooks: emptied(found).hooks }).toEqual({
           ...expected,
           hooks: emptied(expected).hooks,
         });
-        if (isNoted) expect(uninstall(after.text, PARTS, after.record).text).toBe(text);
       }),
       { numRuns: 100 },
     );
@@ -119,33 +99,25 @@ describe('the layout of a JSON settings file', () => {
     ],
   ])('AGT-01 %s', (_, before, after) => {
     const parts = [json('claude', [], { server: true })];
-    const wired = install(before, parts);
-    expect(wired.text).toBe(after);
-    expect(uninstall(after, parts, wired.record).text).toBe(before);
+    expect(install(before, parts)).toBe(after);
+    expect(uninstall(after, parts)).toBe(before);
   });
 
   it("AGT-01 an edited file loses only forge's entries", () => {
-    const wired = install('{\n  "a": 1\n}\n', PARTS).text as string;
+    const wired = install('{\n  "a": 1\n}\n', PARTS);
     const edited = wired
       .replace('"a": 1', '"a": 2 /* mine */')
       .replace('"hooks": {', '"hooks": { // all of them');
-    expect(uninstall(edited, PARTS).text).toBe(
-      '{\n  "a": 2 /* mine */,\n  "hooks": { // all of them\n  }\n}\n',
-    );
-  });
-
-  it('AGT-01 a list that was empty is empty again', () => {
-    const wired = install(BARE, PARTS);
-    expect(uninstall(wired.text, PARTS, wired.record).text).toBe(BARE);
+    expect(uninstall(edited, PARTS)).toBe('{\n  "a": 2 /* mine */,\n  "hooks": { // all of them\n  }\n}\n');
   });
 
   it("AGT-01 a person's hook in forge's group stays", () => {
     const mixed = hookGroup('claude', 'Stop');
     mixed.hooks.push({ type: 'command', command: 'mine', timeout: 1 });
     const text = JSON.stringify({ hooks: { Stop: [mixed] } }, null, 2);
-    const after = read(uninstall(text, PARTS).text as string);
+    const after = read(uninstall(text, PARTS) ?? '');
     expect(after).toEqual({ hooks: { Stop: [{ matcher: '*', hooks: [mixed.hooks[1]] }] } });
-    expect(read(install(text, [json('claude', ['Stop'])]).text as string)).toEqual({
+    expect(read(install(text, [json('claude', ['Stop'])]))).toEqual({
       hooks: { Stop: [{ matcher: '*', hooks: [mixed.hooks[1]] }, hookGroup('claude', 'Stop')] },
     });
   });
@@ -153,36 +125,15 @@ describe('the layout of a JSON settings file', () => {
   it('AGT-01 a file that forge created is removed only if nothing else is in it', () => {
     const parts = [json('cursor', ['stop'], { beginning: { version: 1 } })];
     const wired = install(null, parts);
-    expect(read(wired.text as string)).toEqual({
+    expect(read(wired)).toEqual({
       version: 1,
       hooks: { stop: [hookGroup('cursor', 'stop')] },
     });
-    expect(uninstall(wired.text, parts, wired.record).text).toBeNull();
-    const touched = (wired.text as string).replace('{\n', '{\n\n');
-    expect(uninstall(touched, parts, wired.record).text).toBeNull();
-    const edited = (wired.text as string).replace('"version"', '"mine": true,\n  "version"');
-    expect(uninstall(edited, parts, wired.record).text).toBe('{\n  "mine": true,\n  "version": 1\n}\n');
-  });
-
-  it('AGT-01 removing one of two agents leaves what the other would have alone', () => {
-    const [one, two] = [[json('claude', ['Stop'])], [json('codex', ['Stop'])]];
-    const first = install('{}\n', one);
-    const both = planFile({
-      text: first.text,
-      record: first.record,
-      wanted: [...one, ...two],
-      put: two,
-      drop: [],
-    });
-    const left = planFile({
-      text: both.text,
-      record: both.record,
-      wanted: two,
-      put: [],
-      drop: one,
-    });
-    expect(left.text).toBe(install('{}\n', two).text);
-    expect(uninstall(left.text, two, left.record).text).toBe('{}\n');
+    expect(uninstall(wired, parts)).toBeNull();
+    const touched = wired.replace('{\n', '{\n\n');
+    expect(uninstall(touched, parts)).toBeNull();
+    const edited = wired.replace('"version"', '"mine": true,\n  "version"');
+    expect(uninstall(edited, parts)).toBe('{\n  "mine": true,\n  "version": 1\n}\n');
   });
 });
 
@@ -214,12 +165,12 @@ describe('forge refuses to edit', () => {
   it('AGT-01 deep nesting without a stack overflow', () => {
     expect(refusal(`{"a":\n${'['.repeat(100_000)}`)).toEqual(['it is nested too deeply', 1]);
     const deep = `{"a": ${'['.repeat(90)}${']'.repeat(90)}}`;
-    expect(uninstall(install(deep, PARTS).text, PARTS).text).toBe(deep);
+    expect(uninstall(install(deep, PARTS), PARTS)).toBe(deep);
   });
 
   it('AGT-01 but accepts duplicate keys elsewhere', () => {
     const text = '{"a": 1, "a": 2}';
-    expect(install(text, PARTS).text).toContain('"a": 1, "a": 2');
+    expect(install(text, PARTS)).toContain('"a": 1, "a": 2');
   });
 });
 
@@ -235,22 +186,21 @@ describe('forge in a TOML file', () => {
     '\ufeffa = 1\n\n',
   ])('AGT-01 adds a table at the end of %j, and removes it byte for byte', (text) => {
     const wired = install(text, TOML);
-    const value = parseToml((wired.text as string).replace(/^\ufeff/, ''));
+    const value = parseToml(wired.replace(/^\ufeff/, ''));
     expect(value).toMatchObject({ mcp_servers: { forge: { command: 'forge', args: ['mcp'] } } });
-    expect(install(wired.text, TOML, wired.record)).toEqual(wired);
-    expect(uninstall(wired.text, TOML, wired.record)).toEqual({ text, record: null });
+    expect(install(wired, TOML)).toEqual(wired);
+    expect(uninstall(wired, TOML)).toBe(text || null);
   });
 
   it('AGT-01 replaces an older table, and removes it with its sub-tables, without a record', () => {
     const text =
       'a = 1\n\n[mcp_servers.forge]\ncommand = "npx"\nargs = ["forge", "mcp"]\n[mcp_servers.forge.env]\nX = "1"\n\n# next\n[z]\nb = 2\n';
     const after = install(text, TOML);
-    expect(after.text).toBe(
+    expect(after).toBe(
       'a = 1\n\n# next\n[z]\nb = 2\n\n[mcp_servers.forge]\ncommand = "forge"\nargs = ["mcp"]\n',
     );
-    expect(after.record?.before).toBe('unknown');
-    expect(uninstall(after.text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
-    expect(uninstall(text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
+    expect(uninstall(after, TOML)).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
+    expect(uninstall(text, TOML)).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
   });
 
   it.each<[string, string, [string, number | null]]>([
@@ -275,71 +225,17 @@ describe('forge in a TOML file', () => {
   });
 });
 
-const BLOCK = [block()];
-const NO_PAIR = '<!-- forge:begin --> and <!-- forge:end --> are not one pair';
-
-describe('forge in a Markdown file', () => {
-  it.each([null, '', '# Mine\n', '# Mine', '# Mine\r\n\r\nText\r\n', '# Mine\n\n', '\ufeff# Mine\n'])(
-    'AGT-01 adds a marked block at the end of %j, and removes it byte for byte',
-    (text) => {
-      const wired = install(text, BLOCK);
-      expect(wired.text).toMatch(/<!-- forge:begin -->\r?\nUse forge\.\r?\n<!-- forge:end -->/);
-      expect(uninstall(wired.text, BLOCK, wired.record)).toEqual({ text, record: null });
-    },
-  );
-
-  it('AGT-01 replaces the block in place, and removes it from an edited text', () => {
-    const wired = install('# Mine\n', [block('Old.')]).text as string;
-    const edited = `${wired}\nMore.\n`;
-    expect(install(edited, BLOCK).text).toBe(edited.replace('Old.', 'Use forge.'));
-    expect(uninstall(edited, BLOCK).text).toBe('# Mine\n\nMore.\n');
-  });
-
-  it.each<[string, string, [string, number]]>([
-    ['a begin mark only', 'a\n<!-- forge:begin -->\n', [NO_PAIR, 2]],
-    ['an end mark only', '<!-- forge:end -->', [NO_PAIR, 1]],
-    [
-      'two blocks',
-      '<!-- forge:begin -->\n<!-- forge:end -->\n<!-- forge:begin -->\n<!-- forge:end -->\n',
-      [NO_PAIR, 1],
-    ],
-    ['an end mark first', '<!-- forge:end -->\n<!-- forge:begin -->\n', [NO_PAIR, 2]],
-  ])('AGT-01 refuses %s', (_, text, expected) => {
-    expect(refusal(text, BLOCK)).toEqual(expected);
-  });
-});
-
 describe("forge's own file", () => {
   const parts = [file()];
 
   it('AGT-01 is written, replaced and removed; a foreign file is refused', () => {
     const wired = install(null, parts);
-    expect(uninstall(wired.text, parts, wired.record).text).toBeNull();
+    expect(uninstall(wired, parts)).toBeNull();
     const newer = [file('// forge agent install\nnewer();\n')];
-    expect(install(wired.text, newer, wired.record).text).toBe('// forge agent install\nnewer();\n');
-    expect(install(`${wired.text}mine();\n`, newer).text).toBe('// forge agent install\nnewer();\n');
-    expect(uninstall(`${wired.text}mine();\n`, parts).text).toBeNull();
+    expect(install(wired, newer)).toBe('// forge agent install\nnewer();\n');
+    expect(install(`${wired}mine();\n`, newer)).toBe('// forge agent install\nnewer();\n');
+    expect(uninstall(`${wired}mine();\n`, parts)).toBeNull();
     expect(refusal('mine();\n', parts)).toEqual(["it is there already and is not forge's", null]);
-    expect(uninstall('mine();\n', parts)).toEqual({ text: 'mine();\n', record: null });
-  });
-});
-
-describe('insertions', () => {
-  it('AGT-01 restore the text from before, and are null where something was replaced', () => {
-    const edits = fc.array(fc.tuple(fc.nat(), fc.string({ minLength: 1, maxLength: 4 })), { maxLength: 8 });
-    fc.assert(
-      fc.property(fc.string(), edits, (text, steps) => {
-        let after = text;
-        for (const [at, inserted] of steps) {
-          const offset = at % (after.length + 1);
-          after = after.slice(0, offset) + inserted + after.slice(offset);
-        }
-        let rest = after;
-        for (const { offset, length } of insertionsIn(text, after)?.toReversed() ?? [])
-          rest = rest.slice(0, offset) + rest.slice(offset + length);
-        expect(rest).toBe(text);
-      }),
-    );
-    expect(insertionsIn('abc', 'ac')).toBeNull();
+    expect(uninstall('mine();\n', parts)).toBe('mine();\n');
   });
 });

@@ -16,7 +16,7 @@ describe('the folders of Copilot and opencode in agents/', () => {
     const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
     const hooks = partsFor('copilot').filter(({ file }) => file === '.github/hooks/forge.json');
     expect(filesIn('copilot')).toEqual(['copilot/hooks/forge.json', 'copilot/mcp.json']);
-    expect(read('copilot/hooks/forge.json')).toBe(install(null, hooks).text);
+    expect(read('copilot/hooks/forge.json')).toBe(install(null, hooks));
     expect(JSON.parse(read('copilot/mcp.json'))).toEqual({
       mcpServers: { forge: serverFor('copilot')?.value },
     });

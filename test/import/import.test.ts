@@ -44,7 +44,7 @@ async function full(): Promise<Project> {
   const project = await makeForge();
   project.write(
     'CLAUDE.md',
-    '\ufeff# Shop\n\nA shop.\n\n## Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```\n\n@docs/more.md\n<!-- forge:begin -->\nforge says\n<!-- forge:end -->\n',
+    '\ufeff# Shop\n\nA shop.\n\n## Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```\n\n@docs/more.md\n',
   );
   project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n');
   project.write('claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.\n');

@@ -1008,7 +1008,7 @@ const agents = {
     'agent install nonsense',
     'agent install claude --dry-run',
     { write: { '.claude/settings.json': '{\n  // mine\n  "model": "opus"\n}\n' } },
-    'agent install claude --instructions',
+    'agent install claude',
     'agent install claude',
     ...AGENTS.slice(1).map((agent) => `agent install ${agent}`),
     { text: 'agent status' },

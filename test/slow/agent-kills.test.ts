@@ -8,7 +8,7 @@ import type { Project } from '../support/project.js';
 
 const SETTINGS = '.claude/settings.json';
 const MINE = '{\r\n  // mine\r\n  "model": "x",\r\n}';
-const INSTALL = ['agent', 'install', 'claude', '--instructions'];
+const INSTALL = ['agent', 'install', 'claude'];
 const OTHERWISE = [...INSTALL, '--command', 'npx --no-install forge'];
 const UNINSTALL = ['agent', 'uninstall', 'claude'];
 
@@ -18,7 +18,7 @@ const all = (project: Project): Record<string, string> =>
     Object.entries(snapshot(project.dir)).filter(([path]) => !/^\.git\/(?!forge)/.test(path)),
   );
 
-const FILES = '/.claude/|.mcp.json|CLAUDE.md|wiring.json';
+const FILES = '/.claude/|.mcp.json';
 
 async function rig(...before: string[][]): Promise<Project> {
   const project = await makeForge();
@@ -67,8 +67,7 @@ describe.skipIf(!hasShim)('an interrupted forge agent', () => {
           // Either way from here; the second shows that nothing was left behind.
           if (count % 2 === 0) must(project, UNINSTALL);
           must(project, [...INSTALL, '--command', 'forge']);
-          for (const path of [SETTINGS, '.mcp.json', 'CLAUDE.md'])
-            expect(project.read(path)).toBe(wired.read(path));
+          for (const path of [SETTINGS, '.mcp.json']) expect(project.read(path)).toBe(wired.read(path));
           must(project, UNINSTALL);
           expect(differences(clean, all(project))).toEqual([]);
         });
@@ -84,7 +83,7 @@ describe.skipIf(!hasShim)('an interrupted forge agent', () => {
       { call: 'write', error: 'ENOSPC' },
       (project, { exitCode, stderr }) => {
         expect([exitCode, stderr]).toEqual([6, expect.stringContaining('the disk is full')]);
-        const there = [project.read(SETTINGS) !== MINE, project.has('.mcp.json'), project.has('CLAUDE.md')];
+        const there = [project.read(SETTINGS) !== MINE, project.has('.mcp.json')];
         expect(new Set(there).size).toBe(1);
         must(project, UNINSTALL);
         expect(differences(clean, all(project))).toEqual([]);

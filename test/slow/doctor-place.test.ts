@@ -1,18 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
-import { BIN, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { BIN, type RunOptions, runForge } from '../support/forge.js';
 import {
   CONFIG,
   FEATURES,
@@ -22,7 +13,6 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import { containerOf } from '../support/memory.js';
 import {
   makeFolder,
   makePlainProject,
@@ -49,77 +39,7 @@ async function look(project: Pick<Project, 'dir'>, options: RunOptions = {}, arg
 const found = async (project: Pick<Project, 'dir'>, options: RunOptions = {}): Promise<string[]> =>
   (await look(project, options)).found;
 
-const at = (now: string): RunOptions => ({ world: { now: () => new Date(now) } });
-
-describe('forge doctor about the clock', () => {
-  it('B-67 reports one that is older than forge, or than what was written here', async () => {
-    const project = await makeForge();
-    expect(await found(project, at('1970-01-01T00:00:00.000Z'))).toEqual([
-      'degraded: the clock shows 1970-01-01T00:00:00.000Z → date -u',
-    ]);
-    rmSync(project.path('.git/forge/activity'), { force: true });
-    expect(await found(project, at('2025-06-01T00:00:00.000Z'))).toEqual([
-      expect.stringMatching(
-        /^degraded: the clock shows 2025-06-01\S+, but (a record|the current commit).* is from 20/,
-      ),
-    ]);
-    expect(await found(project, at('2100-01-01T00:00:00.000Z'))).toEqual([]);
-  });
-
-  it('reports a record from the future, with a tolerance of a few minutes', async () => {
-    const project = await makeForge();
-    const noted = (minutes: number): RunOptions => ({
-      world: { now: () => new Date(Date.now() + minutes * 60_000) },
-    });
-    await forgeJson(project, ['note', 'add', 'early'], noted(3));
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Note');
-    expect(await found(project)).toEqual([]);
-    await forgeJson(project, ['note', 'add', 'late'], noted(60));
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Note');
-    expect(await found(project)).toEqual([
-      expect.stringMatching(/^degraded: the clock shows \S+, but a record of the tier note is from 20/),
-    ]);
-  });
-});
-
-describe('forge doctor about interrupted work', () => {
-  it('reports a lock of another host, not a stale one', async () => {
-    const project = await makeForge();
-    const claim = { pid: 1, started: 'x', boot: null, token: 'a'.repeat(32) };
-    project.write('.forge/local/lock', JSON.stringify({ ...claim, host: 'elsewhere' }));
-    expect(await found(project)).toEqual([
-      expect.stringMatching(/^degraded: \.forge\/local\/lock is held by process 1 on elsewhere, .* → ls -l/),
-    ]);
-    rmSync(project.path('.forge/local/lock'));
-    expect(await found(project)).toEqual([]);
-  });
-
-  it('B-39 reports an old lock of git, not a recent one', async () => {
-    const project = await makeForge();
-    project.write('.git/index.lock', '');
-    expect(await found(project)).toEqual([]);
-    utimesSync(project.path('.git/index.lock'), 1_700_000_000, 1_700_000_000);
-    expect(await found(project)).toEqual([
-      'degraded: .git/index.lock has existed for more than ten minutes → ps -C git',
-    ]);
-  });
-
-  it('B-36 reports missing files of the ledger, not missing views', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['note', 'add', 'one']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Notes');
-    const gone = async () => (await found(project)).filter((each) => each.includes('missing'));
-    rmSync(project.path('.forge/memory/long-term/notes.jsonl'));
-    expect(await gone()).toEqual([]);
-    rmSync(project.path(containerOf(project)));
-    expect(await gone()).toEqual([
-      expect.stringMatching(/^degraded: 1 committed file of .forge\/ is missing: \S+ → git restore -- /),
-    ]);
-  });
-
+describe('forge doctor about the repository', () => {
   it('B-45 reports a shallow clone', async () => {
     const project = await makeForge();
     const clone = projectAt(makeFolder());
@@ -199,7 +119,7 @@ describe('forge doctor where something is damaged', () => {
     ]);
     writeFileSync(join(home, '.gitconfig'), `[safe]\n\tdirectory = ${project.dir}\n`);
     const told = look();
-    expect(told).toContainEqual(expect.stringMatching(/\.forge is not writable → ls -ld/));
+    expect(told).toContainEqual(expect.stringMatching(/EACCES|permission denied/i));
   });
 });
 

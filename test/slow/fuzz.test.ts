@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENTS } from '../../src/agent/agents.js';
-import { readCalls } from '../../src/agent/transcript.js';
+import { readCalls } from '../../src/agent/event.js';
 import { CHECKPOINT } from '../../src/checkpoint/rules.js';
 import { parseMessage } from '../../src/commit/message.js';
 import { checkMessage } from '../../src/commit/protocol.js';

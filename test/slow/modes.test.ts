@@ -7,7 +7,7 @@ import { makeFolder, makeRepository, type Project, projectAt, run } from '../sup
 const DAY = [
   'init --yes',
   'hooks install --prepare',
-  'agent install all --instructions',
+  'agent install all',
   'agent install claude --user',
   'trust --yes',
   'feature add LOGIN "Login works" --no-run --test "test -f src/app.js"',

@@ -1,19 +1,12 @@
 import { expect } from 'vitest';
+import { dropParts, putParts } from '../../src/agent/edit-text.js';
 import type { Part } from '../../src/agent/parts.js';
-import { type FilePlan, type FileRecord, planFile } from '../../src/agent/plan.js';
 import { json } from './wirings.js';
 
-export const install = (
-  text: string | null,
-  parts: readonly Part[],
-  record: FileRecord | null = null,
-): FilePlan => planFile({ text, record, wanted: parts, put: parts, drop: [] });
+export const install = (text: string | null, parts: readonly Part[]): string => putParts(text, parts);
 
-export const uninstall = (
-  text: string | null,
-  parts: readonly Part[],
-  record: FileRecord | null = null,
-): FilePlan => planFile({ text, record, wanted: [], put: [], drop: parts });
+export const uninstall = (text: string | null, parts: readonly Part[]): string | null =>
+  dropParts(text, parts);
 
 export const PARTS = [json('claude', ['Start', 'Stop'], { server: true })];
 

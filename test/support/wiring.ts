@@ -5,7 +5,6 @@ import { differences, makeForge, snapshot } from './forge-project.js';
 import type { Project } from './project.js';
 
 export const SETTINGS = '.claude/settings.json';
-export const MANIFEST = '.git/forge/wiring.json';
 
 export const install = (project: Project, ...args: string[]): Promise<WiringChange> =>
   forgeJson<WiringChange>(project, ['agent', 'install', 'claude', ...args]);

@@ -36,13 +36,6 @@ export const table = (command = 'forge'): Part => {
   return { agent: 'codex', kind: 'toml', file: 'config.toml', table: 'mcp_servers.forge', lines };
 };
 
-export const block = (text = 'Use forge.'): Part => ({
-  agent: 'claude',
-  kind: 'block',
-  file: 'AGENTS.md',
-  text,
-});
-
 export const file = (text = '// forge agent install\nrun();\n'): Part => ({
   agent: 'opencode',
   kind: 'file',
@@ -52,7 +45,7 @@ export const file = (text = '// forge agent install\nrun();\n'): Part => ({
 
 /** What the table of agents gives one of them. */
 export const partsFor = (agent: AgentName, isUser = false, command = 'forge'): Part[] =>
-  partsOf({ agent, command, instructions: false }, isUser, opencodePlugin());
+  partsOf({ agent, command }, isUser, opencodePlugin());
 
 export const hooksFor = (agent: AgentName, isUser = false, command = 'forge'): Record<string, object> =>
   Object.assign(

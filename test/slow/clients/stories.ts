@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { AGENTS } from '../../../src/agent/agents.js';
 import { forgeJson, runForge } from '../../support/forge.js';
 import { type ClientName, type Desk, NOTES, read } from './clients.js';
 import type { Answer, Call } from './model.js';
@@ -170,7 +169,7 @@ export const STORIES: readonly Story[] = [
       const { command } = desk;
       // The others read the hooks of every folder up to the top.
       const install = ['-C', 'packages/app', 'agent', 'install', client.name, '--here', '--command', command];
-      if (AGENTS[client.name].readsOneFolder) await forgeJson(project, install);
+      if (['claude', 'gemini', 'copilot'].includes(client.name)) await forgeJson(project, install);
       const cwd = project.path('packages/app');
       // Codex trusts the whole repository.
       if (client.name !== 'codex') desk.trust(cwd);

@@ -1,25 +1,19 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
-import { lookAtLock } from '../core/lock.js';
+import { unreliableFileSystem } from '../core/files.js';
 import {
   activeIssuesFile,
   configFile,
   focusFile,
   kfrFile,
-  lockFile,
   progressFile,
   sessionFile,
-  sessionIdsLock,
   shown,
   shownFrom,
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { type Git, gitError, must } from '../git/client.js';
 import { isShallow } from '../git/state.js';
-import { trackedFiles } from '../git/status.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
 import { KFR } from '../kfr/rules.js';
@@ -33,17 +27,14 @@ import {
   findTracked,
 } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, lockPolicy, readConfig } from '../project/project.js';
+import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import { showTrust } from '../trust/trust.js';
-import { attempt, type Check, type Observed, type Problem } from './check.js';
+import { attempt, type Check, type Observed, type Problem } from './symptom.js';
 import { findConflicts } from './conflicts.js';
 import { withRescue } from './rescue.js';
-
-/** No git command holds the lock of the index for so long. */
-const MAX_INDEX_LOCK_MS = 10 * 60_000;
 
 /** Whether forge can read what it needs, whether git keeps it, and what blocks work. */
 export const MEMORY_CHECKS: readonly Check<Context>[] = [
@@ -150,35 +141,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     look: lookAtHooks,
   },
   {
-    severity: 'degraded',
-    expected: 'a lock that is held for moments',
-    why: 'other writers wait for it and then give up',
-    fix: 'ls -l',
-    look: ({ layout, world }) =>
-      [lockFile(layout), sessionIdsLock(layout)].flatMap((path) => {
-        const holder = lookAtLock(path, lockPolicy(world));
-        // A holder that is known to be alive is working.
-        if (!holder || holder.isSure) return [];
-        const file = shown(layout, path);
-        const observed = `${file} is held by ${holder.who}, which cannot be checked from here`;
-        return [{ observed, commands: [`ls -l ${file}`, `rm ${file}   (if the holder is gone for good)`] }];
-      }),
-  },
-  {
-    severity: 'degraded',
-    expected: 'an index lock that git holds for moments',
-    why: 'no git command can stage or commit, and no session can end',
-    fix: 'ps -C git',
-    look: ({ repository, layout, world }) => {
-      const path = repository && join(repository.gitDir, 'index.lock');
-      const at = path && lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      if (!path || !at || world.now().getTime() - at <= MAX_INDEX_LOCK_MS) return null;
-      const lock = shown(layout, path);
-      const commands = ['ps -C git', `rm ${lock}   (if no git is running)`];
-      return { observed: `${lock} has existed for more than ten minutes`, commands };
-    },
-  },
-  {
     severity: 'advisory',
     expected: 'all commits',
     why: 'files cannot be restored from missing commits, and memory cannot be verified against them',
@@ -197,10 +159,15 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
   },
   {
     severity: 'degraded',
-    expected: 'the files that were committed',
-    why: 'commands that read them find nothing',
-    fix: 'git status -- .forge',
-    look: lookForDeleted,
+    expected: 'a local disk',
+    why: 'locks, renames and fsync are not reliable there: let one machine at a time use it',
+    fix: 'df -hT .',
+    look: ({ layout }) =>
+      [...new Set([layout.dir, layout.state])].flatMap((path) => {
+        const name = unreliableFileSystem(path);
+        const folder = shown(layout, path);
+        return name === null ? [] : [{ observed: `${folder} is on ${name}`, commands: [`df -hT ${folder}`] }];
+      }),
   },
 ];
 
@@ -301,21 +268,4 @@ async function lookAtHooks(context: Context): Promise<Observed> {
   const missing = { observed: `${names}: not installed`, why: 'only some of the hooks check' };
   const broken = gone.map((path) => `git's hooks start ${path}, which does not exist`);
   return [...(absent.length > 0 ? [missing] : []), ...broken];
-}
-
-async function lookForDeleted({ git, repository, layout }: Context): Promise<Observed> {
-  if (!git || !repository) return null;
-  const deleted = await trackedFiles(git, [shownFrom(repository.root, layout.dir)], '--deleted');
-  const files = deleted
-    .map((path) => shown(layout, join(repository.root, path)))
-    // `feature remove` and `knowledge remove` delete these.
-    .filter((path) => !/\/long-term\/(?:features|learned)\.d\//.test(path));
-  const first = files.slice(0, 3);
-  const list = `${first.join(', ')}${files.length > 3 ? ', …' : ''}`;
-  return (
-    files.length > 0 && {
-      observed: `${plural(files.length, 'committed file')} of .forge/ ${files.length === 1 ? 'is' : 'are'} missing: ${list}`,
-      commands: first.map((file) => `git restore -- ${file}`),
-    }
-  );
 }

@@ -1,9 +1,18 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { SHELLS } from './command.js';
-import { GROUPS, SHORT_WAYS, TOPICS } from './groups.js';
-import { commandsBelow, inFull, type Line, optionNamed, optionsAt, parseLine, specsOf } from './line.js';
-import { type CommandSpec, flagOf, type Io, type LiveKind, type Values } from './spec.js';
+import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
+import {
+  type CommandSpec,
+  flagOf,
+  GLOBAL_OPTIONS,
+  HELP_OPTION,
+  type Io,
+  type LiveKind,
+  type OptionSpec,
+  optionsOf,
+  type Values,
+} from './spec.js';
 
 /** ms. Nobody waits longer after TAB. */
 const DEADLINE = 2000;
@@ -187,3 +196,74 @@ async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
     return [];
   }
 }
+
+/** A command line that may be unfinished, or wrong. commander takes only whole ones. */
+interface Line {
+  /** Null: before the first command word. */
+  group: string | null;
+  commands: readonly CommandSpec[];
+  spec: CommandSpec | null;
+  args: string[];
+  /** With their values, which come after them. */
+  options: string[];
+  /** The option whose value comes next. */
+  waiting: OptionSpec | null;
+  /** After `--`, or after the program that a command runs, no word is an option. */
+  isLiteral: boolean;
+}
+
+/** Null after a word that is not a command. */
+async function parseLine(words: readonly string[]): Promise<Line | null> {
+  const line: Line = {
+    ...{ group: null, commands: [], spec: null },
+    ...{ args: [], options: [], waiting: null, isLiteral: false },
+  };
+  for (const word of words) {
+    if (line.waiting && !(flagOf(line.waiting).optional && word.startsWith('-'))) {
+      line.options.push(word);
+      line.waiting = null;
+    } else if (word === '--' && !line.isLiteral) line.isLiteral = true;
+    else if (word.startsWith('-') && !line.isLiteral) {
+      const [name = '', value] = word.split(/=(.*)/s);
+      const option = optionNamed(line, name);
+      line.options.push(...(value === undefined ? [name] : [name, value]));
+      line.waiting = option && value === undefined && flagOf(option).value !== null ? option : null;
+    } else if (line.group === null) {
+      line.group = word;
+      line.commands = await specsOf(word);
+      line.spec = line.commands.find(({ name }) => name === word) ?? null;
+      if (line.commands.length === 0) return null;
+    } else if (!takeWord(line, word)) return null;
+  }
+  return line;
+}
+
+/** False for a word that no command takes. */
+function takeWord(line: Line, word: string): boolean {
+  const below = commandsBelow(line).find(({ name }) => name === word);
+  const [flag = '', value] = line.options.slice(-2);
+  const before = optionNamed(line, flag);
+  if (below) line.spec = below;
+  // `end --learned a b`: text without quotes.
+  else if (line.spec && !line.spec.args && before && flagOf(before).value === 'text')
+    line.options.splice(-1, 1, `${value} ${word}`);
+  else if (line.spec) line.args.push(word);
+  else return false;
+  if (line.spec?.runs) line.isLiteral = line.args.length > 0;
+  return true;
+}
+
+/** The commands that a word may name here. */
+const commandsBelow = ({ group, commands, spec, args, isLiteral }: Line): readonly CommandSpec[] =>
+  args.length === 0 && !isLiteral && (spec === null || spec.name === group)
+    ? commands.filter(({ name }) => name !== group)
+    : [];
+
+const optionsAt = ({ spec }: Line): OptionSpec[] => [
+  ...(spec ? optionsOf(spec) : []),
+  ...GLOBAL_OPTIONS,
+  HELP_OPTION,
+];
+
+const optionNamed = (line: Line, name: string): OptionSpec | null =>
+  optionsAt(line).find((option) => flagOf(option).names.includes(name)) ?? null;

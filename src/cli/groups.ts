@@ -1,4 +1,4 @@
-import type { Group } from './spec.js';
+import type { CommandSpec, Group } from './spec.js';
 
 export interface GroupEntry {
   name: string;
@@ -135,6 +135,35 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   ls: { words: ['feature', 'list'], summary: 'List the features' },
   completion: { words: ['complete'], summary: 'Set up completion in your shell' },
 };
+
+/** The places of the words in argv that are not options or their values, up to `--`. */
+function wordPlaces(argv: readonly string[]): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
+    const word = argv[i] ?? '';
+    if (['-C', '--cwd', '--color'].includes(word)) i++;
+    else if (!word.startsWith('-')) places.push(i);
+  }
+  return places;
+}
+
+export const commandWords = (argv: readonly string[]): string[] =>
+  wordPlaces(argv).map((place) => argv[place] ?? '');
+
+/** Expands a short way: `-C x start --json` → `-C x session start --json`; also after `help`. */
+export function inFull(argv: readonly string[]): readonly string[] {
+  const [first = -1, second = -1] = wordPlaces(argv);
+  const at = argv[first] === 'help' ? second : first;
+  const word = argv[at] ?? '';
+  const short = Object.hasOwn(SHORT_WAYS, word) ? SHORT_WAYS[word] : undefined;
+  return short ? [...argv.slice(0, at), ...short.words, ...argv.slice(at + 1)] : argv;
+}
+
+/** The commands of a group; none for an unknown word. */
+export async function specsOf(word: string | undefined): Promise<readonly CommandSpec[]> {
+  const entry = GROUPS.find(({ name }) => name === word);
+  return ((await entry?.load())?.group.commands ?? []) as unknown as readonly CommandSpec[];
+}
 
 /** The commands on the first page of help. `forge help --all` lists all of them. */
 export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [

@@ -9,10 +9,10 @@ import {
   GROUPS,
   type GroupEntry,
   SHORT_WAYS,
+  specsOf,
   summaryOf,
   TOPICS,
 } from './groups.js';
-import { specsOf } from './line.js';
 import { wrapBehind } from './screen.js';
 import {
   CONFIRMING,

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
-import { withHint } from '../core/error.js';
+import { usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
-import { GROUPS } from './groups.js';
-import { commandWords, inFull, specsOf } from './line.js';
+import { namesLike } from '../core/text.js';
+import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
 import {
   type CommandSpec,
   GLOBAL_OPTIONS,
@@ -53,11 +53,7 @@ export async function parseArgv(
     if (!(error instanceof CommanderError)) throw error;
     const own = specs.find(({ name }) => name === words[0]);
     const spec = specs.find(({ name }) => name === words[1]) ?? own;
-    if (error.exitCode !== 0) {
-      const { wrongCall } = await import('./suggest.js');
-      const typed = argv.filter((word) => word !== '--json' && word !== 'where');
-      throw await wrongCall(error, { argv: typed, words, specs, spec });
-    }
+    if (error.exitCode !== 0) throw wrongCall(error, words, specs, spec);
     const { commandHelp } = await import('./help.js');
     const isOwn = specs.length === 0 || spec === own;
     out(await commandHelp(isOwn || !spec ? words.slice(0, 1) : words.slice(0, 2), width()));
@@ -153,4 +149,46 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
     verbose: on('verbose'),
     redact: on('redact'),
   };
+}
+
+/** Arguments that are a text, which may have several words. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value', 'name']);
+
+/** commander's error as one of forge. Its hints: the nearest command or an example, and help. */
+function wrongCall(
+  { code: given, message: text }: CommanderError,
+  [group = '', word = '']: readonly string[],
+  specs: readonly CommandSpec[],
+  spec: CommandSpec | undefined,
+): Error {
+  const [what = '', near = ''] = text.replace(/^error: /, '').split('\n');
+  const below = specs.length === 0 || group === 'where' ? [] : [group];
+  const name = ['forge', ...below, ...(spec && spec.name !== group ? [spec.name] : [])].join(' ');
+  const help = `${name} --help`;
+  // `commander.unknownOption` → `command.unknown_option`
+  const code = given.replace('commander.', 'command.').replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+  const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? '' : '.'}`;
+  const names = specs.map((one) => one.name);
+  switch (given) {
+    case 'commander.help':
+      return usage('command.missing', `${name} needs a command: ${names.join(', ')}.`, { hint: help });
+    case 'commander.unknownCommand': {
+      const listed = GROUPS.filter(({ heading }) => heading !== null).map((entry) => entry.name);
+      const known = specs.length > 0 ? names : [...Object.keys(SHORT_WAYS), 'version', ...listed];
+      const [nearest] = namesLike(specs.length > 0 ? word : group, known);
+      return usage(code, message, { hint: nearest ? `${name} ${nearest}\n${help}` : help });
+    }
+    case 'commander.unknownOption':
+      return usage(code, near === '' ? message : `${message} ${near.replace(/^\((.*)\)$/, '$1')}`, {
+        hint: help,
+      });
+    case 'commander.missingArgument':
+      return usage(code, message, { hint: spec ? `${spec.example}\n${help}` : help });
+    case 'commander.excessArguments': {
+      const isText = TEXTS.has(spec?.args?.at(-1)?.replace(/\W/g, '') ?? '');
+      const why = isText ? 'Text of several words needs quotes.' : message;
+      return usage(code, why, { hint: spec ? `${spec.example}\n${help}` : help });
+    }
+  }
+  return usage(code, message, { hint: help });
 }

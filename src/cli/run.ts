@@ -63,7 +63,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 
 async function run(io: Io): Promise<number> {
   const { parseArgv } = await import('./program.js');
-  const { commandWords } = await import('./line.js');
+  const { commandWords } = await import('./groups.js');
   const { fitScreen, screenAt } = await import('./screen.js');
   const words = commandWords(io.argv);
   const asks = (...names: string[]): boolean => beforeDashes(io.argv).some((word) => names.includes(word));
@@ -84,8 +84,7 @@ async function run(io: Io): Promise<number> {
   try {
     return await invoke(io, invocation);
   } catch (error) {
-    const { withCall } = await import('./suggest.js');
-    throw withCall(withHint(error, `${invocation.name} --help`), io.argv);
+    throw withHint(error, `${invocation.name} --help`);
   }
 }
 

@@ -179,7 +179,7 @@ describe('forge agent install', () => {
 
   it('AGT-01 suggests the nearest agent name', async () => {
     const error = await forgeError(await makeForge(), ['agent', 'install', 'cluade']);
-    expect([error.exitCode, error.hint]).toEqual([2, 'forge agent install claude']);
+    expect([error.exitCode, error.hint]).toEqual([2, 'Did you mean claude?']);
   });
 
   it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ABOUT } from '../../src/cli/about.js';
 import { ENVIRONMENT_HELP, GROUPS, TOPICS } from '../../src/cli/groups.js';
 import { helpFor } from '../../src/cli/help.js';
-import { inFull } from '../../src/cli/line.js';
+import { inFull } from '../../src/cli/groups.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { runForge } from '../support/forge.js';
@@ -183,7 +183,6 @@ describe('forge help TOPIC', () => {
       [['help', 'zzzzzzzz'], 'forge help'],
       [['help', ''], 'forge help'],
       [['featre', '--help'], 'forge help feature'],
-      [['exit-codes'], 'forge help exit-codes'],
     ] as const) {
       const { stdout, stderr, exitCode } = await runForge(project, [...words]);
       expect([words, exitCode, stdout, stderr.replace(/^.*\n/, '')]).toEqual([words, 2, '', `  → ${hint}\n`]);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { inFull } from '../../src/cli/line.js';
+import { inFull } from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -68,75 +68,22 @@ describe('hints', () => {
 
   it.each([
     [
-      ['feature', 'add', 'Login', 'works', '--test', 'test -e a'],
-      `forge feature add "Login works" --test "test -e a"`,
+      ['feature', 'add', 'Login', 'works', 'now'],
+      'forge feature add F-1 "Login works" --test "npm test -- login"\nforge feature add --help',
     ],
-    [['feature', 'add', 'Login', 'works', 'now'], 'forge feature add "Login works now"'],
-    [['feature', 'add', 'F-3', '--test', 'make'], 'forge feature add F-3 "NAME" --test "make"'],
-    [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
-    [['log', 'did', 'it'], 'forge log "did it"'],
-    [['end', '--learned', 'a', 'b', '--next', 'c'], 'forge end --learned "a b" --next c'],
-    [['start', 'write docs'], 'forge start --task "write docs"'],
+    [['log', 'did', 'it'], 'forge log "wired the form"\nforge progress add --help'],
     [['strat'], 'forge start\nforge --help'],
-    [['stop'], 'forge end\nforge --help'],
-    [['test'], 'forge done --all\nforge --help'],
-    [['verify', 'LOGIN'], 'forge done LOGIN\nforge --help'],
-    [['list'], 'forge ls\nforge --help'],
-    [['add', 'Login', 'works'], 'forge feature add "Login works"\nforge --help'],
-    [['todo', 'fix it', '--test', 'make'], 'forge feature add "fix it" --test make\nforge --help'],
-    [['todo'], 'forge ls\nforge --help'],
-    [['resume'], 'forge start --resume latest\nforge --help'],
-    [['remember', 'a $b'], "forge learn 'a $b'\nforge --help"],
-    [
-      ['uninstall'],
-      'forge agent uninstall all\nforge hooks uninstall\nrm -r .forge   # the memory itself\nforge --help',
-    ],
-    [
-      ['update'],
-      'Update forge: git pull && npm ci && npm run build   (in your clone of forge)\nforge --help',
-    ],
-    [
-      ['upgrade'],
-      'Update forge: git pull && npm ci && npm run build   (in your clone of forge)\nforge --help',
-    ],
     [['clear'], 'forge --help'],
     [['constructor'], 'forge --help'],
-    [
-      ['feature', 'constructor', '__proto__'],
-      'forge feature add "constructor __proto__"\nforge feature --help',
-    ],
-    [['fix', 'the', 'login'], 'forge feature add "the login"\nforge --help'],
-    [['task', 'fix', 'it'], 'forge start --task "fix it"\nforge --help'],
-    [['-q', 'strat'], 'forge -q start\nforge --help'],
-    [['fix the login'], 'forge log "fix the login"\nforge feature add "fix the login"\nforge --help'],
-    [['F-1'], 'forge feature show F-1\nforge --help'],
-    [['feature', 'Login works'], 'forge feature add "Login works"\nforge feature --help'],
-    [['feature', 'F-1'], 'forge feature show F-1\nforge feature --help'],
-    [['focus', 'the login'], 'forge focus set --task "the login"\nforge focus --help'],
-    [['config', 'kfr.tokens', '900'], 'forge config set kfr.tokens 900\nforge config --help'],
-    [['config', 'kfr.tokens'], 'forge config get kfr.tokens\nforge config --help'],
-    [['agent', 'claude'], 'forge agent install claude\nforge agent --help'],
-    [['checkpoint', 'a b'], 'forge checkpoint create -m "a b"\nforge checkpoint --help'],
-    [['end', 'did it'], 'forge end --learned "did it"\nforge end --help'],
-    [['commit', 'a title', '-a'], 'forge commit -m "a title" -a\nforge commit --help'],
-    [['doctor', 'fix'], 'forge doctor --fix\nforge doctor --help'],
-    [['import', 'beads'], 'forge import --from beads\nforge import --help'],
     [['status', 'all'], 'forge status\nforge status --help'],
-    [
-      ['feature', 'add', 'a b', '--tests', 'c d'],
-      'forge feature add "a b" --test "c d"\nforge feature add --help',
-    ],
+    [['feature', 'add', 'a b', '--tests', 'c d'], 'forge feature add --help'],
     [['--hlep'], 'forge --help'],
     [['recall'], 'forge recall what did we learn about login\nforge recall --help'],
-    [['show'], 'forge status\nforge --help'],
-    [['feature', 'ls'], 'forge feature list\nforge feature --help'],
-    [['feature', 'rm', 'A'], 'forge feature remove A\nforge feature --help'],
-    [['kfr', 'show'], 'forge kfr list\nforge kfr --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],
-    [['agent', 'install', 'claude-code', '-n'], 'forge agent install claude -n'],
-    [['done', 'logi'], 'forge done LOGIN'],
-    [['config', 'get', 'sesion.commit'], 'forge config get session.commit'],
-  ])('B-01 %j: what was meant, ready to be typed', async (argv, hint) => {
+    [['agent', 'install', 'claude-code', '-n'], 'Did you mean claude?'],
+    [['done', 'logi'], 'Did you mean LOGIN?'],
+    [['config', 'get', 'sesion.commit'], 'Did you mean session.commit?'],
+  ])('B-01 %j: the nearest command, or an example', async (argv, hint) => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'LOGIN', 'Login works']);
     expect(await forgeError(project, argv)).toMatchObject({ exitCode: 2, hint });

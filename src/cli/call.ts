@@ -4,18 +4,18 @@ import { ForgeError, usage } from '../core/error.js';
 import { escapeControls, plural } from '../core/text.js';
 import { makeCycleView } from '../cycle/render.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
+import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
 import {
   fitScreen,
-  hasUnicode,
   makeProgressBar,
+  makeStyle,
   makeTail,
   type ProgressBar,
-  screenAt,
+  type Style,
   type Tail,
-  toPlainGlyphs,
-} from './screen.js';
-import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
-import { makeStyle, type Style, wantsColor } from './style.js';
+  wantsColor,
+  widthOf,
+} from './style.js';
 
 /** Cleans and scans the text of stdin or of a file. */
 type Enter = (text: string, name: string, forge: () => Forge) => Promise<string>;
@@ -79,17 +79,14 @@ function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops
 /** The answer goes to stdout, everything else to stderr, or nowhere with --json and --quiet. */
 async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Date) {
   const silent = flags.json || flags.quiet;
-  const errorScreen = screenAt(io.stderr, io.env);
-  const screen = flags.json ? null : screenAt(io.stdout, io.env);
+  const errorWidth = widthOf(io.stderr);
+  const width = flags.json ? null : widthOf(io.stdout);
   const color = colorChoice(options.color);
   const styleFor = (stream: Io['stdout'], width: number | null): Promise<Style> =>
-    makeStyle(wantsColor(color, io.env, stream.isTerminal), {
-      unicode: hasUnicode(io.env),
-      ...(width !== null && { width, now }),
-    });
-  const errorStyle = await styleFor(io.stderr, errorScreen?.width ?? null);
+    makeStyle(wantsColor(color, io.env, stream.isTerminal), width === null ? {} : { width, now });
+  const errorStyle = await styleFor(io.stderr, errorWidth);
   // Only these lines are redrawn.
-  const liveScreen = io.env.TERM === 'dumb' ? null : errorScreen;
+  const liveWidth = io.env.TERM === 'dumb' ? null : errorWidth;
   const bars: ProgressBar[] = [];
   const clear = (): void => {
     for (const bar of bars) bar.end();
@@ -99,12 +96,11 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     if (!silent) io.stderr.write(text);
   };
   const harmlessOutput = (chunk: string): string => escapeControls(chunk.replaceAll('\r\n', '\n'));
-  const say = (line: string): void => writeError(`${fitScreen(line, errorScreen)}\n`);
-  const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
-  const onScreen = (text: string): string => fitScreen(text, screen);
+  const say = (line: string): void => writeError(`${fitScreen(line, errorWidth)}\n`);
+  const onScreen = (text: string): string => fitScreen(text, width);
   return {
     progress: (label: string): ProgressBar => {
-      const bar = makeProgressBar(label, silent ? null : liveScreen, (text) => io.stderr.write(text));
+      const bar = makeProgressBar(label, silent ? null : liveWidth, (text) => io.stderr.write(text));
       bars.push(bar);
       return bar;
     },
@@ -114,13 +110,13 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     warn: (text: string) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
     stream: (chunk: string) => writeError(harmlessOutput(chunk)),
     tail: (): Tail => {
-      const tail = makeTail(liveScreen, (text) => !silent && io.stderr.write(text));
+      const tail = makeTail(liveWidth, (text) => !silent && io.stderr.write(text));
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
-    cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), errorStyle),
+    cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(text), errorStyle),
     print: (line: string) => io.stdout.write(`${onScreen(line)}\n`) !== false,
     onScreen,
-    style: await styleFor(io.stdout, screen?.width ?? null),
+    style: await styleFor(io.stdout, width),
   };
 }
 

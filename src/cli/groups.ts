@@ -229,7 +229,6 @@ export const ENVIRONMENT_HELP = [
   ['NATS_CONTEXT', 'a context of the nats program that has all of these'],
   ['NO_COLOR, FORCE_COLOR', 'color off, on; TERM=dumb: off'],
   ['COLUMNS', 'the width of help in a pipe, at most 80'],
-  ['LC_ALL, LC_CTYPE, LANG', 'without UTF-8 in them a terminal is shown ASCII'],
   ['SHELL', 'the shell that "forge complete" describes'],
   ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],
   ['GITHUB_*, CI_*, GITLAB_CI', 'where "forge ci" runs, and which commits it is about'],

@@ -13,7 +13,6 @@ import {
   summaryOf,
   TOPICS,
 } from './groups.js';
-import { wrapBehind } from './screen.js';
 import {
   CONFIRMING,
   type CommandSpec,
@@ -23,6 +22,7 @@ import {
   type OptionSpec,
   optionsOf,
 } from './spec.js';
+import { wrapBehind } from './style.js';
 
 /** `forge help WORDS`: a command, a group or a topic; both for a common name. Exit 2 for an unknown word. */
 export async function helpFor(words: readonly string[], width: number): Promise<string> {

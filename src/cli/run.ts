@@ -33,20 +33,20 @@ export async function main(io: Io): Promise<number> {
 
 async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   const { maskError, maskText } = await import('./input-guard.js');
-  const { fitScreen, screenAt, toPlainGlyphs } = await import('./screen.js');
+  const { fitScreen, widthOf } = await import('./style.js');
   const known = await maskError(toForgeError(error));
   const write = (text: string): unknown => io.stderr.write(`${text}\n`);
   if (json) {
     write(jsonLine({ error: known }));
     return known.exit;
   }
-  const screen = screenAt(io.stderr, io.env);
-  write(fitScreen(`forge: ${escapeControls(known.message)}`, screen));
+  const width = widthOf(io.stderr);
+  write(fitScreen(`forge: ${escapeControls(known.message)}`, width));
   for (const line of known.hint?.split('\n') ?? []) {
     const hint = `  → ${escapeControls(line)}`;
     // A command stays on one line, to be copied.
     const isCommand = /^(?:forge|git|sh|env) /.test(line);
-    write(isCommand && screen ? (screen.unicode ? hint : toPlainGlyphs(hint)) : fitScreen(hint, screen));
+    write(isCommand ? hint : fitScreen(hint, width));
   }
   const isBug = known.kind === 'bug';
   const isVerbose = io.argv.some((word) => word === '-v' || word === '--verbose');
@@ -64,7 +64,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 async function run(io: Io): Promise<number> {
   const { parseArgv } = await import('./program.js');
   const { commandWords } = await import('./groups.js');
-  const { fitScreen, screenAt } = await import('./screen.js');
+  const { fitScreen, widthOf } = await import('./style.js');
   const words = commandWords(io.argv);
   const asks = (...names: string[]): boolean => beforeDashes(io.argv).some((word) => names.includes(word));
   if (words.join() === 'version' || (words.length === 0 && asks('--version', '-V'))) {
@@ -73,11 +73,11 @@ async function run(io: Io): Promise<number> {
   }
   const isBare = words.length === 0 && !asks('-h', '--help') && !io.argv.includes('--');
   const invocation = await parseArgv(isBare ? [...io.argv, 'where'] : io.argv, {
-    out: (text) => io.stdout.write(fitScreen(text, screenAt(io.stdout, io.env))),
+    out: (text) => io.stdout.write(fitScreen(text, widthOf(io.stdout))),
     // Help in a pipe is often read at a terminal, by a pager.
     columns: () => {
-      const inPipe = Math.min(80, screenAt(io.stderr, io.env)?.width ?? 80, Number(io.env.COLUMNS) || 80);
-      return screenAt(io.stdout, io.env)?.width ?? inPipe;
+      const inPipe = Math.min(80, widthOf(io.stderr) ?? 80, Number(io.env.COLUMNS) || 80);
+      return widthOf(io.stdout) ?? inPipe;
     },
   });
   if (!invocation) return 0;

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { CycleView } from '../cycle/render.js';
 import type { Forge, World } from '../index.js';
-import type { ProgressBar, Tail } from './screen.js';
-import type { Style } from './style.js';
+import type { ProgressBar, Style, Tail } from './style.js';
 
 declare const FORGE_VERSION: string | undefined;
 

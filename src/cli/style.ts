@@ -1,13 +1,12 @@
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { escapeControls } from '../core/text.js';
 import { describeAge } from '../status/rules.js';
-import { displayWidth } from './screen.js';
 
 /** Colors by meaning. Without color every function returns its text. */
 export interface Style {
   /** The columns of the terminal; null elsewhere. */
   width: number | null;
-  /** Whether the locale has more than ASCII. */
-  unicode: boolean;
   /** `3 min ago` at a terminal; elsewhere, and for a time long ago, the time itself. */
   time(at: string): string;
   /** `2026-03-01 10:00`: local at a terminal, UTC elsewhere. */
@@ -34,15 +33,15 @@ function inLocal(at: string): string {
 /** `width` and `now` are given for a terminal. chalk is loaded only for color. */
 export async function makeStyle(
   color: boolean,
-  { width = null, unicode = true, now }: { width?: number | null; unicode?: boolean; now?: () => Date } = {},
+  { width = null, now }: { width?: number | null; now?: () => Date } = {},
 ): Promise<Style> {
   const stamp = now ? inLocal : inUtc;
   const time = (at: string): string => (now && describeAge(at, now())) ?? stamp(at);
-  if (!color) return { ...COLORLESS, width, unicode, time, stamp };
+  if (!color) return { ...COLORLESS, width, time, stamp };
   const { Chalk } = await import('chalk');
   const { bold, dim, green, yellow, red, cyan } = new Chalk({ level: 1 });
   return {
-    ...{ width, unicode, time, stamp },
+    ...{ width, time, stamp },
     ...{ strong: bold, dim, good: green, warn: yellow, bad: red, command: cyan },
   };
 }
@@ -77,4 +76,127 @@ export function harmless<T>(value: T, seen = new Map<unknown, unknown>()): T {
   for (const [key, entry] of Object.entries(value))
     (copy as Record<string, unknown>)[key] = harmless(entry, seen);
   return copy as T;
+}
+
+const DEFAULT_WIDTH = 80;
+
+/** Columns. Null if the output is not a terminal. Only then are its columns read, which loads Node's stream. */
+export const widthOf = (output: {
+  readonly isTerminal: boolean;
+  readonly columns?: number | undefined;
+}): number | null =>
+  output.isTerminal ? (output.columns ?? Number.POSITIVE_INFINITY) || DEFAULT_WIDTH : null;
+
+/** Breaks lines that are too long. Null: output to a pipe is not changed. */
+export const fitScreen = (text: string, width: number | null): string =>
+  width === null
+    ? text
+    : text
+        .split('\n')
+        .map((line) => wrapLine(line, width))
+        .join('\n');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
+const COLOR = /\u001b\[[0-9;]*m/g;
+
+/** In columns: two for East Asian characters and emoji, none for colors and combining marks. */
+export const displayWidth = (text: string): number => stringWidth(text.replace(COLOR, '').normalize());
+
+/** A bullet or a time stamp at the start, or a gap between columns. */
+const HEAD = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )|\S {2,}(?=\S)/g;
+
+/** Breaks at spaces. Continuation rows are indented to the last column, bullet or time stamp in the left half. */
+export function wrapLine(line: string, width: number): string {
+  if (displayWidth(line) <= width) return line;
+  const plain = line.replace(COLOR, '');
+  const heads = [...plain.matchAll(HEAD)]
+    .map(({ 0: match, index }) => plain.slice(0, index + match.length))
+    .filter((head) => displayWidth(head) <= width / 2);
+  const margin = plain.length - plain.trimStart().length;
+  const head = heads.at(-1) ?? ' '.repeat(margin + 2 <= width / 2 ? margin : 0);
+  const indent = heads.length > 0 ? displayWidth(head) : head.length + 2;
+  // The same characters with the colors between them.
+  const painted = new RegExp(`^(?:(?:${COLOR.source})*.){${[...head].length}}`, 'su').exec(line)?.[0] ?? '';
+  const rows = wrapAnsi(line.slice(painted.length), width - indent, { hard: true });
+  return painted + rows.replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+/** Breaks a plain text at spaces. Its rows are aligned behind `head`. */
+export const wrapBehind = (head: string, text: string, width: number): string =>
+  head + wrapAnsi(text, width - head.length).replaceAll('\n', `\n${' '.repeat(head.length)}`);
+
+const ERASE = '\r\u001b[K';
+/** ms between two changes of what is shown. */
+const PACE = 100;
+
+/** A bar on stderr for work that takes more than a second; erased at the end. */
+export interface ProgressBar {
+  show(done: number, total: number): void;
+  end(): void;
+}
+
+const MAX_BAR = 30;
+
+/** `width` is null if stderr is not a terminal. */
+export function makeProgressBar(
+  label: string,
+  width: number | null,
+  write: (text: string) => void,
+): ProgressBar {
+  const started = performance.now();
+  let shownAt = 0;
+  return {
+    show(done, total) {
+      const now = performance.now();
+      if (width === null || now - started < 1000 || now - shownAt < PACE) return;
+      shownAt = now;
+      write(`\r${barLine(label, total > 0 ? Math.min(1, done / total) : 1, width - 1)}`);
+    },
+    end() {
+      if (shownAt > 0) write(ERASE);
+      shownAt = 0;
+    },
+  };
+}
+
+/** Narrower than the terminal: a line that wraps could not be erased. */
+function barLine(label: string, part: number, room: number): string {
+  const percent = `${Math.floor(part * 100)}%`;
+  const width = Math.min(MAX_BAR, room - displayWidth(label) - '  100%'.length);
+  if (width < 3) return percent;
+  const filled = Math.round(part * width);
+  return `${label} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${percent}`;
+}
+
+/** Shows the last line of a running command at a terminal, and its output at the end if `isWanted`. */
+export interface Tail {
+  write(chunk: string): void;
+  end(isWanted: boolean): void;
+}
+
+const KEPT_CHARACTERS = 64 * 1024;
+
+/** `width` is null if stderr is not a terminal. */
+export function makeTail(width: number | null, write: (text: string) => void): Tail {
+  let kept = '';
+  let isCut = false;
+  let shownAt = 0;
+  return {
+    write(chunk) {
+      isCut ||= kept.length + chunk.length > KEPT_CHARACTERS;
+      kept = (kept + chunk).slice(-KEPT_CHARACTERS);
+      const now = performance.now();
+      const last = kept.slice(-1000).trimEnd().split('\n').at(-1) ?? '';
+      if (width === null || last === '' || now - shownAt < PACE) return;
+      shownAt = now;
+      // A line that wraps could not be erased.
+      write(`${ERASE}${wrapAnsi(last, width - 1, { hard: true }).split('\n')[0]}`);
+    },
+    end(isWanted) {
+      if (shownAt > 0) write(ERASE);
+      shownAt = 0;
+      if (isWanted && kept !== '') write(`${isCut ? '…' : ''}${kept}${kept.endsWith('\n') ? '' : '\n'}`);
+      kept = '';
+    },
+  };
 }

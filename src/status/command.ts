@@ -1,4 +1,3 @@
-import { toPlainGlyphs } from '../cli/screen.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError, usage } from '../core/error.js';
@@ -12,9 +11,6 @@ const paint = (color: Color, text: string, style: Style): string =>
 
 const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
 
-/** Below this width each reason has separate lines instead of a column. */
-const NARROW = 50;
-
 /** Marks appear only at a terminal. */
 export function renderStatus({ components }: StatusReport, style: Style): string {
   const head = ({ name, color }: Component): string[] => [
@@ -25,10 +21,6 @@ export function renderStatus({ components }: StatusReport, style: Style): string
     ...reasons,
     ...fix.map((line) => `→ ${style.command(line)}`),
   ];
-  if (style.width !== null && style.width < NARROW)
-    return components
-      .flatMap((component) => [head(component).join(' '), ...lines(component).map((line) => `  ${line}`)])
-      .join('\n');
   const rows = components.flatMap((component) =>
     lines(component).map((line, i) => [...(i === 0 ? head(component) : ['', '']), line]),
   );
@@ -38,7 +30,7 @@ export function renderStatus({ components }: StatusReport, style: Style): string
 /** One line for a shell prompt, which reads it from a pipe: a mark per component, and the task. */
 export function renderShort({ components, task }: StatusReport, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
-  return ['forge', style.unicode ? marks : toPlainGlyphs(marks), ...(task === null ? [] : [task])].join(' ');
+  return ['forge', marks, ...(task === null ? [] : [task])].join(' ');
 }
 
 async function runStatus(call: Call): Promise<StatusReport | undefined> {

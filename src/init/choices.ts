@@ -4,8 +4,10 @@ import { splitCommand } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
 import { checkText, isBranchName, oneLine } from '../core/text.js';
+import { readFeatures } from '../feature/store.js';
+import { findRepository, type Repository } from '../git/repository.js';
 import { type Context, requireSupervisor } from '../project/project.js';
-import { STACKS } from './stack.js';
+import { type Part, STACKS, type Stack } from './rules.js';
 import type { Findings } from './survey.js';
 
 export const HOOK_CHOICES = ['warn', 'block', 'none'] as const;
@@ -14,7 +16,7 @@ export const AGENT_CHOICES = [...AGENT_NAMES, 'all', 'found', 'none'] as const;
 /** The options of `init`. Anything left out is detected, or not set up. */
 export interface InitInput {
   stack?: string | undefined;
-  /** The project's name. Default: the manifest's, else the folder's. */
+  /** The project's name. Default: the folder's. */
   name?: string | undefined;
   /** The command that runs the tests: `[checkpoint] verify`. */
   test?: string | undefined;
@@ -22,8 +24,6 @@ export interface InitInput {
   idPattern?: string | undefined;
   /** `[git] default_branch` */
   branch?: string | undefined;
-  /** A feature list: the open tasks (`- [ ] …`) of a Markdown file, or JSON. */
-  features?: { file: string; text: string } | undefined;
   /** One of `AGENT_CHOICES`. */
   agents?: string | undefined;
   /** The agents may use forge's everyday tools without asking. */
@@ -34,8 +34,8 @@ export interface InitInput {
 
 /** Exit 2 for an invalid choice, before anything is written. */
 export function checkChoices(context: Context, input: InitInput): void {
-  const { stack, test, idPattern, branch, features, agents, hooks } = input;
-  if (stack !== undefined || test || features) requireSupervisor(context, 'what features are judged by');
+  const { stack, test, idPattern, branch, agents, hooks } = input;
+  if (stack !== undefined || test) requireSupervisor(context, 'what features are judged by');
   checkWord('stack', stack, STACKS);
   checkWord('agents', agents, AGENT_CHOICES);
   checkWord('hooks', hooks, HOOK_CHOICES);
@@ -74,4 +74,91 @@ export function settingsFor({ test, idPattern, branch, hooks }: InitInput, found
   if (branch ?? unsure) settings.push(['git', 'default_branch', branch ?? unsure]);
   if (test) settings.push(['checkpoint', 'verify', [test]]);
   return settings;
+}
+
+/** Something that the repository says about itself. */
+export interface Proposal {
+  name: 'stack' | 'test' | 'id_pattern' | 'branch' | 'commits';
+  value: string;
+  /** Where it was found. */
+  from: string;
+  /** Whether `init` set it up. Commands to run are only set up on request. */
+  taken: boolean;
+}
+
+export function listProposals(found: Findings, stack: Stack, input: InitInput): Proposal[] {
+  const { test, idPattern, branch, convention } = found;
+  /** `set`: the value that is in force. Detected settings are, unless another one was given. */
+  const row = (
+    name: Proposal['name'],
+    value: string | undefined | null,
+    from: string,
+    set = value,
+  ): Proposal[] => (value ? [{ name, value, from, taken: set === value }] : []);
+  const rest = convention?.name === 'commitlint' ? ', with subjects such as "feat: title"' : '';
+  return [
+    ...row('stack', found.stack, placesOf(found.parts) || 'no manifest found', stack),
+    ...row('test', test?.command, test?.by ?? '', input.test ?? ''),
+    ...row('id_pattern', idPattern, 'recent commits', input.idPattern),
+    ...row('branch', branch?.name, branch?.known ? 'git' : 'checked out', input.branch),
+    ...row(
+      'commits',
+      convention && `${convention.name}: only agents’ commits follow the protocol${rest}`,
+      convention?.from ?? '',
+    ),
+  ];
+}
+
+/** `package.json, services/api/pyproject.toml` */
+function placesOf(parts: readonly Part[]): string {
+  const places = parts.map(({ folder, by }) => (folder === '.' ? by : `${folder}/${by}`));
+  return places.length > 4
+    ? `${places.slice(0, 3).join(', ')} and ${places.length - 3} more`
+    : places.join(', ');
+}
+
+/** Why a flag had no effect: existing files are never overwritten. */
+export function ignoredFlags(input: InitInput, fresh: boolean, hasScript: boolean): string[] {
+  const settings = [
+    ['--name', input.name, 'project.name NAME'],
+    ['--test', input.test, 'checkpoint.verify "COMMAND"'],
+    ['--id-pattern', input.idPattern, 'commit.id_pattern PATTERN'],
+    ['--branch', input.branch, 'git.default_branch NAME'],
+    ['--hooks warn', input.hooks === 'warn' || undefined, 'commit.enforce warn'],
+  ] as const;
+  const isScriptKept = hasScript && input.stack !== undefined;
+  return [
+    ...(isScriptKept
+      ? ['--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again']
+      : []),
+    ...settings
+      .filter(([, given]) => !fresh && given !== undefined)
+      .map(([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`),
+  ];
+}
+
+export function explainNoGit(from: string, repository: Repository | null): string[] {
+  if (repository) return [];
+  const around = findRepository(from);
+  return [
+    around
+      ? `git: the repository around this folder is your home folder (${around.root}) and is left alone; for commits and recovery: git init`
+      : 'git: this folder is not a repository; sessions end without a commit',
+  ];
+}
+
+/** At most three commands, each of which works as printed. */
+export const nextSteps = (context: Context, parts: readonly Part[]): string[] => [
+  ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
+  ...(hasFeatures(context) ? [] : ['forge feature add "First thing to build"']),
+  'forge start',
+];
+
+function hasFeatures(context: Context): boolean {
+  try {
+    return readFeatures(context).length > 0;
+  } catch {
+    // The commands that need the list report the damage.
+    return true;
+  }
 }

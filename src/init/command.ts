@@ -1,21 +1,18 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, harmless, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
-import { oneLine, plural } from '../core/text.js';
+import { plural } from '../core/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject, type ProjectView } from '../index.js';
 import { AGENT_CHOICES, HOOK_CHOICES } from './choices.js';
-import { STACKS } from './stack.js';
+import { STACKS } from './rules.js';
 
 async function run(call: Call, dir: string | undefined): Promise<InitResult> {
   const cwd = folderOf(call, dir);
-  const { features: file, ...given } = call.options as Record<string, string | undefined>;
-  const { stack, name, test, idPattern, branch, agents, hooks } = given;
+  const { stack, name, test, idPattern, branch, agents, hooks } = call.options as InitInput;
   const input: InitInput = { stack, name, test, idPattern, branch, agents, hooks };
-  if (file !== undefined)
-    input.features = { file: basename(file), text: await call.file(file, { unscanned: true }) };
   if (call.interactive) await ask(call, cwd, input);
   const result = await initForge(cwd, input, { world: call.world, dryRun: call.flags.dryRun });
   if (call.flags.dryRun) call.say('Dry run: nothing was written.');
@@ -41,15 +38,7 @@ async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
   call.say('forge keeps its memory in .forge/, as files you commit. Press Enter to accept.');
   const { choose, line } = await import('../cli/prompt.js');
   const { stack, test, idPattern, branch } = harmless(project.found);
-  if (input.stack === undefined) {
-    const answer = await choose(
-      'Which stack should .forge/init.sh install and check?',
-      project.stacks,
-      stack,
-    );
-    // An accepted finding is not a choice: it may be found differently later.
-    if (answer !== stack) input.stack = answer;
-  }
+  input.stack ??= await choose('Which stack should .forge/init.sh install and check?', project.stacks, stack);
   input.test ??= await line(`Which command runs the tests?${test ? NONE : ''}`, test?.command ?? '');
   if (idPattern !== null)
     input.idPattern ??= await line(`What do issue ids in commits look like?${NONE}`, idPattern);
@@ -59,12 +48,6 @@ async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
 
 async function askToSetUp({ agents, isRepository, found }: ProjectView, input: InitInput): Promise<void> {
   const { confirm } = await import('../cli/prompt.js');
-  const features = harmless(found.features);
-  if (features && !input.features) {
-    const some = oneLine(features.names.join('; '), 60);
-    if (await confirm(`Import ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
-      input.features = found.features ?? undefined;
-  }
   if (input.agents === undefined && agents.length > 0) {
     if (await confirm(`Add forge to ${agents.join(', ')}? It gets a briefing and tools.`)) {
       input.agents = 'found';
@@ -81,12 +64,10 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
 const SCRIPT = 'sh .forge/init.sh';
 
 function render(result: InitResult, style: Style): string {
-  const { root, created, repaired, renewed, kept, features, agents, hooks, skipped, next } = result;
-  const ids = features.length < 4 ? features.join(', ') : `${features[0]} to ${features.at(-1)}`;
+  const { root, created, repaired, kept, agents, hooks, skipped, next } = result;
   const counts = [
     [created, 'created'],
     [repaired, 'put back'],
-    [renewed, 'renewed'],
     [kept, 'kept as they were'],
   ] as const;
   const summary = counts
@@ -95,8 +76,6 @@ function render(result: InitResult, style: Style): string {
   return [
     ...byFolder(created).map((line) => `${style.good('created ')}  ${line}`),
     ...repaired.map((name) => `${style.warn('put back')}  ${name}`),
-    ...renewed.map((name) => `${style.good('renewed ')}  ${name}`),
-    ...(ids === '' ? [] : [`${style.good('features')}  ${ids}`]),
     ...(agents.length > 0 ? [`${style.good('agents  ')}  ${agents.join(', ')}`] : []),
     ...(hooks.length > 0 ? [`${style.good('hooks   ')}  ${hooks.join(', ')}`] : []),
     ...skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
@@ -134,20 +113,16 @@ const LABELS = {
   id_pattern: 'issue ids',
   branch: 'branch',
   commits: 'commits',
-  features: 'features',
 } as const;
 
 /** What was found; whatever is not set up has the command that does it. */
 function renderProposals({ proposals }: InitResult, style: Style): string[] {
   if (proposals.length === 0) return [];
-  const rows = proposals.map(({ name, value, from, taken, flag }) => {
+  const rows = proposals.map(({ name, value, from, taken }) => {
     if (taken) return [LABELS[name], value, style.dim(from)];
-    // config.toml exists by now, so its settings have another command.
-    const how =
-      name === 'test'
-        ? `${style.dim('to run it at checkpoints too:')} ${style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`)}`
-        : `${style.dim('to take it:')} ${style.command(`forge init ${flag}`)}`;
-    return [LABELS[name], style.dim(value), `${style.dim(`${from};`)} ${how}`];
+    const set = style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`);
+    const how = name === 'test' ? `; to run it at checkpoints too: ${set}` : '';
+    return [LABELS[name], style.dim(value), `${style.dim(from)}${how}`];
   });
   return ['', 'Found:', columns(rows, '  ')];
 }
@@ -178,7 +153,7 @@ export const group: Group = {
           help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: detected)',
           values: { words: STACKS },
         },
-        { flags: '--name <name>', help: "the project's name (default: the manifest's, else the folder's)" },
+        { flags: '--name <name>', help: "the project's name (default: the folder's)" },
         { flags: '--test <command>', help: 'the command that runs the tests; checkpoints run it too' },
         { flags: '--id-pattern <pattern>', help: 'the form of issue ids (default: as in recent commits)' },
         { flags: '--branch <name>', help: 'the main branch (default: what git says)' },
@@ -191,10 +166,6 @@ export const group: Group = {
           flags: '--hooks <mode>',
           help: 'git hooks that block bad commits, or only warn (default: none)',
           values: { words: HOOK_CHOICES },
-        },
-        {
-          flags: '--features <file>',
-          help: 'import its open tasks, "- [ ] …", or a JSON list, as features',
         },
       ],
       writes: true,

@@ -4,10 +4,9 @@ import { AGENTS, agentsHere } from '../agent/agents.js';
 import { ForgeError, usage } from '../core/error.js';
 import { configFile, featuresFile, initScript, knowledgeFile, shown, templateTarget } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
-import { checkText, makeToken, oneLine } from '../core/text.js';
+import { checkText, makeToken } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
-import { importFeatures } from '../feature/feature.js';
 import { rootCommit } from '../git/read.js';
 import {
   findForge,
@@ -17,26 +16,26 @@ import {
   projectRepository,
   type Repository,
 } from '../git/repository.js';
-import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
+import { installGuard } from '../guard/guard.js';
 import { refreshViews, restoreLedgerViews } from '../knowledge/knowledge.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
-import { type Context, contextAt, refuseHalted } from '../project/project.js';
-import { approveTyped } from '../trust/trust.js';
-import { checkChoices, type InitInput, settingsFor } from './choices.js';
-import { explainNoGit, ignoredFlags, listProposals, nextSteps, type Proposal } from './report.js';
-import { planScript, type ScriptPlan, writeScript } from './script.js';
-import { type Part, STACKS, type Stack } from './stack.js';
+import { type Context, contextAt } from '../project/project.js';
+import { approveInitScript, approveTyped } from '../trust/trust.js';
 import {
-  type Findings,
-  type FoundFeatures,
-  isBareRepository,
-  projectName,
-  readFeatureList,
-  surveyProject,
-} from './survey.js';
+  checkChoices,
+  explainNoGit,
+  type InitInput,
+  ignoredFlags,
+  listProposals,
+  nextSteps,
+  type Proposal,
+  settingsFor,
+} from './choices.js';
+import { type Part, partsFor, STACKS, type Stack, TOOLCHAINS } from './rules.js';
+import { type Findings, isBareRepository, projectName, surveyProject } from './survey.js';
 
 export interface InitResult {
   root: string;
@@ -46,10 +45,6 @@ export interface InitResult {
   created: string[];
   kept: string[];
   repaired: string[];
-  /** Files of forge that nobody had edited, and that were replaced by newer ones. */
-  renewed: string[];
-  /** Ids of the imported features. */
-  features: string[];
   /** What the repository says about itself; empty if forge was set up before. */
   proposals: Proposal[];
   /** The agents and git hooks that were set up on request. */
@@ -123,7 +118,6 @@ export async function initialise(
     maxBytes: 200,
   });
   checkChoices(context, input);
-  const list = await checkFeatures(context, input);
   await installGuard(context);
   const [found, ledgerRoot] = await Promise.all([
     surveyProject(context, isFresh(context)),
@@ -134,23 +128,7 @@ export async function initialise(
   orWarn(context, () => void result.repaired.push(...restoreLedgerViews(context)));
   result.skipped.push(...explainNoGit(from, repository));
   await setUp(context, input, result);
-  if (list) {
-    result.features = importFeatures(context, { text: list.list }).features.map(({ id }) => id);
-    if (result.features.length === 0)
-      result.skipped.push(`--features ${oneLine(list.file, 80)}: every feature in it exists already`);
-  }
-  return { ...result, next: nextSteps(context, result, found) };
-}
-
-/** Exit 2 for a list without features, exit 5 for one that may not be stored, exit 4 while memory is halted. */
-async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
-  if (!features) return null;
-  refuseHalted(context.disk);
-  const guard = await loadGuard(context.world.env);
-  const given = readFeatureList(features.file, features.text, guard);
-  const hits = guard.scanBytes(given.file, Buffer.from(given.list));
-  if (hits.length > 0) refuseFound(context, given.file, hits);
-  return given;
+  return { ...result, next: nextSteps(context, result.parts) };
 }
 
 function writeAll(
@@ -167,9 +145,9 @@ function writeAll(
   checkPlaces(context, missing, script);
   const result: InitResult = {
     ...{ root: layout.root, stack: script.stack, parts: script.parts },
-    ...{ created: [], kept: [], repaired: [], renewed: [], features: [] },
-    ...{ proposals: fresh ? listProposals(found, script, input) : [], agents: [], hooks: [], commit: [] },
-    ...{ skipped: ignoredFlags(input, fresh, script), next: [] },
+    ...{ created: [], kept: [], repaired: [], agents: [], hooks: [], commit: [] },
+    proposals: fresh ? listProposals(found, script.stack, input) : [],
+    ...{ skipped: ignoredFlags(input, fresh, script.exists), next: [] },
   };
   const note = (path: string, isMissing: boolean): void => {
     const names = !isMissing ? result.kept : fresh ? result.created : result.repaired;
@@ -185,8 +163,7 @@ function writeAll(
   orWarn(context, () => refreshViews(context));
   for (const path of [features, knowledge]) note(path, !before.has(path));
   writeScript(context, script);
-  if (script.action === 'renew') result.renewed.push(shown(layout, initScript(layout)));
-  else note(initScript(layout), script.action === 'create');
+  note(initScript(layout), !script.exists);
   if (fresh && input.test) approveTyped(context, [input.test]);
   return result;
 }
@@ -231,7 +208,7 @@ function checkPlaces({ disk, layout }: Context, missing: readonly TreeFile[], sc
     disk.read(path);
     disk.checkContent(path, bytes);
   }
-  if (script.action !== 'keep') disk.checkContent(initScript(layout), Buffer.from(script.text));
+  if (!script.exists) disk.checkContent(initScript(layout), Buffer.from(script.text));
 }
 
 /** Writes the first record (docs/format.md), unless the folder, the journal or git's index has a ledger already. */
@@ -257,6 +234,46 @@ function orWarn(context: Context, work: () => void): void {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(error.message);
   }
+}
+
+/** LAY-03: the init.sh that this project should have. One that is there is kept. */
+interface ScriptPlan {
+  stack: Stack;
+  parts: Part[];
+  text: string;
+  exists: boolean;
+}
+
+function planScript({ disk, layout }: Context, found: Findings, chosen: Stack | undefined): ScriptPlan {
+  const stack = chosen ?? found.stack;
+  const parts = partsFor(stack, found.parts);
+  return { stack, parts, text: composeScript(stack, parts), exists: disk.read(initScript(layout)) !== null };
+}
+
+export function composeScript(stack: Stack, parts: readonly Part[]): string {
+  const piece = (name: string): string => readFileSync(join(templatesFolder(), 'init', `${name}.sh`), 'utf8');
+  const used = TOOLCHAINS.filter((name) => parts.some((part) => part.stack === name));
+  // A chosen `mixed` without any projects yet: include everything for whoever adds them.
+  const included = stack === 'mixed' && used.length === 0 ? TOOLCHAINS : used;
+  return [piece('head'), ...included.map(piece), formatParts(parts), piece('tail')].join('');
+}
+
+function formatParts(parts: readonly Part[]): string {
+  if (parts.length === 0)
+    return "\n# This project has nothing to install yet. When that changes: rm .forge/init.sh && forge init\nsay 'nothing to install'\n";
+  const lines = parts.map(({ stack, folder }) => `part ${stack} ${quote(folder)}\n`);
+  return `\n# ---- The parts of this project, each with its folder ----\n\n${lines.join('')}`;
+}
+
+const quote = (word: string): string =>
+  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Writes and approves the script, since forge composed every line. */
+function writeScript(context: Context, { text, exists }: ScriptPlan): void {
+  if (exists) return;
+  const path = initScript(context.layout);
+  context.disk.replaceAll([{ path, bytes: Buffer.from(text), mode: 0o777, expected: null }]);
+  approveInitScript(context);
 }
 
 /** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */

@@ -1,23 +1,23 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { usage } from '../core/error.js';
 import { isBranchName, oneLine } from '../core/text.js';
-import { planImport } from '../feature/feature.js';
 import { readLog } from '../git/read.js';
 import { defaultBranch } from '../git/remote.js';
 import { readBranch } from '../git/state.js';
-import { type Guard, loadGuard } from '../guard/guard.js';
+import { loadGuard } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import {
   type Convention,
+  detectParts,
+  type FolderView,
   findConvention,
-  findTasks,
-  MAX_TASKS,
+  type Part,
   proposeIdPattern,
   proposeTest,
+  type Stack,
+  stackOf,
   type TestProposal,
-} from './proposal.js';
-import { detectParts, type FolderView, type Part, type Stack, stackOf } from './stack.js';
+} from './rules.js';
 
 /** What `init` found in a repository. All of it is data from the repository; nothing was run. */
 export interface Findings {
@@ -28,21 +28,8 @@ export interface Findings {
   /** `known`: git names the default branch. Otherwise this is the branch that is checked out. */
   branch: { name: string; known: boolean } | null;
   convention: Convention | null;
-  features: FoundFeatures | null;
 }
 
-export interface FoundFeatures {
-  file: string;
-  text: string;
-  /** The part of the text to import. */
-  list: string;
-  names: string[];
-  /** The number of tasks that are not imported. */
-  leftOut: number;
-}
-
-/** Feature lists, the most specific first. */
-const LISTS = ['feature_list.json', 'features.md', 'todo.md', 'roadmap.md', 'readme.md'];
 const COMMITS = 200;
 
 /** Reads file names; if `whole`, also a few files at the top and the last commits. */
@@ -53,18 +40,13 @@ export async function surveyProject(context: Context, whole: boolean): Promise<F
   const read = (name: string): string => readTopFile(root, name);
   const parts = detectParts(folders);
   const found = { parts, stack: stackOf(parts), test: proposeTest(parts, { files, read }) };
-  if (!whole) return { ...found, idPattern: null, branch: null, convention: null, features: null };
-  const [guard, subjects, branch] = await Promise.all([
-    loadGuard(context.world.env),
-    recentSubjects(context),
-    proposedBranch(context),
-  ]);
+  if (!whole) return { ...found, idPattern: null, branch: null, convention: null };
+  const [subjects, branch] = await Promise.all([recentSubjects(context), proposedBranch(context)]);
   return {
     ...found,
     idPattern: proposeIdPattern(subjects),
     branch,
     convention: findConvention(subjects, files, read('package.json')),
-    features: findFeatures(root, files, guard),
   };
 }
 
@@ -78,36 +60,6 @@ async function proposedBranch({ git, repository }: Context): Promise<Findings['b
   const [main, current] = await Promise.all([defaultBranch(repository, git), readBranch(repository, git)]);
   const name = main ?? current;
   return name !== null && isBranchName(name) ? { name, known: main !== null } : null;
-}
-
-/** The first list with features that may be stored. */
-function findFeatures(root: string, files: ReadonlySet<string>, guard: Guard): FoundFeatures | null {
-  for (const wanted of LISTS) {
-    const file = [...files].find((name) => name.toLowerCase() === wanted);
-    if (file === undefined) continue;
-    try {
-      const found = readFeatureList(file, readTopFile(root, file), guard);
-      if (found.names.length <= MAX_TASKS * 10 && guard.scanText(found.list).length === 0) return found;
-    } catch {
-      // This file is not a feature list.
-    }
-  }
-  return null;
-}
-
-/** Reads a JSON list, or the open tasks of a Markdown file that the guard accepts. Exit 2 if there are none. */
-export function readFeatureList(file: string, text: string, guard: Guard): FoundFeatures {
-  const isJson = /^\s*[[{]/.test(text);
-  const { tasks, leftOut } = isJson ? { tasks: [], leftOut: 0 } : findTasks(text);
-  const accepted = tasks.filter((task) => guard.scanText(task).length === 0);
-  if (!isJson && accepted.length === 0)
-    throw usage('init.features', `${oneLine(file, 80)} has no open tasks to import as features.`, {
-      field: 'features',
-      hint: 'Write one task per line: - [ ] Login works',
-    });
-  const list = isJson ? text : accepted.map((task) => `- ${task}\n`).join('');
-  const names = planImport([], list, '').added.map(({ name }) => name);
-  return { file, text, list, names, leftOut: leftOut + tasks.length - accepted.length };
 }
 
 /** Folders of dependencies, build output, tests and documentation. */
@@ -171,19 +123,11 @@ function readTopFile(root: string, name: string): string {
 export const isBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
-/** Where a manifest names the project. For a path it is the last part. */
-const NAMED_IN: readonly (readonly [file: string, name: RegExp])[] = [
-  ['package.json', /^\s*\{[^{}[\]]*?"name"\s*:\s*"([^"\\]+)"/],
-  ['pyproject.toml', /^\[(?:project|tool\.poetry)\][^[]*?^name\s*=\s*["']([^"']+)["']/m],
-  ['Cargo.toml', /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m],
-  ['go.mod', /^module\s+\S*?([^\s/]+?)(?:\/v\d+)?\s*$/m],
-];
 const NAME_LENGTH = 50;
 
-/** The name in the manifest, else the folder's: the first that is displayable and that the guard accepts. */
+/** The folder's name, if it is displayable and the guard accepts it. */
 export async function projectName({ layout, world }: Context): Promise<string> {
+  const name = oneLine(basename(layout.root), NAME_LENGTH);
   const guard = await loadGuard(world.env);
-  const names = NAMED_IN.map(([file, pattern]) => pattern.exec(readTopFile(layout.root, file))?.[1] ?? '');
-  const shown = [...names, basename(layout.root)].map((name) => oneLine(name, NAME_LENGTH));
-  return shown.find((name) => name !== '' && guard.scanText(name).length === 0) ?? 'project';
+  return name !== '' && guard.scanText(name).length === 0 ? name : 'project';
 }

@@ -3,13 +3,11 @@ import { compilePattern } from '../../src/core/pattern.js';
 import { isBranchName } from '../../src/core/text.js';
 import {
   findConvention,
-  findTasks,
-  MAX_TASKS,
+  type Part,
   proposeIdPattern,
   proposeTest,
   type TopFiles,
-} from '../../src/init/proposal.js';
-import type { Part } from '../../src/init/stack.js';
+} from '../../src/init/rules.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
@@ -59,36 +57,6 @@ describe('proposals from a repository', () => {
       'a*',
     ])
       expect([name, isBranchName(name)]).toEqual([name, false]);
-  });
-
-  it('LAY-04 open tasks of a Markdown text, as one line of plain text each', () => {
-    const text = [
-      '# Plan',
-      '- [ ] **Login** works with [OpenID](https://a.b/c)',
-      '* [ ] Export `CSV`   ',
-      '  1. [ ] Nested',
-      '- [x] Done',
-      '- [ ]',
-      '- [ ] login works with openid',
-      '- no task',
-      '```md',
-      '- [ ] In a code block',
-      '```',
-      '- [ ] After it',
-    ];
-    const tasks = ['Login works with OpenID', 'Export CSV', 'Nested', 'After it'];
-    expect(findTasks(text.join('\n'))).toEqual({ tasks, leftOut: 0 });
-    expect(findTasks(`\uFEFF${text.join('\r\n')}\r\n`)).toEqual({ tasks, leftOut: 0 });
-  });
-
-  it('LAY-04 leaves out tasks that are unreadable, and those beyond fifty', () => {
-    const odd = ['\u001b]0;x\u0007', 'a\u202eb', '\u{e0041}', 'x'.repeat(201), '\ud800'];
-    const text = odd.map((task) => `- [ ] ${task}\n`).join('');
-    expect(findTasks(text)).toEqual({ tasks: [], leftOut: odd.length });
-    const many = findTasks(Array.from({ length: 60 }, (_, i) => `- [ ] Task ${i}`).join('\n'));
-    expect([many.tasks.length, many.leftOut]).toEqual([MAX_TASKS, 10]);
-    const long = `- [ ] ${'[a]('.repeat(200_000)}\n${'- [ ] '.repeat(100_000)}`;
-    expect(findTasks(long).leftOut).toBe(2);
   });
 
   /** Files at the top by name, and what is in them. */

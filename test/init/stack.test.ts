@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectParts, type FolderView, partsFor, stackOf } from '../../src/init/stack.js';
+import { detectParts, type FolderView, partsFor, stackOf } from '../../src/init/rules.js';
 
 const views = (folders: Record<string, string>): FolderView[] =>
   Object.entries(folders).map(([folder, files]) => ({ folder, files: new Set(files.split(' ')) }));

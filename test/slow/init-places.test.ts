@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,7 +10,7 @@ import {
   strikeCall,
   traceCalls,
 } from '../support/faults.js';
-import { runBinary, startBinary } from '../support/forge.js';
+import { startBinary } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
 import {
@@ -275,20 +275,4 @@ describe('forge init under concurrency and interruption', () => {
       }
     },
   );
-
-  it('LAY-02 a late list of features is not lost: the same command does the rest', () => {
-    const project = makeSame();
-    project.write('README.md', '- [ ] Login\n- [ ] Logout\n');
-    init(project);
-    rmSync(project.path('.forge/memory/long-term/features.json'));
-    const flags = ['--features', 'README.md'];
-    expect(typedJson<{ features: string[]; repaired: string[] }>(project, [...INIT, ...flags])).toMatchObject(
-      {
-        features: ['FORGE-001', 'FORGE-002'],
-        repaired: ['.forge/memory/long-term/features.json'],
-      },
-    );
-    expect(runBinary(project.dir, [...INIT, ...flags]).exitCode).toBe(0);
-    expect(typed(project, ['feature', 'list']).match(/FORGE-/g)).toHaveLength(2);
-  });
 });

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
-import { idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
+import { init, makeTelling, settings } from '../support/proposals.js';
 
 describe('proposals of forge init', () => {
   it('LAY-04 --yes accepts safe proposals, and explains how to accept the rest', async () => {
@@ -15,33 +16,28 @@ describe('proposals of forge init', () => {
         value: 'mixed',
         from: 'package.json, services/api/go.mod',
         taken: true,
-        flag: '--stack mixed',
       },
-      { name: 'test', value: 'npm test', from: 'package.json', taken: false, flag: "--test 'npm test'" },
+      { name: 'test', value: 'npm test', from: 'package.json', taken: false },
       {
         name: 'id_pattern',
         value: 'SHOP-\\d+',
         from: 'recent commits',
         taken: true,
-        flag: "--id-pattern 'SHOP-\\d+'",
       },
-      { name: 'branch', value: 'main', from: 'git', taken: true, flag: '--branch main' },
-      {
-        name: 'features',
-        value: '2 features (Login works; Export as CSV)',
-        from: 'README.md',
-        taken: false,
-        flag: '--features README.md',
-      },
+      { name: 'branch', value: 'main', from: 'git', taken: true },
     ]);
     expect(result.parts.map(({ stack, folder }) => `${stack} ${folder}`)).toEqual([
       'node .',
       'go services/api',
     ]);
-    expect(result.next).toEqual(['sh .forge/init.sh', 'forge init --features README.md', 'forge start']);
+    expect(result.next).toEqual([
+      'sh .forge/init.sh',
+      'forge feature add "First thing to build"',
+      'forge start',
+    ]);
     expect(settings(project)).toEqual({
       schema_version: 1,
-      project: { name: 'sample' },
+      project: { name: basename(project.dir) },
       ...Object.fromEntries(
         Object.keys(settings(project))
           .filter((name) => !['schema_version', 'project', 'commit'].includes(name))
@@ -49,32 +45,23 @@ describe('proposals of forge init', () => {
       ),
       commit: { id_pattern: 'SHOP-\\d+' },
     });
-    expect(idsOf(project)).toEqual([]);
-    // What comes next works as it stands.
-    expect((await init(project, ['--features', 'README.md'])).features).toEqual(['FORGE-001', 'FORGE-002']);
-    expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
-    const again = await init(project, ['--features', 'README.md']);
-    expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge start']]);
-    expect(again.skipped).toEqual(['--features README.md: every feature in it exists already']);
-    expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 
   it('LAY-04 every answer is a flag, and typed commands are approved', async () => {
     const project = makeTelling();
     const flags = ['--stack', 'node', '--test', 'npm test', '--id-pattern', '#\\d+', '--branch', 'develop'];
-    const result = await init(project, [...flags, '--features', 'README.md']);
+    const result = await init(project, flags);
     expect(settings(project)).toMatchObject({
       commit: { id_pattern: '#\\d+' },
       git: { default_branch: 'develop' },
       checkpoint: { verify: ['npm test'] },
     });
-    expect([result.stack, result.features]).toEqual(['node', ['FORGE-001', 'FORGE-002']]);
+    expect(result.stack).toBe('node');
     expect(result.proposals.map(({ name, taken }) => [name, taken])).toEqual([
       ['stack', false],
       ['test', true],
       ['id_pattern', false],
       ['branch', false],
-      ['features', true],
     ]);
     expect(await forgeJson(project, ['trust', '--show'])).toMatchObject({ trusted: true });
     // Nothing but what is given.
@@ -86,9 +73,6 @@ describe('proposals of forge init', () => {
 
   it('LAY-04 a wrong answer is exit 2 before anything is written', async () => {
     const project = makeTelling();
-    project.write('empty.md', '# nothing\n- no task\n');
-    project.write('broken.json', '[{ "name": ');
-    project.write('twice.json', '[{ "id": "A-1", "name": "a" }, { "id": "A-1", "name": "b" }]');
     const before = snapshot(project.dir);
     const calls: [args: string[], code: string][] = [
       [['--stack', 'NODE'], 'init.stack'],
@@ -96,10 +80,6 @@ describe('proposals of forge init', () => {
       [['--id-pattern', '(?=a)'], 'init.id_pattern'],
       [['--branch', '--upload-pack=x'], 'init.branch'],
       [['--branch', 'a..b'], 'init.branch'],
-      [['--features', 'nowhere.md'], 'file.unreadable'],
-      [['--features', 'empty.md'], 'init.features'],
-      [['--features', 'broken.json'], 'import.json'],
-      [['--features', 'twice.json'], 'feature.exists'],
     ];
     for (const [args, code] of calls)
       expect([args, await forgeError(project, ['init', ...args])]).toEqual([
@@ -107,28 +87,21 @@ describe('proposals of forge init', () => {
         expect.objectContaining({ exitCode: 2, code }),
       ]);
     const builder = { env: { FORGE_ROLE: 'builder' } };
-    for (const args of [
-      ['--test', 'true'],
-      ['--features', 'README.md'],
-    ])
-      expect(await forgeError(project, ['init', ...args], builder)).toMatchObject({
-        exitCode: 3,
-        code: 'role.denied',
-      });
+    expect(await forgeError(project, ['init', '--test', 'true'], builder)).toMatchObject({
+      exitCode: 3,
+      code: 'role.denied',
+    });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-04 --dry-run shows the proposals, and the result of importing a list, and writes nothing', async () => {
+  it('LAY-04 --dry-run shows the proposals and writes nothing', async () => {
     const project = makeTelling();
     const before = snapshot(project.dir);
-    const planned = await init(project, ['--dry-run', '--features', 'README.md']);
-    expect(planned.features).toEqual(['FORGE-001', 'FORGE-002']);
     const { stdout } = await runForge(project, ['init', '-n']);
     for (const line of [
       /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
       /^ {2}tests +npm test +package\.json; to run it at checkpoints too: forge config set checkpoint\.verify "npm test"$/m,
       /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
-      /^ {2}features +2 features \(Login works; Export as CSV\) +README\.md; to take it: forge init --features README\.md$/m,
     ])
       expect(stdout).toMatch(line);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -160,26 +133,10 @@ describe('proposals of forge init', () => {
     project.git('branch', 'old');
     expect(await init(project)).toMatchObject({
       proposals: expect.arrayContaining([
-        { name: 'branch', value: 'develop', from: 'checked out', taken: true, flag: '--branch develop' },
+        { name: 'branch', value: 'develop', from: 'checked out', taken: true },
       ]),
     });
     expect(settings(project).git).toEqual({ default_branch: 'develop' });
-  });
-
-  it('LAY-04 prefers a feature list of an agent to the README, and ignores its claims', async () => {
-    const project = makeTelling();
-    const list = [
-      { description: 'Sign up', passes: true, steps: ['open'] },
-      { description: 'Sign out', passes: false },
-    ];
-    project.write('feature_list.json', JSON.stringify(list));
-    expect(proposed(await init(project, ['-n']), 'features')).toBe('2 features (Sign up; Sign out)');
-    await init(project, ['--features', 'feature_list.json']);
-    const { features } = project.json<{ features: object[] }>(FEATURES);
-    expect(features).toMatchObject([
-      { name: 'Sign up', status: 'in_progress' },
-      { name: 'Sign out', status: 'not_implemented' },
-    ]);
   });
 
   it('LAY-02 in an existing forge, flags for settings change nothing and name the command to use', async () => {

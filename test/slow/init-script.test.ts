@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { composeScript } from '../../src/init/script.js';
-import { partsFor, STACKS, TOOLCHAINS } from '../../src/init/stack.js';
+import { composeScript } from '../../src/init/init.js';
+import { partsFor, STACKS, TOOLCHAINS } from '../../src/init/rules.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { hasTool, whichTool } from '../support/tools.js';
@@ -135,6 +135,7 @@ describe('init.sh', () => {
     const path = barePath();
     for (const [file, line] of wanted) {
       project.write(file, '');
+      rmSync(project.path('.forge'), { recursive: true, force: true });
       runBinary(project.dir, ['init', '--yes']);
       const { exitCode, stderr } = run(project.dir, 'sh', ['.forge/init.sh'], { env: { PATH: path } });
       expect(exitCode).toBe(1);
@@ -144,6 +145,7 @@ describe('init.sh', () => {
     const withNode = barePath('node');
     for (const manager of ['pnpm', 'yarn', 'bun']) {
       project.write('package.json', `{ "packageManager": "${manager}@1.0.0", "dependencies": { "a": "1" } }`);
+      rmSync(project.path('.forge'), { recursive: true, force: true });
       runBinary(project.dir, ['init', '--yes']);
       const { stderr } = run(project.dir, 'sh', ['.forge/init.sh'], { env: { PATH: withNode } });
       expect(stderr).toMatch(new RegExp(`^init: failed: node: ${manager} is not on PATH; install it: .+\n$`));
@@ -160,6 +162,7 @@ describe('init.sh', () => {
     expect(project.read('.forge/init.sh')).not.toContain("web app's");
     mkdirSync(project.path('web app'));
     project.write('web app/package.json', JSON.stringify({ scripts: { test: touch } }));
+    rmSync(project.path('.forge/init.sh'));
     expect(runBinary(project.dir, ['init', '--yes']).exitCode).toBe(0);
     expect(bootstrap(project)).toMatchObject({ exitCode: 0, stderr: '' });
     expect([project.has('web app/ran'), project.has('api/ran'), project.has('ran')]).toEqual([
@@ -224,7 +227,7 @@ describe('init.sh', () => {
     const found = TOOLCHAINS.map((stack) => ({ stack, folder: `a b/${stack}`, by: '' }));
     for (const stack of STACKS) {
       const project = projectAt(folder);
-      project.write('init.sh', composeScript(stack, partsFor(stack, found), true));
+      project.write('init.sh', composeScript(stack, partsFor(stack, found)));
       chmodSync(project.path('init.sh'), 0o755);
       const { exitCode, stdout } = run(folder, 'shellcheck', ['-s', 'sh', 'init.sh']);
       expect([stack, exitCode, stdout]).toEqual([stack, 0, '']);

@@ -1,22 +1,14 @@
 import { parse } from 'smol-toml';
 import type { InitResult } from '../../src/index.js';
 import { forgeJson, type RunOptions } from './forge.js';
-import { CONFIG, FEATURES } from './forge-project.js';
+import { CONFIG } from './forge-project.js';
 import { makeRepository, type Project } from './project.js';
 
 export const init = (project: Project, args: string[] = [], options: RunOptions = {}): Promise<InitResult> =>
   forgeJson<InitResult>(project, ['init', ...args], options);
 
-export const proposed = ({ proposals }: InitResult, name: string): unknown =>
-  proposals.find((proposal) => proposal.name === name)?.value;
-
 export const settings = (project: Project): Record<string, Record<string, unknown>> =>
   parse(project.read(CONFIG)) as never;
-
-export const idsOf = (project: Project): string[] =>
-  project
-    .json<{ features: { id: string; name: string }[] }>(FEATURES)
-    .features.map(({ id, name }) => `${id} ${name}`);
 
 export function commitAll(project: Project, ...messages: string[]): void {
   for (const message of messages) project.git('commit', '-q', '--allow-empty', '-m', message);

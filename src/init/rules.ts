@@ -1,5 +1,77 @@
-import { escapeControls } from '../core/text.js';
-import type { Part } from './stack.js';
+import { compareText } from '../core/text.js';
+
+export const STACKS = ['node', 'python', 'rust', 'go', 'mixed', 'none'] as const;
+export type Stack = (typeof STACKS)[number];
+type Toolchain = Exclude<Stack, 'mixed' | 'none'>;
+
+/** One project of a repository. Most repositories have one, at the top. */
+export interface Part {
+  stack: Toolchain;
+  /** Relative to the repository's top, with forward slashes; `.` is the top. */
+  folder: string;
+  /** The file that identified it. */
+  by: string;
+}
+
+/** The names of the files in one folder. */
+export interface FolderView {
+  folder: string;
+  files: ReadonlySet<string>;
+}
+
+/** `marks` identify a project. A project inside another one is separate only if it has one of the `own` files. */
+const MARKS: Record<Toolchain, { marks: readonly string[]; own: readonly string[] }> = {
+  node: {
+    marks: ['package.json'],
+    own: ['package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'],
+  },
+  python: {
+    marks: ['uv.lock', 'poetry.lock', 'pyproject.toml', 'requirements.txt', 'setup.py'],
+    own: ['uv.lock', 'poetry.lock'],
+  },
+  rust: { marks: ['Cargo.toml'], own: ['Cargo.lock'] },
+  go: { marks: ['go.work', 'go.mod'], own: ['go.mod'] },
+};
+export const TOOLCHAINS = Object.keys(MARKS) as Toolchain[];
+
+const MAX_PARTS = 20;
+
+/** Finds the projects in these folders: the top first, then by path. Members of a workspace belong to it. */
+export function detectParts(folders: readonly FolderView[]): Part[] {
+  const views = [...folders].sort(
+    (a, b) => Number(b.folder === '.') - Number(a.folder === '.') || compareText(a.folder, b.folder),
+  );
+  const parts = views.flatMap(({ folder, files }) => {
+    const above = views.filter((outer) => isInside(folder, outer.folder));
+    return TOOLCHAINS.flatMap((stack): Part[] => {
+      const { marks, own } = MARKS[stack];
+      const by = marks.find((name) => files.has(name));
+      if (by === undefined) return [];
+      const isNested = above.some((outer) => marks.some((name) => outer.files.has(name)));
+      const inGoWorkspace = stack === 'go' && above.some((outer) => outer.files.has('go.work'));
+      const isSeparate = !inGoWorkspace && own.some((name) => files.has(name));
+      return isNested && !isSeparate ? [] : [{ stack, folder, by }];
+    });
+  });
+  return parts.slice(0, MAX_PARTS);
+}
+
+const isInside = (folder: string, outer: string): boolean =>
+  folder !== outer && (outer === '.' || folder.startsWith(`${outer}/`));
+
+export function stackOf(parts: readonly Part[]): Stack {
+  const stacks = new Set(parts.map(({ stack }) => stack));
+  const [first = 'none'] = stacks;
+  return stacks.size > 1 ? 'mixed' : first;
+}
+
+/** The parts of a stack: the detected ones, or one at the top if none was detected. */
+export function partsFor(stack: Stack, found: readonly Part[]): Part[] {
+  if (stack === 'none') return [];
+  if (stack === 'mixed') return [...found];
+  const same = found.filter((part) => part.stack === stack);
+  return same.length > 0 ? same : [{ stack, folder: '.', by: '' }];
+}
 
 /** Prefixes of standards, not of issues. */
 const NO_ISSUES = new Set('CVE CWE UTF SHA ISO IEC RFC PEP IEEE AES BASE FORGE'.split(' '));
@@ -53,39 +125,6 @@ export function findConvention(
   const isUsual = squashed >= 3 && squashed * 5 >= subjects.length;
   return isUsual ? { name: 'pull requests', from: 'subjects with (#123)' } : null;
 }
-
-export const MAX_TASKS = 50;
-const MAX_TASK = 200;
-const TASK = /^\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+\[ \]\s+(.*\S)\s*$/;
-
-/**
- * The open tasks (`- [ ] …`) of a Markdown text outside code blocks, without markup and duplicates. `leftOut` counts
- * those that are too many, too long or contain control characters.
- */
-export function findTasks(text: string): { tasks: string[]; leftOut: number } {
-  const found = new Map<string, string>();
-  let fence: string | null = null;
-  for (const line of text.split(/\r?\n/)) {
-    const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (mark !== undefined) fence = fence === null ? mark : mark.startsWith(fence) ? null : fence;
-    const given = fence === null && mark === undefined ? TASK.exec(line)?.[1] : undefined;
-    const task = given === undefined ? '' : plainText(given);
-    if (task !== '' && !found.has(task.toLowerCase())) found.set(task.toLowerCase(), task);
-  }
-  const tasks = [...found.values()]
-    .filter((task) => task.length <= MAX_TASK && escapeControls(task) === task && task.isWellFormed())
-    .slice(0, MAX_TASKS);
-  return { tasks, leftOut: found.size - tasks.length };
-}
-
-/** Without links, bold, code and comments. */
-const plainText = (markdown: string): string =>
-  markdown
-    .slice(0, 2000)
-    .replace(/!?\[([^\][]*)\]\([^()\s]*\)/g, '$1')
-    .replace(/(\*\*|__|~~|`)(\S[^*_~`]*)\1/g, '$2')
-    .replace(/<!--[^>]*-->/g, '')
-    .trim();
 
 /** The files at the top of a project. `read` returns '' for a missing one. */
 export interface TopFiles {
@@ -144,26 +183,21 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-const IN_REQUIREMENTS = /^[ \t]*pytest(?![\w.-])/m;
-const IN_SETTINGS = /^[ \t]*\[(?:tool[.:])?pytest\b/m;
-/** Where a project names pytest. `installs`: init.sh installs it from there. Comments do not count. */
-const PYTEST: readonly { file: string; pattern: RegExp; installs?: true }[] = [
-  {
-    file: 'pyproject.toml',
-    pattern: /^[^#\n]*["']pytest["'\s[<>=~!;(@]|^[ \t]*["']?pytest["']?[ \t]*=/m,
-    installs: true,
-  },
-  ...['requirements', 'requirements-dev', 'requirements-test', 'dev-requirements', 'test-requirements'].map(
-    (name) => ({ file: `${name}.txt`, pattern: IN_REQUIREMENTS, installs: true as const }),
-  ),
-  ...['pytest.ini', '.pytest.ini', 'conftest.py'].map((file) => ({ file, pattern: /^/ })),
-  ...['pyproject.toml', 'setup.cfg', 'tox.ini'].map((file) => ({ file, pattern: IN_SETTINGS })),
-];
+/** Files that name what init.sh installs into `.venv`, and files that only configure pytest. Comments do not count. */
+const INSTALLS = ['pyproject.toml', ...['', '-dev', '-test'].map((kind) => `requirements${kind}.txt`)];
+const NAMES_PYTEST = /^[^#\n]*["']pytest["'\s[<>=~!;(@]|^[ \t]*["']?pytest["']?[ \t]*(?:[=<>~!;]|$)/m;
+const CONFIGURES = ['pytest.ini', 'conftest.py', 'pyproject.toml', 'setup.cfg', 'tox.ini'];
+const PYTEST_TABLE = /^[ \t]*\[(?:tool[.:])?pytest\b/m;
 
 function pythonTest({ files, read }: TopFiles): TestProposal | null {
-  const source = PYTEST.find(({ file, pattern }) => files.has(file) && pattern.test(read(file)));
-  if (!source) return null;
+  const isIn = (pattern: RegExp) => (name: string) => files.has(name) && pattern.test(read(name));
+  const installing = INSTALLS.find(isIn(NAMES_PYTEST));
+  const by =
+    installing ??
+    CONFIGURES.slice(0, 2).find((name) => files.has(name)) ??
+    CONFIGURES.find(isIn(PYTEST_TABLE));
+  if (by === undefined) return null;
   const tool = files.has('uv.lock') ? 'uv run' : files.has('poetry.lock') ? 'poetry run' : null;
-  const python = source.installs ? '.venv/bin/python -m' : 'python3 -m';
-  return { command: `${tool ?? python} pytest`, by: source.file };
+  const python = installing === undefined ? 'python3 -m' : '.venv/bin/python -m';
+  return { command: `${tool ?? python} pytest`, by };
 }

@@ -37,8 +37,8 @@ const NOT_DAILY = new RegExp(
     '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|import|init|ledger|linear|mcp|recover|trust|undo)/command',
     '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
-    'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history|status/tree',
-    'cli/(command|complete|help)|library/(schema|tool-input)|ui/command(-watch)?',
+    'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history',
+    'cli/(command|complete|help)|library/schemas|ui/command(-watch)?',
   ].join('|')})\\.ts$`,
 );
 

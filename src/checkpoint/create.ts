@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
-import { guardCommit } from '../commit/guard.js';
-import { isIssue, linkCommits } from '../commit/issue-commits.js';
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
+import { guardCommit, isIssue, linkCommits } from '../commit/own-commit.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused } from '../core/error.js';
 import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';

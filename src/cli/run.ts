@@ -12,7 +12,7 @@ export async function main(io: Io): Promise<number> {
   const options = beforeDashes(argv);
   const isHelp = options.includes('--help') || options.includes('-h');
   if (argv[0] === 'hook' && isGitHook(argv[1] ?? '')) {
-    const { runGitHook } = await import('../hooks/command-run.js');
+    const { runGitHook } = await import('../hooks/command-git.js');
     return runGitHook(io, argv.slice(1));
   }
   // Agents call it around every prompt and tool, so it loads no commander and never fails.

@@ -29,9 +29,9 @@ import {
   type KnownWork,
   linesSince,
 } from './compose.js';
-import { keepGitState } from './git-state.js';
 import { type CommitMessage, cleanMessage, formatCommitMessage, parseMessage } from './message.js';
 import { checkMessage } from './protocol.js';
+import { keepGitState } from './recent.js';
 
 export interface CommitWatch {
   /** Output of hooks and git, in chunks. */

@@ -1,7 +1,7 @@
 import { createCheckpoint } from '../checkpoint/create.js';
 import { readRules } from '../commit/check.js';
 import { makeCommit } from '../commit/commit.js';
-import { guardCommit, guardFiles } from '../commit/guard.js';
+import { guardCommit, guardFiles } from '../commit/own-commit.js';
 import { NO_ISSUE } from '../commit/rules.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';

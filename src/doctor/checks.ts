@@ -32,9 +32,9 @@ import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import { showTrust } from '../trust/trust.js';
-import { attempt, type Check, type Observed, type Problem } from './symptom.js';
 import { findConflicts } from './conflicts.js';
 import { withRescue } from './rescue.js';
+import { attempt, type Check, type Observed, type Problem } from './symptom.js';
 
 /** Whether forge can read what it needs, whether git keeps it, and what blocks work. */
 export const MEMORY_CHECKS: readonly Check<Context>[] = [

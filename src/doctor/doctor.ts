@@ -4,6 +4,8 @@ import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import { openContext } from '../project/project.js';
+import { MEMORY_CHECKS } from './checks.js';
+import { type Fix, findConflicts } from './conflicts.js';
 import {
   attempt,
   type Check,
@@ -13,8 +15,6 @@ import {
   type Symptom,
   valueOr,
 } from './symptom.js';
-import { MEMORY_CHECKS } from './checks.js';
-import { type Fix, findConflicts } from './conflicts.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {

@@ -30,7 +30,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** VIS-01: the health of memory. */
     status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
     /** VIS-02: the names and sizes in `.forge/`. */
-    tree: bind(() => import('../status/tree.js'), 'readTree', 'looks'),
+    tree: bind(() => import('../status/status.js'), 'readTree', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     /** AGT-03 */
     recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),

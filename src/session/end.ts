@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { keepGitState } from '../commit/git-state.js';
-import { guardCommit } from '../commit/guard.js';
-import { linkCommits } from '../commit/issue-commits.js';
+import { guardCommit, linkCommits } from '../commit/own-commit.js';
+import { keepGitState } from '../commit/recent.js';
 import { ForgeError } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';

@@ -1,5 +1,4 @@
-import { keepGitState, readGitState } from '../commit/git-state.js';
-import { notePastHooks } from '../commit/recent.js';
+import { keepGitState, notePastHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';

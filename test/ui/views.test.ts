@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature, FeatureList, LogRow, Where } from '../../src/index.js';
-import { kindOf } from '../../src/status/tree.js';
+import { kindOf } from '../../src/status/status.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, memorySeries } from '../../src/ui/views.js';
 
 const row = (change: Partial<LogRow>): LogRow => ({

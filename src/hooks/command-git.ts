@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Io } from '../cli/spec.js';
 import {
   checkRange,
   type Enforcement,
@@ -19,7 +20,7 @@ import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { hooksRecordFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
-import type { World } from '../core/world.js';
+import { systemWorld, type World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { newCommits, parsePushed } from '../git/remote.js';
 import { findForge, findGuarded, type Repository, readGitFile } from '../git/repository.js';
@@ -30,7 +31,7 @@ import { type Scan, scanTree } from '../guard/scan-tree.js';
 import { requireUndamaged } from '../ledger/integrity.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { HOOKS_RECORD, NO_HOOKS } from './install.js';
-import { quoted } from './shim.js';
+import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from './shim.js';
 
 /** What a hook prints, and whether it refuses. */
 export interface Verdict {
@@ -39,6 +40,36 @@ export interface Verdict {
 }
 
 export const FINE: Verdict = { lines: [], refusal: null };
+
+/** ms. Then the commit goes on unchecked. A push is bounded by its commits instead. */
+const DEADLINE = 10_000;
+
+/** `forge hook HOOK …`: exit 1 refuses, exit 5 is a secret. Any other failure is one line and blocks nobody. */
+export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
+  if (!isGitHook(word)) return 0;
+  const nothing = `nothing was ${word === PREPARE ? 'filled in' : 'checked'}`;
+  if (word !== 'pre-push')
+    io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
+  try {
+    const { lines, refusal } = await runHook(io, word, args);
+    if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
+    if (refusal === null) return 0;
+    return io.env.FORGE_SHIM === '1' ? SHIM_EXITS[refusal] : refusal === 'secret' ? 5 : 1;
+  } catch (error) {
+    const { maskError } = await import('../cli/input-guard.js');
+    const { message } = await maskError(toForgeError(error));
+    io.stderr.write(`forge: ${nothing}: ${oneLine(message, 300)}\n`);
+    return 0;
+  }
+}
+
+async function runHook(io: Io, hook: GitHook, [file = '']: readonly string[]): Promise<Verdict> {
+  const world = io.world ?? systemWorld(io.env, false);
+  if (hook === 'commit-msg') return judgeMessage(io.cwd(), world, file);
+  if (hook === 'pre-push') return judgePush(io.cwd(), world, (await io.stdin.read()).toString('utf8'));
+  if (hook === PREPARE) await prepareMessage(io.cwd(), world, file);
+  return FINE;
+}
 
 const isAgent = ({ env }: World): boolean =>
   agentMark(env) !== null || /^\s*builder\s*$/i.test(env.FORGE_ROLE ?? '');

@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { ForgeError } from '../core/error.js';
 import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../index.js';
 import { AGENT_NAMES, AGENTS, isAgent } from './agents.js';
 
@@ -24,20 +23,16 @@ const HERE: OptionSpec = {
 
 type Wiring = Pick<Awaited<ReturnType<typeof homeWiring>>, 'install' | 'uninstall' | 'status'>;
 
-/** Wiring the home folder needs no project. In one, a refusal is recorded there. */
+/** Wiring the home folder needs no project. */
 async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wiring> {
-  try {
-    return forge().wiring;
-  } catch (error) {
-    if (options.user !== true || !(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
-    if (flags.dryRun) say('Dry run: nothing was written.');
-    return homeWiring({ world, dryRun: flags.dryRun });
-  }
+  if (options.user !== true) return forge().wiring;
+  if (flags.dryRun) say('Dry run: nothing was written.');
+  return homeWiring({ world, dryRun: flags.dryRun });
 }
 
 function inputOf(call: Call, agent: string): WiringInput {
-  const { user, allow, command: words } = call.options as Omit<WiringInput, 'agent'>;
-  return { agent, user, allow, command: words, folder: folderOf(call) };
+  const { allow, command: words } = call.options as Omit<WiringInput, 'agent'>;
+  return { agent, allow, command: words, folder: folderOf(call) };
 }
 
 /** With --here, the current folder relative to the project's top folder. '' at the top or outside. */

@@ -24,8 +24,6 @@ import {
 const Input = z.strictObject({
   /** An agent, `all`, or `found` for those on this machine or in this project. */
   agent: z.string(),
-  /** In the home folder instead of the project. */
-  user: z.optional(z.boolean()),
   /** Permissions for forge's everyday tools as well. */
   allow: z.optional(z.boolean()),
   /** What starts forge. */
@@ -68,14 +66,10 @@ export async function uninstallAgents(context: Context, input: WiringInput): Pro
 export const agentStatus = async (context: Context, input: WiringInput): Promise<WiringStatus> =>
   status(placeFor(context, input), input);
 
-function placeFor(context: Context, input: WiringInput): Place {
-  const { user, folder } = checkInput(Input, input);
-  const { world, disk } = context;
-  if (user) return userPlace(world, disk.dryRun, (name) => disk.written.push(`~/${name}`));
-  return projectPlace(context, folder);
-}
+const placeFor = (context: Context, input: WiringInput): Place =>
+  projectPlace(context, checkInput(Input, input).folder);
 
-/** The same for the home folder alone, which needs no `.forge/`. */
+/** The same for the home folder, which needs no `.forge/`. */
 export function homeWiring(world: World, dryRun: boolean) {
   const place = userPlace(world, dryRun);
   const checked = (input: WiringInput): WiringInput => {

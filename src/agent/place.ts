@@ -42,11 +42,10 @@ export const readOnlyPlace = (top: string): Place => ({
   note: () => {},
 });
 
-export const userPlace = (
-  { env }: World,
-  dryRun: boolean,
-  note: (name: string) => void = () => {},
-): Place => ({ top: homeFolder(env), isUser: true, prefix: '~/', path: env.PATH, dryRun, note });
+export const userPlace = ({ env }: World, dryRun: boolean): Place => ({
+  ...{ top: homeFolder(env), isUser: true, prefix: '~/', path: env.PATH, dryRun },
+  note: () => {},
+});
 
 /** What an agent gets at a place. */
 const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>

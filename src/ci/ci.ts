@@ -3,8 +3,8 @@ import { verifyCheckpoints } from '../checkpoint/show.js';
 import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
-import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
-import { oneLine, plural } from '../core/text.js';
+import { featureFile, shown, shownFrom } from '../core/paths.js';
+import { plural } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
@@ -17,7 +17,7 @@ import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
-import { type CiRange, findRange, isFromFork } from './range.js';
+import { type CiRange, findRange } from './range.js';
 import {
   CI_CAUSES,
   CI_CHECKS,
@@ -35,8 +35,6 @@ export interface CiInput {
   range?: string;
   /** Run the tests of passing features. */
   run?: boolean;
-  /** The absolute path of an earlier `forge guard scan --json`, whose findings are known. */
-  baseline?: string;
 }
 
 export interface CiWatch {
@@ -77,9 +75,9 @@ export async function checkAll(
   const run: Record<CiCheckName, () => Promise<Result>> = {
     commits: inRange((one) => checkCommits(context, one)),
     memory: () => checkMemory(context),
-    guard: inRange((one) => checkSecrets(context, one, input.baseline)),
+    guard: inRange((one) => checkSecrets(context, one)),
     features: () => checkFeatures(context, input.run ?? false, watch),
-    checkpoints: () => checkCheckpoints(context, range),
+    checkpoints: () => checkCheckpoints(context),
   };
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
@@ -140,10 +138,9 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
     ...(exempt > 0 ? [`${exempt} exempt`] : []),
     ...(free > 0 ? [`${free} without protocol`] : []),
   ].join(', ');
-  const isFork = who !== 'all' && isFromFork(world.env);
-  // An agent without forge was never asked to follow the protocol, nor was a stranger.
+  // An agent without forge was never asked to follow the protocol.
   const isWarning = ({ mark }: RangeCommit): boolean =>
-    enforce === 'warn' || isFork || (who === 'mine' && mark === 'agent');
+    enforce === 'warn' || (who === 'mine' && mark === 'agent');
   const findings = bound.flatMap((commit) =>
     describeCommit(commit).map(
       (finding): CiFinding => (isWarning(commit) ? { ...finding, warning: true } : finding),
@@ -188,13 +185,8 @@ async function checkMemory(context: Context): Promise<Result> {
   return toResult(plural(verdict.records, 'record'), findings, cause);
 }
 
-async function checkSecrets(
-  { layout, world }: Context,
-  { range, ids }: CiRange,
-  baseline: string | undefined,
-): Promise<Result> {
-  const known = baseline === undefined ? {} : { baseline };
-  const { findings, scanned } = await scanTree(layout.root, world, { range, ...known });
+async function checkSecrets({ layout, world }: Context, { range, ids }: CiRange): Promise<Result> {
+  const { findings, scanned } = await scanTree(layout.root, world, { range });
   const secrets = findings.map(({ file, line, what, rule, commit }): CiFinding => {
     const isMessage = file === 'commit message';
     return {
@@ -207,33 +199,17 @@ async function checkSecrets(
   return toResult(`${plural(scanned, 'added place')} in ${plural(ids.size, 'commit')}`, secrets, 'secret');
 }
 
-/** A missing tag fails only the range that added its manifest, because nobody else can push it. */
-async function checkCheckpoints(context: Context, range: CiRange | null): Promise<Result> {
+/** A missing tag fails nobody: only whoever created it can push it. */
+async function checkCheckpoints(context: Context): Promise<Result> {
   const { checkpoints, findings } = await verifyCheckpoints(context);
-  const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
-    const added = code === 'missing' || code === 'unknown' ? await findAuthor(context, tag) : null;
-    const { git, repository } = context;
-    if (!added || !git || !repository) return { message, fix: hint };
-    const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
-    return {
-      message: `${message}. ${added.author}, who created it, has to push it: ${push}`,
-      fix: hint,
-      ...(range?.ids.has(added.commit) ? {} : { warning: true }),
-    };
+  const { git, repository } = context;
+  const remote = (repository && git && (await findRemote(repository, git))) ?? ORIGIN;
+  const described = findings.map(({ code, tag, message, hint }): CiFinding => {
+    if (code !== 'missing' && code !== 'unknown') return { message, fix: hint };
+    const push = formatArgv(['git', 'push', remote, tag]);
+    return { message: `${message}. Whoever created it has to push it: ${push}`, fix: hint, warning: true };
   });
-  return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
-}
-
-/** The commit that added a checkpoint's manifest, and its author. */
-async function findAuthor(
-  { git, repository, layout }: Context,
-  tag: string,
-): Promise<{ commit: string; author: string } | null> {
-  if (!git || !repository) return null;
-  const path = shownFrom(repository.root, checkpointFile(layout, tag.replace(/^checkpoint\//, '')));
-  const { code, stdout } = await git(['log', '-1', '--diff-filter=A', '--format=%H %an', 'HEAD', '--', path]);
-  const [commit = '', ...author] = stdout.trim().split(' ');
-  return code === 0 && commit !== '' ? { commit, author: oneLine(author.join(' '), 80) } : null;
+  return toResult(plural(checkpoints.length, 'checkpoint'), described);
 }
 
 /** Passing features need a recorded run of their current tests. With `run`, the tests run now; nothing is saved. */

@@ -2,8 +2,6 @@
 interface About {
   /** What it is for. Default: the first paragraph of the topic of that name. */
   text?: string;
-  /** Topics and commands to read next. */
-  see?: readonly string[];
   /** Exit codes with a special meaning. */
   exits?: Readonly<Record<string, string>>;
   examples?: readonly string[];
@@ -11,65 +9,52 @@ interface About {
 
 const CLOSED_GATE = { '3': 'the gate is closed: an entry of working memory is open' };
 
-/** By the words of a command. The links of a group hold for all commands in it. */
+/** By the words of a command. */
 export const ABOUT: Readonly<Record<string, About>> = {
   where: {
     text: 'Shows the project, its branch and session, how many features pass, what stands in the way, and the three most useful next commands.',
-    see: ['briefing', 'doctor'],
   },
   hook: {
     text: 'Agents call it with an event as JSON on stdin. It never fails, so it never stops an agent.',
-    see: ['agents'],
   },
   init: {
     text: 'It changes nothing outside .forge/ unless asked to, and overwrites no existing file, so it also repairs a folder that lost files.',
-    see: ['memory', 'config', 'agents', 'hooks'],
     examples: ['forge init --dry-run'],
   },
   status: {
     text: 'The components are long-term and short-term memory, features, git and issues. With --short it prints one line for a shell prompt.',
-    see: ['doctor', 'memory'],
     exits: { '1': '--exit-code: a component is red, or yellow if that was given' },
   },
   ui: {
     text: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send the token of --json as a bearer. Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
-    see: ['export', 'watch', 'status'],
   },
   watch: {
     text: 'At a terminal one panel that is redrawn after each change. In a pipe: one line per change, or one object with --json. Nothing is written.',
-    see: ['status', 'ui'],
   },
   export: {
     text: 'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The place of the project on this machine is left out.',
-    see: ['ui', 'briefing'],
   },
   session: {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/, so the next session knows where the work stands.',
-    see: ['gate', 'briefing', 'memory'],
   },
   'session end': { exits: CLOSED_GATE },
   'session discard': { exits: CLOSED_GATE },
   briefing: {
     text: 'The text that a session starts with: working memory, the task, the last NEXT line, features, what was learned, the last commits. Whatever the budget cuts is named, with the command that shows it.',
-    see: ['session', 'kfr', 'prime'],
   },
   prime: {
     text: 'Hooks and the MCP server tell an agent how to work with forge, using the names of its tools. Give these lines to an agent with only a shell.',
-    see: ['agents', 'briefing'],
   },
   progress: {
     text: 'Short lines about what was done, each with its time. NEXT is what the next session starts with.',
-    see: ['session', 'briefing'],
   },
   focus: {
     text: 'What the work is about now. Another task starts with empty files and blockers, and has to pass the gate.',
-    see: ['next', 'gate'],
   },
   'focus set': { exits: CLOSED_GATE },
   'focus clear': { exits: CLOSED_GATE },
   skill: {
     text: 'A skill is a procedure for agents: when to use it, what to do, and the files it needs. A new task activates the skill that fits best. Skills of a clone have to be approved first.',
-    see: ['focus', 'trust', 'artifact'],
     examples: [
       'forge skill match "review the release" --explain',
       'forge skill export qa-review --to claude',
@@ -78,38 +63,31 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'skill check': { exits: { '1': 'a skill has a problem' } },
   artifact: {
     text: 'Copies an output of the work below .forge/memory/artifacts/, named by the hash of its content. An index line says which session, skill and issue it came from.',
-    see: ['skill', 'memory'],
   },
   'artifact show': { exits: { '1': 'its content is not as it was added' } },
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
     text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds only what is new.',
-    see: ['feature', 'note', 'recall'],
     examples: ['forge import --from beads --yes'],
   },
   linear: {
     text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',
-    see: ['skill', 'next', 'focus'],
     examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
   },
   events: {
     text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. Unsent events wait and are sent later.',
-    see: ['fleet', 'claim', 'config', 'environment'],
     exits: { '6': 'the server cannot be reached, or refused' },
   },
   claim: {
     text: 'A task that is claimed is skipped by the "next" of others, and refused to them. With a NATS server that holds on all machines, without one among the worktrees here.',
-    see: ['release', 'fleet', 'next'],
     exits: { '3': 'another holder has the task' },
   },
   release: {
     text: 'A claim also ends after its time, with the focus that made it, and with the session.',
-    see: ['claim', 'fleet'],
     exits: { '3': 'this worktree does not hold the task' },
   },
   fleet: {
     text: 'Each worktree with a session or a claim: health, host, session, branch, task, since when, its last event, and how long its claim holds.',
-    see: ['claim', 'events'],
     examples: ['forge fleet --json'],
   },
   'linear pull': { exits: { '6': 'Linear cannot be reached' } },
@@ -117,36 +95,29 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'linear sync': { exits: { '6': 'something could not be sent; it is kept' } },
   finding: {
     text: "An agent's hooks record what it reads and searches, and tell it when it asks the same again and the answer still holds. Findings stay on this machine, with the session.",
-    see: ['agents', 'session', 'config'],
   },
   recall: {
     text: 'Searches notes, knowledge, features, issues, session logs, findings, skills, cycles and commits, without a model or a network. Quoted words match exactly; tier:, session:, file: and since: filter. Each hit shows which words matched.',
-    see: ['finding', 'knowledge', 'memory'],
     exits: { '1': 'nothing was found' },
     examples: ['forge recall tier:feature login', 'forge recall login file:src/login.ts'],
   },
   'finding has': { exits: { '1': 'it is unknown, or no longer fresh' } },
-  kfr: { see: ['kfr', 'gate', 'note'] },
   'kfr clear': { exits: { '3': 'not confirmed; nothing was cleared' } },
   'kfr patch': { exits: { '3': 'refused by a rule; nothing was changed' } },
   next: {
     text: 'Tasks that can start come first. Then: work on an active issue, in progress, failing, not started; then priority and age. It shows why it chose this one.',
-    see: ['focus', 'feature'],
   },
   feature: {
     text: 'A feature is something the project must do, with the tests that prove it. It passes only after forge has run its tests and seen them pass.',
-    see: ['trust', 'next'],
   },
   'feature verify': { exits: { '1': 'a feature fails' } },
   checkpoint: {
     text: 'A tag and a manifest of a state that was shown to work.',
-    see: ['checkpoints', 'recovery', 'trust'],
   },
   'checkpoint create': { exits: { '1': 'a command failed, or changed files' } },
   'checkpoint verify': { exits: { '1': 'a checkpoint was changed' } },
   recover: {
     text: 'Runs what the checkpoint proved and decides by what broke. It changes nothing before you confirm, and saves everything that a rollback changes to a backup ref first.',
-    see: ['recovery', 'checkpoints'],
     exits: {
       '1': 'not everything could be tested; nothing was done',
       '3': 'not confirmed, or git is busy',
@@ -154,71 +125,53 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   undo: {
     text: 'forge saves what it is about to change to a backup ref. This command restores the last one, and saves the current state first. Run it again to redo.',
-    see: ['recovery'],
     exits: { '3': 'files were changed since; nothing was done' },
   },
   cycle: {
     text: 'Verifies memory, briefs the command and runs it as a builder, judges its work by the tests that forge runs, and then records the cycle.',
-    see: ['loop', 'roles', 'promotion', 'environment'],
     exits: { '1': 'the cycle failed, or broke a rule' },
   },
   loop: {
     text: 'Runs governed cycles until a limit is reached, too many fail in a row, or nothing is left to do.',
-    see: ['cycle', 'roles'],
     exits: { '1': 'too many cycles failed in a row', '4': 'memory was halted' },
   },
   commit: {
     text: 'Writes the message from the task, the log, the verified features and what was learned. It is an ordinary commit, with your hooks and your signature.',
-    see: ['hooks', 'session'],
   },
   'commit check': { exits: { '1': 'a message does not follow the protocol', '5': 'a message has a secret' } },
   architecture: {
     text: 'What the system is, in a file of the project. The list under its heading "Invariants" is part of every briefing.',
-    see: ['knowledge', 'briefing'],
   },
   knowledge: {
     text: 'What worked (success), what did not (failure), and what always holds (invariant). Every briefing has it. Ids are derived from the content.',
-    see: ['memory', 'promotion'],
   },
   learn: {
     text: 'Adds to knowledge or notes. Every briefing shows a success, a failure or an invariant (forge knowledge). A note can be looked up (forge note).',
-    see: ['knowledge', 'note', 'briefing'],
   },
   note: {
     text: 'A note is a ledger record: it is permanent, and changing it is detected.',
-    see: ['memory', 'kfr'],
   },
-  memory: { see: ['memory', 'promotion', 'roles'] },
   'memory verify': {
     exits: { '1': 'not damaged, but not fully proven', '4': 'damaged or halted', '5': 'a secret (--scan)' },
   },
   'memory promote': { exits: { '1': 'the named pattern fails a condition' } },
-  guard: { see: ['guard'] },
   'guard scan': { exits: { '5': 'something was found' } },
   agent: {
     text: "Adds hooks and the MCP server to the agent's own files, beside what is there, and removes them without a trace.",
-    see: ['agents', 'doctor', 'mcp'],
   },
   doctor: {
     text: 'Checks Node, git, the folder, hooks, agents and memory. For each problem it shows what was found, what was expected, and the command that fixes it. Without --fix it only writes missing views of the ledger.',
-    see: ['agents', 'hooks'],
     exits: { '1': 'something blocks work' },
   },
   mcp: {
     text: 'Offers the same operations as tools, and the briefing and working memory as resources. It ends with its client.',
-    see: ['agents'],
   },
-  hooks: { see: ['hooks', 'commit'] },
   ci: {
     text: 'Runs all checks of a pipeline in one command and changes nothing. For a shallow clone that lacks commits it shows how to fetch them.',
-    see: ['trust', 'hooks', 'guard'],
     exits: { '1': 'a rule is broken', '4': 'memory is damaged', '5': 'a secret' },
   },
-  trust: { see: ['trust'] },
-  config: { see: ['config'] },
   schema: {
     text: 'The JSON Schema by which forge checks the files of .forge/, for editors and other programs.',
-    see: ['memory'],
   },
   complete: {
     text: 'Completes commands, options, ids, settings and files. The script asks forge at each TAB; forge reads .forge/ and writes nothing.',

@@ -34,7 +34,6 @@ _forge_complete() {
   } < <(command forge complete --shell=bash --current="$2" \
     -- "${'$'}{COMP_WORDS[@]:1:COMP_CWORD-1}" </dev/null 2>/dev/null)
   case $kind in
-    open) compopt -o nospace ;;
     files) compopt -o default ;;
     folders) compopt -o dirnames ;;
   esac 2>/dev/null
@@ -45,18 +44,17 @@ complete -o nosort -F _forge_complete forge 2>/dev/null || complete -F _forge_co
 # forge: completion for zsh, after compinit.
 _forge() {
   local kind= value
-  local -a values words_before space
+  local -a values words_before
   words_before=("\${(@Q)words[2,CURRENT-1]}")
   {
     IFS= read -r kind
     while IFS= read -r value; do values+=("$value"); done
   } < <(command forge complete --shell=zsh --current="$PREFIX" -- "\${words_before[@]}" </dev/null 2>/dev/null)
   [[ $PREFIX == --*=* ]] && compset -P 1 '*=' && values=("\${(@)values#--*=}")
-  [[ $kind == open ]] && space=(-S '')
   case $kind in
     files) _files ;;
     folders) _files -/ ;;
-    *) (( $#values )) && compadd "\${space[@]}" -o nosort -a values ;;
+    *) (( $#values )) && compadd -o nosort -a values ;;
   esac
 }
 if [ "$funcstack[1]" = _forge ]; then
@@ -79,7 +77,7 @@ function __forge_complete
             for path in $paths
                 echo "$flag$path"
             end
-        case words open
+        case words
             set -e answer[1]
             printf '%s\n' $answer
     end
@@ -123,7 +121,6 @@ export const schemaGroup: Group = {
     command<Record<string, unknown>>({
       name: 'schema',
       args: ['[name]'],
-      values: { name: { live: ['schema'] } },
       summary: 'Print the JSON Schema of a file format, or the names of all formats',
       example: 'forge schema features',
       run: async (_call, name) => (name === undefined ? { schemas: await schemaNames() } : schemaOf(name)),

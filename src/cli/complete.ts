@@ -21,8 +21,8 @@ const MAX_CANDIDATES = 1000;
 /** What can follow at the cursor. */
 interface Offer {
   candidates: string[];
-  /** `open`: no space follows. `files`, `folders`: the shell completes them. */
-  kind: 'words' | 'open' | 'files' | 'folders';
+  /** `files`, `folders`: the shell completes them. */
+  kind: 'words' | 'files' | 'folders';
 }
 
 const words = (candidates: string[]): Offer => ({ candidates, kind: 'words' });
@@ -45,9 +45,7 @@ export async function runComplete(io: Io, argv: readonly string[]): Promise<numb
   try {
     const { kind, candidates } = await offerAt(io, inFull(before), current);
     const plain = [...new Set(candidates.filter((value) => PLAIN.test(value)))];
-    // zsh and fish match by more than the beginning.
-    const isFiltered = shell === 'bash' || plain.length > MAX_CANDIDATES;
-    const shown = plain.filter((value) => !isFiltered || value.startsWith(current)).slice(0, MAX_CANDIDATES);
+    const shown = plain.filter((value) => value.startsWith(current)).slice(0, MAX_CANDIDATES);
     const lines = shell === 'bash' ? shown.map((value) => quote + value) : shown;
     io.stdout.write([kind, ...lines].map((line) => `${line}\n`).join(''));
   } catch {
@@ -141,18 +139,15 @@ const BY_NAME: Readonly<Record<string, Values>> = {
 async function offerValue(place: Place, given: Values | undefined, name: string | null): Promise<Offer> {
   const isId = name === 'id' || name === 'ids';
   const known = given ?? (isId ? { live: [place.group as LiveKind] } : (BY_NAME[name ?? ''] ?? {}));
-  const { live = [], mark = '' } = known;
+  const { live = [] } = known;
   const found = await Promise.all(live.map((kind) => readLive(place, kind)));
   // A leading dash would make an option of it.
   const ids = found.flat().filter((value) => !value.startsWith('-'));
-  return {
-    candidates: [...ids, ...(known.words ?? [])].map((value) => `${value}${mark}`),
-    kind: known.paths ?? (mark === '' ? 'words' : 'open'),
-  };
+  return { candidates: [...ids, ...(known.words ?? [])], kind: known.paths ?? 'words' };
 }
 
-/** How each kind of id or name is read. The place has the arguments in front. */
-const LIVE: Record<LiveKind, (open: () => Forge, place: Place) => Promise<unknown[]>> = {
+/** How each kind of id or name is read. */
+const LIVE: Record<LiveKind, (open: () => Forge) => Promise<unknown[]>> = {
   feature: async (open) => (await open().feature.list()).features.map(({ id }) => id),
   issue: async (open) =>
     (await open().next()).candidates.filter(({ source }) => source === 'linear').map(({ id }) => id),
@@ -161,23 +156,11 @@ const LIVE: Record<LiveKind, (open: () => Forge, place: Place) => Promise<unknow
     const { active, sessions } = await open().session.list({ limit: MAX_CANDIDATES });
     return [...(active ? [active] : []), ...sessions].map(({ id }) => id);
   },
-  interrupted: async (open) =>
-    (await open().session.list()).sessions
-      .filter(({ status }) => status === 'interrupted')
-      .map(({ id }) => id),
   checkpoint: async (open) =>
     (await open().checkpoint.list()).checkpoints.map(({ tag }) => tag.replace(/^checkpoint\//, '')),
-  backup: async (open) => (await open().recover.list()).backups.map(({ ref }) => basename(ref)),
   knowledge: async (open) => (await open().knowledge.list()).learnings.map(({ id }) => id),
   note: async (open) => (await open().note.list()).notes.map(({ id }) => id.slice(0, 12)).reverse(),
-  record: async (open) =>
-    (await open().memory.log({ limit: 50 })).records.map(({ id }) => id.slice(0, 12)).reverse(),
   setting: async () => (await (await import('../index.js')).defaultSettings()).map(({ name }) => name),
-  'setting-value': async (open, { args: [name = ''] }) => {
-    const { value } = await open().config.get({ name });
-    return typeof value === 'boolean' ? ['true', 'false'] : typeof value === 'object' ? [] : [String(value)];
-  },
-  schema: async () => (await import('../index.js')).schemaNames(),
 };
 
 /** Empty without a project, and if a file is damaged. Writes nothing. */
@@ -191,7 +174,7 @@ async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
     const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
     const world = io.world ?? systemWorld(io.env, false);
     const open = () => openForge(folder.replace(/[\\/]\.forge$/, ''), { world, dryRun: true });
-    return (await LIVE[kind](open, place)).filter((value) => typeof value === 'string');
+    return (await LIVE[kind](open)).filter((value) => typeof value === 'string');
   } catch {
     return [];
   }

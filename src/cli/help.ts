@@ -135,7 +135,6 @@ const groupPage = ({ name, summary }: GroupEntry, specs: readonly CommandSpec[],
     topic || textOf(name),
     section('Commands', commandRows(specs)),
     `forge help ${name} COMMAND explains one of them.`,
-    seeAlso(topic === '' ? (ABOUT[name]?.see ?? []) : linksOf(name)),
   ]);
 
 /** `below`: the commands that follow the name of this one. */
@@ -146,10 +145,9 @@ function commandPage(
 ): string {
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
-  const { see = [], exits = {}, examples = [] } = ABOUT[full] ?? {};
+  const { exits = {}, examples = [] } = ABOUT[full] ?? {};
   const usage = ['Usage: forge', full === 'where' ? '' : full, '[options]', ...(spec.args ?? [])];
   const options = [...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION];
-  const links = isOwn ? see : [entry.name, ...linksOf(entry.name)];
   return sections([
     usage.filter(Boolean).join(' '),
     `${spec.summary}.`,
@@ -159,7 +157,6 @@ function commandPage(
     section('Options', optionRows(options)),
     `Example:\n${[spec.example, ...examples].map((line) => wrapCommand(line, width)).join('\n')}`,
     section('Exit codes', [['0', 'done'], ...Object.entries(exits), ['else', 'forge help exit-codes']]),
-    seeAlso(topic === '' ? links : links.filter((name) => name !== full)),
   ]);
 }
 
@@ -168,8 +165,6 @@ const isTopic = (word: string): boolean => TOPICS.some(([name]) => name === word
 /** The first paragraph of a command's page: its own, or that of the topic of its name. */
 const textOf = (name: string): string =>
   ABOUT[name]?.text ?? (isTopic(name) ? joinLines(blocksOf(name)[1] ?? '') : '');
-
-const linksOf = (name: string): string[] => (ABOUT[name]?.see ?? []).filter((other) => other !== name);
 
 const commandRows = (specs: readonly CommandSpec[]): Pairs =>
   specs.map((spec) => [[spec.name, ...(spec.args ?? [])].join(' '), spec.summary]);
@@ -183,9 +178,6 @@ const argumentRows = ({ args = [], values = {} }: CommandSpec): Pairs =>
     const { words = [] } = values[argument.replace(/[^\w-]/g, '')] ?? {};
     return words.length > 0 ? [[argument, words.join(', ').replace(/, ([^,]*)$/, ' or $1')] as const] : [];
   });
-
-const seeAlso = (names: readonly string[]): string =>
-  names.length === 0 ? '' : `See also:\n  ${names.map((name) => `forge help ${name}`).join(', ')}`;
 
 /** Tables that a topic includes by name. */
 const TABLES: Record<string, () => Promise<Pairs> | Pairs> = {

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { toForgeError, usage, withHint } from '../core/error.js';
-import { escapeControls, jsonLine } from '../core/text.js';
+import { escapeControls, harmless, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
 import { type Call, type Invocation, type Io, version } from './spec.js';
 
@@ -112,7 +112,6 @@ async function show(value: unknown, { spec, flags }: Invocation, call: Call, io:
     io.stdout.write(`${jsonLine(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
-  const { harmless } = await import('./style.js');
   const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('It would print:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);

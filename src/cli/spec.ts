@@ -99,23 +99,16 @@ export type LiveKind =
   | 'issue'
   | 'kfr'
   | 'session'
-  | 'interrupted'
   | 'checkpoint'
-  | 'backup'
   | 'knowledge'
   | 'note'
-  | 'record'
-  | 'setting'
-  | 'setting-value'
-  | 'schema';
+  | 'setting';
 
 /** The values that completion offers. */
 export interface Values {
   words?: readonly string[];
   live?: readonly LiveKind[];
   paths?: 'files' | 'folders';
-  /** Follows the value without a space: `=` of `ID=TEXT`. */
-  mark?: string;
 }
 
 export interface OptionSpec {

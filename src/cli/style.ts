@@ -1,6 +1,5 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import { escapeControls } from '../core/text.js';
 import { describeAge } from '../status/rules.js';
 
 /** Colors by meaning. Without color every function returns its text. */
@@ -63,19 +62,6 @@ export function columns(rows: readonly (readonly string[])[], indent = ''): stri
   return rows
     .map((row) => indent + row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, i))).join('  '))
     .join('\n');
-}
-
-/** Escapes every text in a value: memory, a path or git may contain escape sequences. Shared objects stay shared. */
-export function harmless<T>(value: T, seen = new Map<unknown, unknown>()): T {
-  if (typeof value === 'string') return escapeControls(value) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  const known = seen.get(value);
-  if (known !== undefined) return known as T;
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
-  seen.set(value, copy);
-  for (const [key, entry] of Object.entries(value))
-    (copy as Record<string, unknown>)[key] = harmless(entry, seen);
-  return copy as T;
 }
 
 const DEFAULT_WIDTH = 80;

@@ -26,7 +26,7 @@ export const group: Group = {
     command<Setting>({
       name: 'set',
       args: ['<name>', '<value>'],
-      values: { name: { live: ['setting'] }, value: { live: ['setting-value'] } },
+      values: { name: { live: ['setting'] } },
       summary: 'Change one setting in config.toml; comments stay',
       example: 'forge config set features.test_command "cargo test {}"',
       writes: true,

@@ -143,6 +143,19 @@ export function lastBytes(bytes: Buffer, max = MAX_TAIL_BYTES): string {
   return bytes.subarray(start).toString('utf8');
 }
 
+/** Escapes every text and key in a value: memory, a path or git may contain escape sequences. Shared objects stay shared. */
+export function harmless<T>(value: T, seen = new Map<unknown, unknown>()): T {
+  if (typeof value === 'string') return escapeControls(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const known = seen.get(value);
+  if (known !== undefined) return known as T;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  seen.set(value, copy);
+  for (const [key, entry] of Object.entries(value))
+    (copy as Record<string, unknown>)[escapeControls(key)] = harmless(entry, seen);
+  return copy as T;
+}
+
 /** Changes every text in a value, but not its keys or errors. */
 export async function mapTexts<T>(value: T, change: (text: string) => Promise<string>): Promise<T> {
   if (typeof value === 'string') return (await change(value)) as T;

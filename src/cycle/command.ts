@@ -1,7 +1,7 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
-import { harmless, type Style } from '../cli/style.js';
+import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { jsonLine, oneLine, plural } from '../core/text.js';
+import { harmless, jsonLine, oneLine, plural } from '../core/text.js';
 import type { CycleOptions, CycleResult, CycleWatch, LoopOptions } from '../index.js';
 import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './rules.js';
 

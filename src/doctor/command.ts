@@ -1,8 +1,8 @@
 import { AGENT_NAMES, isAgent } from '../agent/agents.js';
 import { type Call, command, type Group } from '../cli/spec.js';
-import { columns, harmless, type Style } from '../cli/style.js';
+import { columns, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { harmless, oneLine } from '../core/text.js';
 import {
   type Diagnosis,
   type DoctorInput,

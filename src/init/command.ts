@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
-import { columns, harmless, type Style } from '../cli/style.js';
+import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
-import { plural } from '../core/text.js';
+import { harmless, plural } from '../core/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject, type ProjectView } from '../index.js';
 import { AGENT_CHOICES, HOOK_CHOICES } from './choices.js';
 import { STACKS } from './rules.js';

@@ -71,7 +71,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
 }
 
 /** `ID=TEXT` */
-const ENTRY: Values = { live: ['kfr'], mark: '=' };
+const ENTRY: Values = { live: ['kfr'] };
 
 const patch: CommandSpec<KfrPatched> = {
   name: 'patch',
@@ -85,7 +85,7 @@ const patch: CommandSpec<KfrPatched> = {
       flags: '--add <kind:text>',
       help: 'an ActiveContract, Constraint or OpenQuestion',
       many: true,
-      values: { words: ['ActiveContract', 'Constraint', 'OpenQuestion'], mark: ':' },
+      values: { words: ['ActiveContract:', 'Constraint:', 'OpenQuestion:'] },
     },
     {
       flags: '--remove <id>',

@@ -240,7 +240,6 @@ const logCommand = command<{ records: LogEntry[] }>({
 const showCommand = command<LogEntry>({
   name: 'show',
   args: ['<id>'],
-  values: { id: { live: ['record'] } },
   summary: 'Show one record in full',
   example: 'forge memory show 3fa9c1d2',
   run: (call, id) => call.forge().memory.show({ id: id as string }),
@@ -275,7 +274,6 @@ const repairCommand = command<Repaired>({
 const redactCommand = command<Redaction>({
   name: 'redact',
   args: ['<ids...>'],
-  values: { ids: { live: ['record'] } },
   summary: 'Remove the content of records for good; ids and links stay (a human, with a reason)',
   example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
   options: [REASON],

@@ -1,9 +1,9 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { mapTexts } from '../core/text.js';
+import { harmless, mapTexts } from '../core/text.js';
 import type { Forge, ToolName } from '../index.js';
 import { type Channel, Lines } from './lines.js';
-import { RESOURCES, readRecord, TOOLS, type Watch, withEscapes } from './tools.js';
+import { RESOURCES, readRecord, TOOLS, type Watch } from './tools.js';
 
 /** What the command line gives the server, which has none of forge's code in its own bundle. */
 export interface Host {
@@ -110,7 +110,7 @@ async function answerCall(
     const input = inputs.check(name, given);
     hint = undefined;
     watch.signal.throwIfAborted();
-    const value = withEscapes(await run(host.open(), input as never, watch));
+    const value = harmless(await run(host.open(), input as never, watch));
     return {
       content: [{ type: 'text', text: text(value) }],
       ...(shape ? { structuredContent: shape(value) } : {}),

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
-import { columns, harmless, type Style } from '../cli/style.js';
+import { columns, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { harmless, oneLine, plural } from '../core/text.js';
 import type {
   BackupList,
   CheckpointWatch,
@@ -187,7 +187,6 @@ const recover: CommandSpec<RecoverAnswer> = {
     {
       flags: '--undo [backup]',
       help: 'bring back what a rollback took away: the last one, or the one named',
-      values: { live: ['backup'] },
     },
     { flags: '--list', help: 'show the backups' },
   ],

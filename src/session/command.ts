@@ -32,7 +32,7 @@ const start: CommandSpec<StartedSession> = {
     {
       flags: '--resume <id>',
       help: 'pick up an interrupted session: its id, or latest',
-      values: { words: ['latest'], live: ['interrupted'] },
+      values: { words: ['latest'] },
     },
     { flags: '--join', help: 'work in the session that another agent holds here' },
     { flags: '--take-over', help: "archive another agent's session as interrupted and start" },

@@ -1,7 +1,7 @@
 import { type Call, command, type Group } from '../cli/spec.js';
-import { columns, harmless, type Style } from '../cli/style.js';
+import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
-import { jsonLine, oneLine } from '../core/text.js';
+import { harmless, jsonLine, oneLine } from '../core/text.js';
 import { openForge, type ShownProgress, type StatusReport, type Where } from '../index.js';
 import { factsOf, renderShort, renderStatus } from '../status/command.js';
 import { watchMemory } from './live.js';

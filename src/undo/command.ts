@@ -7,7 +7,6 @@ export const group: Group = {
     command<Undone>({
       name: 'undo',
       args: ['[backup]'],
-      values: { backup: { live: ['backup'] } },
       summary: 'Take back the last recover, feature remove or session discard; again, to redo it',
       example: 'forge undo',
       writes: true,

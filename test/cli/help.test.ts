@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ABOUT } from '../../src/cli/about.js';
-import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
-import { inFull } from '../../src/cli/groups.js';
+import {
+  ENVIRONMENT_HELP,
+  EXIT_CODE_HELP,
+  GROUPS,
+  inFull,
+  SHORT_WAYS,
+  TOPICS,
+} from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';

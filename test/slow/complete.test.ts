@@ -93,7 +93,7 @@ describe('forge complete --shell=…', () => {
         const [name = ''] = flagOf(option).names.slice(-1);
         const known = option.values?.words;
         if (!known) continue;
-        const expected = known.map((word) => `${word}${option.values?.mark ?? ''}`);
+        const expected = [...known];
         expect([name, await valuesAt(project, `${words.join(' ')} ${name}`)]).toEqual([
           name,
           expect.arrayContaining(expected),
@@ -114,7 +114,7 @@ describe('forge complete --shell=…', () => {
       ['session show', [session, session.replace('-002', '-001')]],
       ['session start --resume', ['latest']],
       ['kfr patch --remove', ['kfr-1', 'kfr-2']],
-      ['kfr patch --resolve', ['kfr-1=', 'kfr-2=']],
+      ['kfr patch --resolve', ['kfr-1', 'kfr-2']],
       ['note promote', ['kfr-1', 'kfr-2']],
       ['note show', [note]],
       ['knowledge remove', [learned]],
@@ -123,28 +123,20 @@ describe('forge complete --shell=…', () => {
       ['recover --to', ['made-v1']],
       ['agent install', ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot', 'all']],
       ['hooks install --who', ['mine', 'agents', 'all']],
-      ['config set session.commit', ['true', 'false']],
-      ['config set briefing.budget', ['2000']],
-      ['config set commit.enforce', ['block']],
-      ['config set commit.sections', []],
       ['cycle --task', ['A-1', 'A-2']],
       ['complete', ['bash', 'zsh', 'fish']],
     ] as const)
       expect([line, await valuesAt(project, line)]).toEqual([line, values]);
-    expect(await valuesAt(project, 'memory show')).toContain(note);
-    expect((await valuesAt(project, 'undo'))[0]).toMatch(/^\d{8}T\d{6}Z-/);
     expect(await valuesAt(project, 'config get')).toContain('briefing.budget');
-    expect(await valuesAt(project, 'schema')).toContain('features');
   });
 
-  it('leaves paths to the shell, and marks candidates without a trailing space', async () => {
+  it('leaves paths to the shell', async () => {
     const project = makePlainProject();
     expect((await complete(project, ['memory', 'record'])).kind).toBe('files');
     expect((await complete(project, ['memory', 'record', '--log'])).kind).toBe('files');
     expect((await complete(project, ['memory', 'record'], '--log=x')).kind).toBe('files');
     expect((await complete(project, ['cycle', '--', 'npm'])).kind).toBe('files');
     expect((await complete(project, ['-C'])).kind).toBe('folders');
-    expect((await complete(project, ['kfr', 'patch', '--add'])).kind).toBe('open');
     expect((await complete(project, ['feature', 'show'])).kind).toBe('words');
   });
 

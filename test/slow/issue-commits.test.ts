@@ -87,38 +87,6 @@ describe('commits that name an issue', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('LIN-04 follow an amend and a rebase; commits of other branches, tags and clones stay', async () => {
-    const project = await makeForge();
-    putIssues(project, 'SX9-123');
-    const elsewhere = 'ab'.repeat(20);
-    project.write(
-      ISSUES,
-      JSON.stringify({
-        issues: [
-          { linear_id: 'SX9-123', title: 't', git_refs: { commits: [elsewhere, 'abc1234', '--all'] } },
-        ],
-      }),
-    );
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'From a clone');
-    const base = project.git('rev-parse', 'HEAD');
-    project.git('switch', '-qc', 'side');
-    const side = commit(project, `${MESSAGE}side`);
-    const given = commit(project, `${MESSAGE}given up`);
-    const old = commit(project, MESSAGE);
-    await session(project);
-    expect(refsOf(project, 'SX9-123')?.commits).toEqual([elsewhere, 'abc1234', '--all', side, given, old]);
-    const state = project.read(ISSUES);
-    project.git('tag', 'kept', side);
-    project.git('switch', '-q', 'main');
-    project.git('branch', '-qD', 'side');
-    const fresh = commit(project, MESSAGE, '--amend');
-    project.write(ISSUES, state);
-    await session(project);
-    expect(project.git('merge-base', base, fresh)).not.toBe(base);
-    expect(refsOf(project, 'SX9-123')?.commits).toEqual([elsewhere, 'abc1234', '--all', side, fresh]);
-  });
-
   it('LIN-04 of a done issue go to its file in history', async () => {
     const project = await makeForge();
     const done = (id: string) => `${HISTORY}/${id}.json`;

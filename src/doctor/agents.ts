@@ -7,7 +7,7 @@ import { homeFolder } from '../core/environment.js';
 import { LINK_HINT } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import type { World } from '../core/world.js';
-import { advisory, blocking, degraded, type Symptom } from './symptom.js';
+import { advisory, blocking, degraded, type Symptom } from './checks.js';
 
 interface AgentPlace {
   /** The project's top folder. */

@@ -1,3 +1,4 @@
+import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
   activeIssuesFile,
@@ -12,7 +13,7 @@ import {
 import type { Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
-import { type Git, gitError, must } from '../git/client.js';
+import { must } from '../git/client.js';
 import { isShallow } from '../git/state.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
@@ -32,9 +33,91 @@ import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import { showTrust } from '../trust/trust.js';
-import { findConflicts } from './conflicts.js';
 import { withRescue } from './rescue.js';
-import { attempt, type Check, type Observed, type Problem } from './symptom.js';
+
+/** The worst first: forge cannot do its work, does part of it, or could work better. */
+export const SEVERITIES = ['blocking', 'degraded', 'advisory'] as const;
+type Severity = (typeof SEVERITIES)[number];
+
+/** A problem that `forge doctor` found, and what to type. */
+export interface Symptom {
+  observed: string;
+  expected: string;
+  why: string;
+  commands: string[];
+  severity: Severity;
+}
+
+/** An error, as far as a person can act on it. */
+export interface Problem {
+  message: string;
+  hint?: string | undefined;
+}
+
+const maker =
+  (severity: Severity) =>
+  (observed: string, expected: string, why: string, ...commands: string[]): Symptom[] => [
+    { observed, expected, why, commands, severity },
+  ];
+
+/** Lists of one, so that lists of symptoms are easy to join. */
+export const blocking = maker('blocking');
+export const degraded = maker('degraded');
+export const advisory = maker('advisory');
+
+/** One thing that doctor checks: what is expected, why it matters, and what to type otherwise. */
+export interface Check<Place> {
+  severity: Severity;
+  expected: string;
+  why: string;
+  fix: string | readonly string[];
+  /** What is wrong. A finding may override the texts of its check. */
+  look(place: Place): Observed | Promise<Observed>;
+}
+
+type Finding = string | (Pick<Symptom, 'observed'> & Partial<Symptom>);
+export type Observed = Finding | false | null | undefined | readonly Finding[];
+
+/** Runs every check. A check that fails finds nothing: another check reports what stopped it. */
+export async function runChecks<Place>(checks: readonly Check<Place>[], place: Place): Promise<Symptom[]> {
+  const found = await Promise.all(
+    checks.map(async ({ severity, expected, why, fix, look }) => {
+      const observed = await valueOr(null, async () => look(place));
+      const findings = [observed || []].flat() as Finding[];
+      const common: Symptom = { observed: '', expected, why, commands: [fix].flat(), severity };
+      return findings.map((finding) => ({
+        ...common,
+        ...(typeof finding === 'string' ? { observed: finding } : finding),
+      }));
+    }),
+  );
+  return found.flat();
+}
+
+export type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
+
+/** The value, or an error of forge or of the system. A bug is thrown. */
+export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { problem: problemIn(error) };
+  }
+}
+
+/** `other` for a problem that is reported elsewhere. */
+export async function valueOr<T, U>(other: U, work: () => T | Promise<T>): Promise<T | U> {
+  const made = await attempt(work);
+  return 'problem' in made ? other : made.value;
+}
+
+function problemIn(error: unknown): Problem & { code: string } {
+  if (error instanceof ForgeError && error.kind !== 'bug')
+    return { code: error.code, message: error.message, hint: error.hint };
+  const code = systemCode(error);
+  if (code === undefined || error instanceof ForgeError) throw error;
+  return { code: `disk.${code.toLowerCase()}`, message: (error as Error).message };
+}
 
 /** Whether forge can read what it needs, whether git keeps it, and what blocks work. */
 export const MEMORY_CHECKS: readonly Check<Context>[] = [
@@ -62,16 +145,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     why: 'most commands read the settings first, and stop there',
     fix: 'forge config list',
     look: (context) => problemOf(context, () => readConfig(context)),
-  },
-  {
-    severity: 'advisory',
-    expected: 'settings that forge understands',
-    why: 'it has no effect',
-    fix: 'forge config list',
-    look: async (context) => {
-      await attempt(() => readConfig(context));
-      return context.warnings;
-    },
   },
   {
     severity: 'blocking',
@@ -111,13 +184,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
     fix: FOREIGN_EDITS_COMMAND,
     look: async (context) => describeForeignEdits(await findForeignEdits(context)),
-  },
-  {
-    severity: 'blocking',
-    expected: 'one version of each file',
-    why: 'commands that read it stop there',
-    fix: 'forge doctor --fix',
-    look: async (context) => (await findConflicts(context)).flatMap(({ symptoms }) => symptoms),
   },
   {
     severity: 'blocking',
@@ -224,7 +290,6 @@ async function lookAtTracking({ repository, git, layout }: Context): Promise<Obs
     (await must(git, ['ls-files', ...args, '--', path])) !== '';
   const asked = await attempt(async () => {
     if (await lists('--cached', '--others', '--ignored', '--exclude-standard')) return 'ignored';
-    await requireHead(git);
     return (await lists()) ? 'tracked' : 'untracked';
   });
   if ('problem' in asked) {
@@ -242,13 +307,6 @@ async function lookAtTracking({ repository, git, layout }: Context): Promise<Obs
       commands: ['grep -n forge .gitignore .git/info/exclude'],
     };
   return asked.value === 'untracked' && '.forge/ is not in git yet';
-}
-
-/** The commit that HEAD names may be missing. A branch without a commit is not damaged. */
-async function requireHead(git: Git): Promise<void> {
-  const args = ['rev-list', '--max-count=1', 'HEAD', '--'];
-  const { code, stderr } = await git(args);
-  if (code !== 0 && !/bad revision|unknown revision/.test(stderr)) throw gitError(args, stderr);
 }
 
 async function lookAtHooks(context: Context): Promise<Observed> {

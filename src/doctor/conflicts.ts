@@ -18,8 +18,8 @@ import { operationInProgress } from '../git/state.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, timestamp } from '../project/project.js';
+import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
-import { attempt, blocking, degraded, type Symptom, valueOr } from './symptom.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {

@@ -4,17 +4,17 @@ import type { World } from '../core/world.js';
 import { gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import { openContext } from '../project/project.js';
-import { MEMORY_CHECKS } from './checks.js';
-import { type Fix, findConflicts } from './conflicts.js';
 import {
   attempt,
   type Check,
+  MEMORY_CHECKS,
   type Problem,
   runChecks,
   SEVERITIES,
   type Symptom,
   valueOr,
-} from './symptom.js';
+} from './checks.js';
+import { type Fix, findConflicts } from './conflicts.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {
@@ -93,7 +93,11 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
     needsGit: context !== null && context.repository !== null,
   };
   const found = await runChecks(MACHINE_CHECKS, machine);
-  if (context) found.push(...(await runChecks(MEMORY_CHECKS, context)));
+  if (context) {
+    found.push(...(await runChecks(MEMORY_CHECKS, context)));
+    const conflicts = await valueOr([], () => findConflicts(context));
+    found.push(...conflicts.flatMap(({ symptoms }) => symptoms));
+  }
   if (agents !== undefined) {
     const { diagnoseAgents } = await import('./agents.js');
     const root = context?.layout.root ?? findRepository(dir)?.root ?? dir;

@@ -180,6 +180,3 @@ export const RESOURCES: Record<string, { title: string; read(forge: Forge): Prom
     read: async (forge) => asData(await forge.feature.list()),
   },
 };
-
-export const readRecord = async (forge: Forge, id: string): Promise<string> =>
-  asData(await forge.memory.show({ id }));

@@ -299,7 +299,8 @@ describe('forge agent install --user', () => {
     expect(differences(before, snapshot(home))).toEqual([]);
     const there = snapshot(project.dir);
     const dry = await runForge(project, ['agent', 'install', 'claude', '--user', '-n']);
-    expect(dry.stderr).toContain('1 file would change: ~/.claude/settings.json');
+    expect(dry.stderr).toContain('nothing was written');
+    expect(dry.stdout).toContain('~/.claude/settings.json');
     await install(project, '--user');
     expect(differences(there, snapshot(project.dir))).toEqual([]);
     expect(projectAt(home).has(SETTINGS)).toBe(true);

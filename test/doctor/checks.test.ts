@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { runChecks } from '../../src/doctor/checks.js';
 import { isBelow, MACHINE_CHECKS } from '../../src/doctor/doctor.js';
-import { runChecks } from '../../src/doctor/symptom.js';
 
 describe('the machine checks', () => {
   const WELL = { node: '20.19.0', git: 'git version 2.39.5', problem: null, needsGit: true };

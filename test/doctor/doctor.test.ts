@@ -91,18 +91,13 @@ describe('forge doctor', () => {
     });
   });
 
-  it('works with unreadable settings, and names unknown ones', async () => {
+  it('works with unreadable settings', async () => {
     const project = await makeForge();
     const whole = project.read(CONFIG);
     project.write(CONFIG, `${whole}\n[briefing]\nbudget = "many"\n`);
     expect(await doctor(project)).toMatchObject({
       exitCode: 1,
       found: [expect.stringMatching(/^blocking: \.forge\/config\.toml/)],
-    });
-    project.write(CONFIG, `${whole}\n[odd]\nthing = 1\n`);
-    expect(await doctor(project)).toMatchObject({
-      exitCode: 0,
-      found: [expect.stringMatching(/^advisory: .*odd/)],
     });
   });
 

@@ -71,7 +71,7 @@ const APART = [
 /** The clients of NATS share the code of a connection. The guard and its rules are as long as all other code of a command. */
 const OWN_APART = { './nats.js': 'src/events/nats.ts', './document.js': 'src/guard/document.ts' };
 /** How src/ imports them. */
-const OWN = /^(\.\/nats|(\.|\.\.\/guard)\/document)\.js$/;
+const OWN = /^(\.\/nats|(\.|\.{1,2}\/guard)\/document)\.js$/;
 /** Of a library of which only a part is used. */
 const PART = { '@inquirer/prompts': 'checkbox, confirm, input, select' };
 

@@ -70,7 +70,7 @@ describe('bad arguments', () => {
       [['agent', 'uninstall'], /'agent'/, /forge agent uninstall claude/],
       [['feature', 'add', 'A', 'a', 'b'], /needs quotes/, /forge feature add F-1 "Login works"/],
       [['progress', 'add', 'did', 'it'], /needs quotes/, /forge log "wired the form"/],
-      [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add success "/],
+      [['knowledge', 'add', 'success', 'a', '$b'], /needs quotes/, /forge knowledge add /],
       [['commit', 'Wire it'], /Too many arguments/, /forge commit -m "Wire the login form"/],
       [['feature', 'edit', 'A', '--priority'], /--priority <n>.*missing/, /forge feature edit --help/],
       [['next', '-C'], /-C, --cwd <dir>.*missing/, /--help/],

@@ -68,7 +68,7 @@ export type { IssueList } from './linear/issue.js';
 export type { Issue } from './linear/rules.js';
 export type { Synced } from './linear/sync.js';
 export type { Note } from './note/note.js';
-export type { Observed } from './project/observe.js';
+export type { Observed } from './project/project.js';
 export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';

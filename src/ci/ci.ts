@@ -13,9 +13,7 @@ import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js'
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
-import { findTracked } from '../project/edits.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
 import {

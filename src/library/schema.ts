@@ -9,7 +9,7 @@ import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { KFR } from '../kfr/rules.js';
 import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
-import { configSchema } from '../project/settings.js';
+import { configSchema } from '../project/config.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 

@@ -32,8 +32,7 @@ import type { Repository } from '../git/repository.js';
 import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { type Context, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 

@@ -11,8 +11,7 @@ import { isShallow, operationInProgress } from '../git/state.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
-import { readHalt } from '../project/halt.js';
-import type { Context } from '../project/project.js';
+import { type Context, readHalt } from '../project/project.js';
 import { type Place, requirePlace } from './move.js';
 import {
   ASKED,

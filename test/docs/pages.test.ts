@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { GROUPS, TOPICS } from '../../src/cli/groups.js';
 import { inFull } from '../../src/cli/line.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/spec.js';
-import { DEFAULTS, TABLE_NAMES } from '../../src/project/settings.js';
+import { DEFAULTS, TABLE_NAMES } from '../../src/project/config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const markdownIn = (folder: string) =>

@@ -6,8 +6,8 @@
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
 export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
+export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/read.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
-export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
 export type { CiInput, CiWatch } from './ci/ci.js';
 export type { CiCheck, CiFinding, CiReport } from './ci/report.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';
@@ -72,7 +72,7 @@ export type { Observed } from './project/project.js';
 export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
-
+export type { BackupList, Undone } from './recover/undo.js';
 export type { BriefingInput } from './session/briefing.js';
 export type { Briefing } from './session/briefing-rules.js';
 export type { EndedSession } from './session/end.js';
@@ -91,4 +91,3 @@ export type { FolderKind, TreeNode } from './status/tree.js';
 export type { Where } from './status/where.js';
 export type { TrustItem } from './trust/rules.js';
 export type { TrustReport } from './trust/trust.js';
-export type { BackupList, Undone } from './undo/undo.js';

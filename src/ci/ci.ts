@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { verifyCheckpoints } from '../checkpoint/show.js';
+import { verifyCheckpoints } from '../checkpoint/read.js';
 import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
@@ -209,7 +209,7 @@ async function checkSecrets(
 async function checkCheckpoints(context: Context, range: CiRange | null): Promise<Result> {
   const { checkpoints, findings } = await verifyCheckpoints(context);
   const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
-    const added = code === 'missing' || code === 'unknown' ? await findAuthor(context, tag) : null;
+    const added = code === 'missing' ? await findAuthor(context, tag) : null;
     const { git, repository } = context;
     if (!added || !git || !repository) return { message, fix: hint };
     const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { oneLine, plural } from '../core/text.js';
+import { firstPaths, oneLine, plural } from '../core/text.js';
 import { type Git, type GitOptions, must, PORCELAIN } from './client.js';
 import { type Repository, realFolder } from './repository.js';
 
@@ -98,14 +98,12 @@ export async function findFiltered(
 }
 
 function describe(paths: string[], name: string): Filtered {
-  const some = paths.slice(0, 5).map((path) => oneLine(path, 100));
-  const listed = `${some.join(', ')}${paths.length > 5 ? ', …' : ''}`;
   const filter = oneLine(name, 60);
   const hint =
     name === 'lfs'
       ? 'git lfs install   (puts the filter into your own config, where forge runs it)'
       : `git config --global --edit   and put [filter "${filter}"] of .git/config there, if you trust it`;
-  const what = `${plural(paths.length, 'file')} (${listed}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
+  const what = `${plural(paths.length, 'file')} (${firstPaths(paths)}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
   return { paths, what, hint };
 }
 

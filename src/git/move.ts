@@ -5,7 +5,7 @@ import { oneLine } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, openObjects, toText, words } from './client.js';
 import { withoutFilters } from './config.js';
 import type { Repository } from './repository.js';
-import { copyIndex, inFolder, LOOK_AT_ALL, mark, refresh } from './tree.js';
+import { copyIndex, inFolder, LOOK_AT_ALL, refresh } from './tree.js';
 
 /** Reads the working tree through a private index, in a folder that is removed afterward. */
 export interface Bench {
@@ -120,7 +120,7 @@ export async function planMove(
 }
 
 /** Files that git neither tracks nor ignores. A nested repository ends with a slash. */
-export const listOthers = async (git: ByteGit): Promise<string[]> =>
+const listOthers = async (git: ByteGit): Promise<string[]> =>
   words(await git(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
 
 interface Difference {
@@ -195,22 +195,15 @@ export function requireUntouched({ root }: Bench, { touched }: Move): void {
 }
 
 /**
- * Makes index and working tree the tree of the move; then `more` works on them. After an interruption, planning and running
- * it again completes it. The marks assume-unchanged stay.
+ * Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it.
+ * No file stays marked assume-unchanged.
  */
-export async function applyMove({ root, git }: Bench, move: Move, more: () => Promise<void>): Promise<void> {
+export async function applyMove({ root, git }: Bench, move: Move): Promise<void> {
   const { tree, folder, differing, remove } = move;
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
-  const assumed = await refresh(git);
+  await refresh(git);
   if (differing.length > 0) await restore(git, tree, folder, '--worktree');
-  await more();
-  const tracked = new Set(words(await git(['ls-files', '-z'])));
-  await mark(
-    git,
-    '--assume-unchanged',
-    assumed.filter((path) => tracked.has(path)),
-  );
 }
 
 /** Makes only the index a tree, outside the folder. */
@@ -242,15 +235,6 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
   return (
     await git(['mktree', '-z', '--missing'], { input: all.map((line) => `${line}\0`).join('') })
   ).trim();
-}
-
-/** Files outside a folder that differ from a commit, including files marked assume-unchanged. */
-export async function differingFiles({ look }: Bench, commit: string, folder: string): Promise<string[]> {
-  const paths = [...(await compare(look, [commit])), ...(await compare(look, ['--cached', commit]))].map(
-    ({ path }) => path,
-  );
-  const all = new Set([...paths, ...(await listOthers(look))].map(toText));
-  return [...all].filter((path) => path !== folder && !path.startsWith(`${folder}/`)).sort();
 }
 
 /** A sparse checkout: in git, and intentionally not on disk. */

@@ -73,6 +73,21 @@ export const readTreeStatus = (
   untracked: 'all' | 'normal' = 'normal',
 ): Promise<TreeStatus> => readStatus(git, `--untracked-files=${untracked}`, ...outsideOf(folder));
 
+/**
+ * Files outside a folder that differ from a commit in the working tree or the index, or that git does not track. In a
+ * submodule only the commit counts.
+ */
+export async function differingFiles(unsafe: Git, commit: string, folder: string): Promise<string[]> {
+  const git = await withoutLocalFilters(unsafe);
+  const form = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-relative'];
+  const args = ['diff', ...form, SUBMODULES, commit, ...outsideOf(folder)];
+  const changed = (await must(git, ['--no-literal-pathspecs', ...args])).split('\0').filter(Boolean);
+  const { files } = await readStatus(git, '--untracked-files=all', SUBMODULES, ...outsideOf(folder));
+  return [...new Set([...changed, ...files.map(({ path }) => path)])].sort();
+}
+
+const SUBMODULES = '--ignore-submodules=dirty';
+
 /** Files below these paths that differ from HEAD or that git does not track. */
 export const readUncommitted = async (git: Git, paths: readonly string[]): Promise<FileState[]> =>
   (await readStatus(git, '--untracked-files=all', '--', ...paths)).files;

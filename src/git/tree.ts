@@ -40,19 +40,13 @@ export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.looseCompression', '0'],
 ];
 
-/** Compares all files with the index, and clears the marks assume-unchanged. Returns the files that had one. */
-export async function refresh(git: ByteGit): Promise<string[]> {
+/** Compares all files with the index, and clears the marks assume-unchanged. */
+export async function refresh(git: ByteGit): Promise<void> {
   const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
-  const assumed = marked.map((line) => line.slice(2));
-  await mark(git, '--no-assume-unchanged', assumed);
+  const input = marked.map((line) => `${line.slice(2)}\0`).join('');
+  if (input !== '') await git(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
   // 1: files differ.
   await git(['update-index', '-q', '--really-refresh'], { codes: [0, 1] });
-  return assumed;
-}
-
-export async function mark(git: ByteGit, flag: string, paths: readonly string[]): Promise<void> {
-  const input = paths.map((path) => `${path}\0`).join('');
-  if (input !== '') await git(['update-index', flag, '-z', '--stdin'], { input });
 }
 
 /** path → mode, object and stage. Paths are bytes. */

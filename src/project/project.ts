@@ -148,6 +148,22 @@ export const humanRequired = (what: string, why: string): Error =>
     hint: 'ask a human to run this command at a terminal',
   });
 
+/** A repository with its `.forge/`. */
+export interface Place {
+  repository: Repository;
+  git: Git;
+  /** `.forge/` from the repository's top. */
+  folder: string;
+}
+
+/** Exit 3 without a repository. */
+export function requireRepository({ repository, git, layout }: Context): Place {
+  if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
+  throw refused('git.none', 'This needs git, and this folder is not in a git repository.', {
+    hint: 'git init',
+  });
+}
+
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 
 /** B-65 */

@@ -11,8 +11,7 @@ import { isShallow, operationInProgress } from '../git/state.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
-import { type Context, readHalt } from '../project/project.js';
-import { type Place, requirePlace } from './move.js';
+import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
   type Decision,
@@ -49,7 +48,7 @@ export async function planRecovery(
   { to, rollback = false }: { to?: string; rollback?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
-  const place = requirePlace(context);
+  const place = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   const [measured, ledger] = await Promise.all([
     measureDivergence(place, manifest?.commit ?? null),
@@ -82,7 +81,7 @@ async function runChecks(
   gone: ReadonlySet<string>,
   watch: CheckpointWatch,
 ): Promise<ProvedCheck[]> {
-  const { git, folder } = requirePlace(context);
+  const { git, folder } = requireRepository(context);
   const checks = await runProved(context, manifest, gone, watch);
   return Promise.all(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {

@@ -1,27 +1,24 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { listed } from '../checkpoint/place.js';
 import { issueOf, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
-import { must, PORCELAIN, toBytes, toText } from '../git/client.js';
+import { must, PORCELAIN, toBytes } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
-import { hasLeftOut, listOthers, planMove } from '../git/move.js';
+import { hasLeftOut, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/state.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
-import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
+import { type Context, refuseAgent, requireRepository, requireSupervisor } from '../project/project.js';
 import {
   atBench,
   commitRestored,
   finishRecovery,
   makeMove,
   notNow,
-  requirePlace,
   requirePossible,
   requireRest,
 } from './move.js';
@@ -60,7 +57,7 @@ export async function recover(
 ): Promise<Recovered> {
   const input = checkInput(RecoverInput, raw) as { to?: string; rollback?: boolean };
   await finishRecovery(context);
-  const operation = operationInProgress(requirePlace(context).repository);
+  const operation = operationInProgress(requireRepository(context).repository);
   if (operation) throw notNow(`${operation} is in progress`);
   const plan = await planRecovery(context, input, watch);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
@@ -111,7 +108,7 @@ async function rollBack(
   plan: RecoveryPlan,
 ): Promise<{ backup_ref: string | null; commit: string | null }> {
   await requireRest(context);
-  const folder = toBytes(requirePlace(context).folder);
+  const folder = toBytes(requireRepository(context).folder);
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
   return atBench(context, async (bench) => {
     if (await hasLeftOut(bench))
@@ -132,18 +129,9 @@ async function rollBack(
       note: { checkpoint: target.tag, restored: commit },
       about: about(plan),
     });
-    const spared = (await listOthers(bench.git)).filter(
-      (path) => !/\/$/.test(path) && !isBelow(path, folder),
-    );
-    if (spared.length > 0)
-      context.warnings.push(
-        `Left where they are, though the checkpoint's .gitignore does not name them: ${listed(spared.map(toText))}. Commit none of them by accident.`,
-      );
     return { backup_ref, commit: commit === head ? null : commit };
   });
 }
-
-const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 
 function describe({
   checkpoint,
@@ -231,7 +219,7 @@ export async function inspectCheckpoint(
   { to, dir }: { to?: string; dir: string },
 ): Promise<InspectedCheckpoint> {
   requireSupervisor(context, RESERVED);
-  const { git } = requirePlace(context);
+  const { git } = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   if (!manifest)
     throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
@@ -240,8 +228,6 @@ export async function inspectCheckpoint(
   const checkpoint = targetOf(manifest);
   const folder = resolve(dir);
   if (context.disk.dryRun) return { checkpoint, worktree: null };
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw usage('recover.folder', `${folder} already exists and is not empty.`, { file: folder });
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
   return { checkpoint, worktree: folder };

@@ -207,7 +207,7 @@ async function newestCheckpoint(context: Context, git: Git): Promise<string | nu
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   return (
     tags
-      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true))
+      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }))
       .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true)
       .sort(byTime)[0]?.tag ?? null
   );

@@ -89,5 +89,5 @@ export type { Color, Component, Status } from './status/rules.js';
 export type { StatusInput, StatusReport } from './status/status.js';
 export type { FolderKind, TreeNode } from './status/tree.js';
 export type { Where } from './status/where.js';
-export type { TrustItem } from './trust/rules.js';
+export type { TrustItem } from './trust/approvals.js';
 export type { TrustReport } from './trust/trust.js';

@@ -15,10 +15,9 @@ import { must, PORCELAIN } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { findRemote } from '../git/remote.js';
-import { describeUnsigned } from '../git/signatures.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { differingFiles } from '../git/status.js';
-import { createTag, listTags } from '../git/tags.js';
+import { createTag, describeUnsigned, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import {

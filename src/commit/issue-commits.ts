@@ -3,7 +3,7 @@ import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { ACTIVE_ISSUES, UNIT, type Unit } from '../feature/tasks.js';
 import { type Git, must } from '../git/client.js';
-import { commitAt, readMessages } from '../git/read.js';
+import { commitAt, readLog } from '../git/read.js';
 import { changeActive } from '../learning/knowledge.js';
 import { doneIds } from '../linear/issue.js';
 import type { Context } from '../project/project.js';
@@ -70,7 +70,7 @@ const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
 /** For each issue, the commits that name it as a word of the subject or as `Linear` of the Backtrace; oldest first. */
 async function commitsByIssue(git: Git, known: ReadonlySet<string>): Promise<Map<string, string[]>> {
   const named = new Map<string, string[]>();
-  for (const { hash, subject, body, parents } of (await readMessages(git, MAX_COMMITS)).reverse()) {
+  for (const { hash, subject, body, parents } of (await readLog(git, MAX_COMMITS)).reverse()) {
     if (parents > 1) continue;
     const { linear } = parseMessage(`${subject}\n\n${body}`).backtrace;
     for (const id of new Set([...(subject.slice(0, 1000).match(WORD) ?? []), linear]))

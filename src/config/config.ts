@@ -7,8 +7,7 @@ import { setTomlValue } from '../core/toml.js';
 import { readFeatures } from '../feature/store.js';
 import { type Config, decodeConfig, DEFAULTS, parseSetting, readSetting, SETTINGS } from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { approveUrl } from '../trust/approvals.js';
-import { CYCLE_COMMANDS } from '../trust/rules.js';
+import { approveUrl, CYCLE_COMMANDS } from '../trust/approvals.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
 export interface Setting {

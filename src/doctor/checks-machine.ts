@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isWritable, unreliableFileSystem } from '../core/files.js';
 import { shown } from '../core/paths.js';
-import { headTime } from '../git/read.js';
+import { readHead } from '../git/read.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { type Check, type Problem, valueOr } from './check.js';
@@ -128,10 +128,10 @@ export const PLACE_CHECKS: readonly Check<Context>[] = [
 async function latestTime(context: Context): Promise<{ at: number; of: string }> {
   const { git, lastActivity } = context;
   const memory = await valueOr(null, () => readMemory(context));
-  const head = git && (await valueOr(null, () => headTime(git)));
+  const head = git && (await valueOr(null, () => readHead(git)));
   const times = [
     { at: lastActivity ?? 0, of: 'the last use of forge' },
-    { at: Date.parse(head ?? ''), of: 'the current commit' },
+    { at: Date.parse(head?.at ?? ''), of: 'the current commit' },
     ...TIERS.flatMap((tier) =>
       (memory?.records(tier) ?? []).map(({ record }) => ({
         at: Date.parse(record.at ?? ''),

@@ -18,7 +18,7 @@ import { plural } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { type Git, gitError, must } from '../git/client.js';
-import { isShallow } from '../git/state.js';
+import { isShallow } from '../git/repository.js';
 import { trackedFiles } from '../git/status.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';

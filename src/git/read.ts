@@ -1,6 +1,4 @@
-import { corrupted } from '../core/error.js';
-import { MAX_STATE_BYTES } from '../core/json.js';
-import { type Git, type GitStream, gitError, isNoRange, must, PORCELAIN } from './client.js';
+import { type Git, gitError, isNoRange, must, PORCELAIN } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -10,9 +8,11 @@ export interface Commit {
   subject: string;
   /** How many. */
   parents: number;
+  /** The message below the subject. */
+  body: string;
 }
 
-const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P';
+const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P%x1f%b';
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
 export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<Commit[]> {
@@ -25,24 +25,18 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   throw gitError(args, stderr);
 }
 
-/** The same with the message bodies. */
-export async function readMessages(
-  git: Git,
-  count: number,
-  range = 'HEAD',
-): Promise<(Commit & { body: string })[]> {
-  const args = ['log', `-${count}`, '-z', `--format=${FIELDS}%x1f%b`, range, '--'];
-  const { code, stdout } = await git(args);
-  if (code !== 0) return [];
-  return stdout
-    .split('\0')
-    .filter(Boolean)
-    .map((record) => ({ ...parseCommit(record), body: record.split('\x1f')[6]?.trim() ?? '' }));
-}
-
 function parseCommit(record: string): Commit {
-  const [hash = '', short = '', at = '', author = '', subject = '', parents = ''] = record.split('\x1f');
-  return { hash, short, at, author, subject, parents: parents.split(' ').filter(Boolean).length };
+  const [hash = '', short = '', at = '', author = '', subject = '', parents = '', body = ''] =
+    record.split('\x1f');
+  return {
+    hash,
+    short,
+    at,
+    author,
+    subject,
+    parents: parents.split(' ').filter(Boolean).length,
+    body: body.trim(),
+  };
 }
 
 /** The commit that HEAD names. */
@@ -61,12 +55,6 @@ export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | nul
   const out = await must(git, ['log', '-1', '--no-notes', '--encoding=UTF-8', format, rev, '--']);
   const [hash = '', short = '', at = '', subject = '', ...message] = out.split('\0');
   return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
-}
-
-/** When HEAD was committed. Null on an unborn branch, and if git fails. */
-export async function headTime(git: Git): Promise<string | null> {
-  const { code, stdout } = await git(['log', '-1', '--format=%cI', 'HEAD', '--'], PORCELAIN);
-  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
 }
 
 /** Commits that touched a path, newest first. */
@@ -112,20 +100,9 @@ export async function readBlob(git: Git, commit: string, path: string): Promise<
   return code === 0 ? Buffer.from(stdout, 'utf8') : null;
 }
 
-/** The bytes of a blob. `file` is its name in errors. */
-export async function readObject(stream: GitStream, oid: string, file: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const args = ['cat-file', 'blob', oid];
-  const { code, stderr } = await stream(args, (chunk) => {
-    size += chunk.length;
-    if (size > MAX_STATE_BYTES)
-      throw corrupted('file.too_large', `${file}: a side has more than ${MAX_STATE_BYTES} bytes.`, { file });
-    chunks.push(chunk);
-  });
-  if (code !== 0) throw gitError(args, stderr);
-  return Buffer.concat(chunks);
-}
+/** The bytes of a blob. */
+export const readObject = async (git: Git, oid: string): Promise<Buffer> =>
+  Buffer.from(await must(git, ['cat-file', 'blob', oid], { encoding: 'latin1' }), 'latin1');
 
 /** Null when this repository does not know `a` (any more). */
 export async function isAncestor(git: Git, a: string, b: string): Promise<boolean | null> {

@@ -1,37 +1,15 @@
 import { type Git, must } from './client.js';
-import type { Repository } from './repository.js';
-import { readBranch } from './state.js';
+import { type Repository, readBranch } from './repository.js';
 
 export const ORIGIN = 'origin';
 
-/**
- * The remote that this clone works with: `origin`, else the one that the branch checked out follows, else the one that
- * all branches follow, else the only one. Null without a remote, or with several equal ones.
- */
+/** The remote that this clone works with: `origin`, else the one of the current branch, else the only one. Null otherwise. */
 export async function findRemote(repository: Repository, git: Git): Promise<string | null> {
-  const keys = String.raw`^(remote\..*\.url|branch\..*\.remote)$`;
-  const { stdout } = await git(['config', '-z', '--get-regexp', keys]);
-  const [names, tracked] = readRemotes(stdout);
-  if (names.has(ORIGIN)) return ORIGIN;
+  const names = (await must(git, ['remote'])).split('\n').filter(Boolean);
+  if (names.length < 2 || names.includes(ORIGIN)) return names.includes(ORIGIN) ? ORIGIN : (names[0] ?? null);
   const branch = await readBranch(repository, git);
-  const own = branch === null ? undefined : tracked.get(branch);
-  const followed = new Set(own === undefined ? tracked.values() : [own]);
-  return onlyOne([...followed].filter((name) => names.has(name))) ?? onlyOne([...names]);
-}
-
-const onlyOne = ([first, ...more]: string[]): string | null =>
-  first === undefined || more.length > 0 ? null : first;
-
-/** The remotes that have an address, and the remote of each branch that has one. */
-function readRemotes(settings: string): [Set<string>, Map<string, string>] {
-  const names = new Set<string>();
-  const tracked = new Map<string, string>();
-  for (const setting of settings.split('\0')) {
-    const [, kind, name = '', value = ''] = /^(remote|branch)\.(.*)\.[a-z]+\n(.*)$/s.exec(setting) ?? [];
-    if (kind === 'remote') names.add(name);
-    else if (kind === 'branch') tracked.set(name, value);
-  }
-  return [names, tracked];
+  const own = (await git(['config', '--get', `branch.${branch}.remote`])).stdout.trim();
+  return names.includes(own) ? own : null;
 }
 
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */

@@ -5,7 +5,7 @@ import { isBranchName, oneLine } from '../core/text.js';
 import { planImport } from '../feature/feature.js';
 import { readLog } from '../git/read.js';
 import { defaultBranch } from '../git/remote.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import {

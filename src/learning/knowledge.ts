@@ -1,5 +1,5 @@
-import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { usage } from '../core/error.js';
+import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { oneLine, plural, wordsOf } from '../core/text.js';
-import { textsIn } from '../ledger/record.js';
 import type { Identified } from '../ledger/memory.js';
+import { textsIn } from '../ledger/record.js';
 
 /** LTM, "Knowledge Promotion Mechanism": the number of distinct cycles. */
 export const ENOUGH = 3;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { textsIn } from '../ledger/record.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
-import { isRecordId, type LedgerRecord } from '../ledger/record.js';
+import { isRecordId, type LedgerRecord, textsIn } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
 import { ENOUGH, knowledgeId, normalisePattern, objectsIn, type Proven, readProven } from './proven.js';
 

@@ -1,8 +1,7 @@
 import { decodeManifest, manifestIn } from '../checkpoint/rules.js';
 import { shown, tagOf } from '../core/paths.js';
 import { plural } from '../core/text.js';
-import { readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../git/signatures.js';
-import { listTags } from '../git/tags.js';
+import { listTags, readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../git/tags.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
 import { type Context, warnFileSystem } from '../project/project.js';

@@ -27,7 +27,7 @@ import {
   treeWith,
 } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';

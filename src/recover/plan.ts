@@ -7,7 +7,7 @@ import type { Feature } from '../feature/rules.js';
 import { type Git, type GitResult, must } from '../git/client.js';
 import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
 import { isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
-import { isShallow, operationInProgress } from '../git/state.js';
+import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';

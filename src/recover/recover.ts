@@ -9,7 +9,7 @@ import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { must, PORCELAIN, toBytes } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { hasLeftOut, planMove } from '../git/move.js';
-import { operationInProgress } from '../git/state.js';
+import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, refuseAgent, requireRepository, requireSupervisor } from '../project/project.js';

@@ -11,7 +11,7 @@ import { believe } from '../feature/feature.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';

@@ -15,7 +15,7 @@ import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { readDistance } from '../git/read.js';
 import { findRemote, readRemoteDefault } from '../git/remote.js';
-import { operationInProgress } from '../git/state.js';
+import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';

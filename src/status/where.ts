@@ -2,7 +2,7 @@ import { ForgeError } from '../core/error.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../feature/rules.js';
 import { type Candidate, taskLine } from '../feature/tasks.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';

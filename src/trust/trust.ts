@@ -14,18 +14,22 @@ import { readArchitecture } from '../knowledge/architecture-rules.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { approvalsFile, approve, approvedHere, identityHere, readApprovals } from './approvals.js';
 import {
+  approvalsFile,
+  approve,
   approvedBy,
+  approvedHere,
   CYCLE_COMMANDS,
   digestAll,
   digestRunnable,
+  identityHere,
   judgeTrust,
   type Runnable,
+  readApprovals,
   type TrustItem,
   toUrl,
   trustValue,
-} from './rules.js';
+} from './approvals.js';
 
 export interface TrustReport {
   /** The repository (its common git dir) or the folder that approvals are tied to. */

@@ -317,7 +317,9 @@ describe('what forge recover decides', () => {
     expect([planned.decision, JSON.stringify(planned)]).toEqual([decision, expect.stringMatching(seen)]);
     const { exitCode } = await runForge(project, ['recover', '--yes', '--json']);
     expect(exitCode).toBe(decision === 'alert' ? 1 : 0);
-    const kept = (await backups(project)).backups.filter(({ subject }) => subject.startsWith('Before the rollback'));
+    const kept = (await backups(project)).backups.filter(({ subject }) =>
+      subject.startsWith('Before the rollback'),
+    );
     expect(kept).toHaveLength(decision === 'rollback' ? 1 : 0);
     if (decision === 'rollback')
       expect(project.git('diff', '--name-only', TAG, '--', '.', ':!.forge')).toBe('');

@@ -5,7 +5,14 @@ import { decodeUtf8 } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import { readFeatures } from '../feature/store.js';
-import { type Config, decodeConfig, DEFAULTS, parseSetting, readSetting, SETTINGS } from '../project/config.js';
+import {
+  type Config,
+  DEFAULTS,
+  decodeConfig,
+  parseSetting,
+  readSetting,
+  SETTINGS,
+} from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import { approveUrl, CYCLE_COMMANDS } from '../trust/approvals.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';

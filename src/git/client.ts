@@ -343,23 +343,35 @@ export interface ObjectReader {
 /** A git that ends before it has answered is an error, never an empty answer. */
 export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
   const args = ['cat-file', '--batch-command'];
+  /** The questions without an answer, as git reads them. */
+  const open: string[] = [];
   let git: (ReturnType<typeof start> & { next: ReturnType<typeof answersOf> }) | null = null;
   let last: Promise<unknown> = Promise.resolve();
-  const open = () => {
-    const started = start([...SETTINGS, ...args], { cwd, env: cleanEnvironment(env), input: null });
-    // A failure is reported by the answers.
-    started.ended.catch(() => {});
-    git = { ...started, next: answersOf(started.child.stdout as Readable) };
-    return git;
+  const send = (lines: readonly string[]): void => {
+    if (!git) {
+      const started = start([...SETTINGS, ...args], { cwd, env: cleanEnvironment(env), input: null });
+      // A failure is reported by the answers.
+      started.ended.catch(() => {});
+      git = { ...started, next: answersOf(started.child.stdout as Readable) };
+    }
+    for (const line of lines) git.child.stdin?.write(line);
+  };
+  const answer = async (isRead: boolean): Promise<GitObject | null> => {
+    const object = await git?.next(isRead);
+    open.shift();
+    if (object !== undefined) return object;
+    const stderr = (await git?.ended)?.stderr ?? '';
+    // In a partial clone an older git ends at an object that it does not have. The rest is asked again.
+    if (!/could not fetch [0-9a-f]+ from promisor remote/.test(stderr)) throw gitError(args, stderr);
+    git = null;
+    if (open.length > 0) send(open);
+    return null;
   };
   const ask = (isRead: boolean, name: string): Promise<GitObject | null> => {
-    const { child, next, ended } = git ?? open();
-    child.stdin?.write(`${isRead ? 'contents' : 'info'} ${name}\n`);
-    const object = last.then(async () => {
-      const answer = await next(isRead);
-      if (answer === undefined) throw gitError(args, (await ended).stderr);
-      return answer;
-    });
+    const line = `${isRead ? 'contents' : 'info'} ${name}\n`;
+    open.push(line);
+    send([line]);
+    const object = last.then(() => answer(isRead));
     last = object.catch(() => {});
     return object;
   };

@@ -84,8 +84,14 @@ export async function listCommits(git: Git, range: string | readonly string[]): 
   throw gitError(args, stderr);
 }
 
-/** Commits that only HEAD has, and that only the other one has. Null if one of them is not a commit. */
-export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
+/** Commits that only HEAD has, and that only the other one has. */
+export interface Distance {
+  ahead: number;
+  behind: number;
+}
+
+/** Null if one of them is not a commit. */
+export async function readDistance(git: Git, ref: string): Promise<Distance | null> {
   const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
   const { code, stdout, stderr } = await git(args);
   if (code !== 0 && isNoRange(stderr)) return null;

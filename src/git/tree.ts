@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
@@ -59,15 +50,10 @@ type Entries = ReadonlyMap<string, string>;
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
   const { root, gitDir, commonDir } = repository;
   const lists = new Map<string, Entries>();
-  // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
-  let kept: { bytes: Buffer; mtime: Date } | null = null;
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
   const look = async (folder: string): Promise<string> => {
     const index = join(folder, 'index');
-    if (kept) {
-      writeFileSync(index, kept.bytes);
-      utimesSync(index, kept.mtime, kept.mtime);
-    } else copyIndex(join(gitDir, 'index'), index);
+    copyIndex(join(gitDir, 'index'), index);
     const env = {
       // Recomputed each time, because a command between two snapshots may have set a filter.
       ...(await withoutFilters(unsafe, LOOK_AT_ALL)),
@@ -80,7 +66,6 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
     await refresh(git);
     await git(['add', '--all', '--sparse', '--', '.']);
     const tree = (await git(['write-tree', '--missing-ok'])).trim();
-    kept = { bytes: readFileSync(index), mtime: statSync(index).mtime };
     lists.set(tree, parse(await git(['ls-files', '--stage', '--full-name', '-z'])));
     return tree;
   };

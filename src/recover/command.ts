@@ -63,14 +63,8 @@ function renderPlan(plan: RecoveryPlan, style: Style): string {
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
   const { commits, files, untracked, insertions, deletions, behind } = divergence;
   if (!checkpoint) return 'nothing was compared';
-  const lines =
-    insertions === null
-      ? 'lines not counted, because git lacks a file of the checkpoint'
-      : `+${insertions} -${deletions} lines`;
-  return [
-    `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (${lines}), ${untracked} untracked`,
-    ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
-  ].join('; ');
+  const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines), ${untracked} untracked${missing}`;
 }
 
 function renderDone({ decision, backup_ref, commit, features = [], next }: Recovered, style: Style): string {

@@ -4,9 +4,9 @@ import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
-import { type Git, type GitResult, must } from '../git/client.js';
+import { type Git, must, words } from '../git/client.js';
 import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
-import { isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
+import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
@@ -24,12 +24,9 @@ import {
   type Rule,
 } from './rules.js';
 
-/** A state to return to, for recovery. */
-export type Target = Pick<Manifest, 'tag' | 'commit' | 'timestamp' | 'features_passing'>;
-
 /** The situation and the decision of the rules. */
 export interface RecoveryPlan {
-  checkpoint: Target | null;
+  checkpoint: Manifest | null;
   /** The examined commit. */
   head: string | null;
   divergence: Divergence;
@@ -65,7 +62,7 @@ export async function planRecovery(
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
   return {
-    checkpoint: manifest && targetOf(manifest),
+    checkpoint: manifest,
     head,
     divergence,
     checks,
@@ -108,13 +105,6 @@ function lastPassed(context: Context, { id, verified_commit = null }: Feature): 
   return (passed?.record as Verification | undefined)?.commit ?? verified_commit;
 }
 
-export const targetOf = ({ tag, commit, timestamp, features_passing }: Manifest): Target => ({
-  tag,
-  commit,
-  timestamp,
-  features_passing,
-});
-
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */
 export async function chooseTarget(
   context: Context,
@@ -155,10 +145,11 @@ async function measureDivergence(
   commit: string | null,
 ): Promise<Measured> {
   const git = await withoutLocalFilters(unsafe);
+  const distance = commit === null ? null : await readDistance(git, commit);
   const [{ head, files }, history, changes] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
-    commit === null ? NO_HISTORY : readHistory(git, commit, folder),
-    commit === null ? NO_CHANGES : readChanges(git, commit, folder),
+    commit && distance ? readHistory(git, commit, folder, distance) : NO_HISTORY,
+    commit && distance ? readChanges(git, commit, folder) : NO_CHANGES,
   ]);
   const untracked = files.filter(({ kind }) => kind === 'untracked').length;
   const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
@@ -187,9 +178,7 @@ interface History {
 
 const NO_HISTORY: History = { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
 
-async function readHistory(git: Git, commit: string, folder: string): Promise<History> {
-  const distance = await readDistance(git, commit);
-  if (!distance) return NO_HISTORY;
+async function readHistory(git: Git, commit: string, folder: string, distance: Distance): Promise<History> {
   const branch = await relate(git, commit, folder, distance);
   const isHeadSame = await isSameOutside(git, commit, 'HEAD', folder);
   const own = ['rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`];
@@ -201,7 +190,7 @@ async function relate(
   git: Git,
   commit: string,
   folder: string,
-  { behind, ahead }: { behind: number; ahead: number },
+  { behind, ahead }: Distance,
 ): Promise<Relation> {
   if (behind === 0) return 'descendant';
   if (ahead === 0) return 'behind';
@@ -216,17 +205,12 @@ type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'> & {
 const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, paths: [] };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
-  if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
   const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
-  const diff = (form: string): Promise<GitResult> => {
-    const args = ['diff', form, ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
-    return git(['--no-literal-pathspecs', ...args]);
-  };
-  const paths = (await must(() => diff('--name-only'), ['diff'])).split('\0').filter(Boolean);
-  const { code, stdout } = await diff('--numstat');
-  const counts = [...stdout.matchAll(/(?:^|\0)(\d+)\t(\d+)\t/g)];
-  // Lines cannot be counted in a file that git lacks, as in a partial clone.
-  const sum = (column: number): number | null =>
-    code === 0 ? counts.reduce((total, count) => total + Number(count[column]), 0) : null;
-  return { files: paths.length, insertions: sum(1), deletions: sum(2), paths };
+  const args = ['diff', '--numstat', ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
+  const lines = words(await must(git, ['--no-literal-pathspecs', ...args])).map((line) => line.split('\t'));
+  // A binary file has dashes.
+  const sum = (column: number): number =>
+    lines.reduce((total, line) => total + (Number(line[column]) || 0), 0);
+  const paths = lines.map((line) => line.slice(2).join('\t'));
+  return { files: paths.length, insertions: sum(0), deletions: sum(1), paths };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { issueOf, nameIn } from '../checkpoint/rules.js';
+import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
 import { ForgeError, refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
@@ -22,7 +22,7 @@ import {
   requirePossible,
   requireRest,
 } from './move.js';
-import { chooseTarget, planRecovery, type RecoveryPlan, type Target, targetOf } from './plan.js';
+import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
 import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
@@ -109,7 +109,7 @@ async function rollBack(
 ): Promise<{ backup_ref: string | null; commit: string | null }> {
   await requireRest(context);
   const folder = toBytes(requireRepository(context).folder);
-  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  const [target, head] = [plan.checkpoint as Manifest, plan.head as string];
   return atBench(context, async (bench) => {
     if (await hasLeftOut(bench))
       throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
@@ -138,7 +138,7 @@ function describe({
   divergence,
   checks,
 }: RecoveryPlan): Parameters<typeof commitRestored>[2]['text'] {
-  const { tag, commit } = checkpoint as Target;
+  const { tag, commit } = checkpoint as Manifest;
   const { files, commits } = divergence;
   const short = commit.slice(0, 12);
   const failed = checks.filter(({ state }) => state === 'failed');
@@ -159,15 +159,15 @@ async function verifyRestored(
   context: Context,
   { checks }: RecoveryPlan,
   backup: string | null,
-  { onStart, onOutput, signal }: AgreedWatch,
+  { onStart, confirm: _, ...rest }: AgreedWatch,
 ): Promise<Pick<Recovered, 'features' | 'next'>> {
   const ids = checks.flatMap(({ kind, name }) => (kind === 'feature' ? [name] : []));
   const undo = backup ? ['forge undo   # brings back everything that this took away'] : [];
   if (ids.length === 0) return { next: undo };
   try {
-    const watch = { ...(onOutput ? { onOutput } : {}), ...(signal ? { signal } : {}), known: new Map() };
-    const started = onStart ? { onStart: (_id: string, command: string) => onStart(command) } : {};
-    const { results } = await verifyFeatures(context, { ids }, { ...watch, ...started });
+    const onTest = (_id: string, command: string): void => onStart?.(command);
+    const watch = { ...rest, onStart: onTest, known: new Map() };
+    const { results } = await verifyFeatures(context, { ids }, watch);
     const features = results.map(({ id, status }) => ({ id, status }));
     const red = results.filter(({ failure }) => failure !== undefined);
     return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
@@ -208,7 +208,7 @@ const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
 
 /** A checkpoint in a separate folder. */
 export interface InspectedCheckpoint {
-  checkpoint: Target;
+  checkpoint: Manifest;
   /** Null in a dry run. */
   worktree: string | null;
 }
@@ -225,10 +225,9 @@ export async function inspectCheckpoint(
     throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
       hint: 'forge checkpoint list',
     });
-  const checkpoint = targetOf(manifest);
   const folder = resolve(dir);
-  if (context.disk.dryRun) return { checkpoint, worktree: null };
+  if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
-  return { checkpoint, worktree: folder };
+  return { checkpoint: manifest, worktree: folder };
 }

@@ -377,7 +377,7 @@ describe('what forge recover decides', () => {
     const planned = await plan(clone);
     expect([planned.decision, planned.rules[0]?.value]).toEqual([
       'alert',
-      'checkpoint/APP-v1 is missing: its tag is gone, or was not fetched',
+      "checkpoint/APP-v1 is missing: its tag is gone, was not fetched, or is another repository's",
     ]);
   });
 });

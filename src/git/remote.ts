@@ -55,46 +55,20 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
   return { range: count > 0 ? [...tips, ...borders] : [], leftOut: all - count };
 }
 
-/** The remote's default branch. */
-interface RemoteDefault {
-  /** `origin/main` */
-  name: string;
-  /** `main` */
-  branch: string;
-  ref: string;
-}
-
-/** The default branch as this clone knows it, or from `setting` unless that is ''; null if neither has one. */
-export async function readRemoteDefault(
-  git: Git,
-  remote: string,
-  setting: string,
-): Promise<RemoteDefault | null> {
-  const folder = `refs/remotes/${remote}/`;
-  const usual = ['main', 'master', 'trunk'];
-  const refs = [setting || 'HEAD', ...usual].map((name) => folder + name);
-  const lines = await must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', ...refs]);
-  const known = new Map(lines.split('\n').map((line) => line.split('\0') as [string, string]));
-  const head = known.get(`${folder}HEAD`)?.slice(folder.length);
-  const branch = [setting || head, ...(setting || head ? [] : usual)].find(
-    (name) => name && (name === head || known.has(folder + name)),
-  );
-  return branch ? { name: `${remote}/${branch}`, branch, ref: folder + branch } : null;
-}
-
 /** The branch that the others are merged into, as far as this clone can know it. */
 export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
-  const remote = (await findRemote(repository, git)) ?? ORIGIN;
-  const format = ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'];
-  const [head, setting, list, current] = await Promise.all([
-    git(['symbolic-ref', '-q', `refs/remotes/${remote}/HEAD`]),
+  const folder = `refs/remotes/${(await findRemote(repository, git)) ?? ORIGIN}/`;
+  const [list, setting, current] = await Promise.all([
+    must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', 'refs/heads', folder]),
     git(['config', '--get', 'init.defaultBranch']),
-    must(git, format),
     readBranch(repository, git),
   ]);
-  const folder = `refs/remotes/${remote}/`;
-  if (head.stdout.startsWith(folder)) return head.stdout.trim().slice(folder.length);
-  const branches = list.split('\n').filter(Boolean);
-  const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find((name) => branches.includes(name));
-  return known ?? (branches.every((name) => name === current) ? current : null);
+  const refs = new Map(list.split('\n').map((line) => line.split('\0') as [string, string]));
+  const head = refs.get(`${folder}HEAD`);
+  if (head) return head.slice(folder.length);
+  const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find(
+    (name) => refs.has(`refs/heads/${name}`) || refs.has(folder + name),
+  );
+  const local = [...refs.keys()].filter((ref) => ref.startsWith('refs/heads/'));
+  return known ?? (local.every((ref) => ref === `refs/heads/${current}`) ? current : null);
 }

@@ -14,7 +14,7 @@ import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { readDistance } from '../git/read.js';
-import { findRemote, readRemoteDefault } from '../git/remote.js';
+import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
@@ -169,18 +169,17 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
 async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
-  const [tree, checkpoint, remoteName] = await Promise.all([
+  const [tree, checkpoint, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
     newestCheckpoint(context, git),
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
-  const remote = remoteName === null ? null : await readRemoteDefault(git, remoteName, setting);
-  const names = remote ? [remote.branch] : setting === '' ? ['main', 'master', 'trunk'] : [setting];
-  let upstream = names.includes(tree.branch ?? '') ? tree.upstream : null;
-  if (!upstream && remote) {
-    const distance = await readDistance(git, remote.ref);
-    upstream = distance && { name: remote.name, ...distance };
+  const main = setting || (await defaultBranch(repository, git));
+  let upstream = main === tree.branch ? tree.upstream : null;
+  if (!upstream && remote && main) {
+    const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);
+    upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
   const { head, branch, files } = tree;
   const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;

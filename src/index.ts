@@ -6,7 +6,8 @@
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
 export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
-export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/read.js';
+export type { ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/read.js';
+export type { CheckpointRow } from './checkpoint/rules.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
 export type { CiInput, CiWatch } from './ci/ci.js';
 export type { CiCheck, CiFinding, CiReport } from './ci/report.js';

@@ -18,7 +18,7 @@ import {
   type CheckEvidence,
   type Checkpoint,
   type CheckpointFinding,
-  type CheckpointState,
+  type CheckpointRow,
   type FileFacts,
   judgeCheckpoint,
   type Manifest,
@@ -61,9 +61,7 @@ export function readManifests({ disk, layout }: Context): FileFacts[] {
  */
 export async function latestCheckpoint(context: Context): Promise<Checkpoint | null> {
   const { git, repository, layout } = context;
-  const good = (await readCheckpoints(context)).filter(
-    ({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true,
-  );
+  const good = (await readCheckpoints(context)).filter((checkpoint) => checkpoint.can_rollback_to);
   if (!git || !repository || good.length === 0) return null;
   const here = await reachableTags(git);
   const folder = shownFrom(repository.root, layout.dir);
@@ -98,30 +96,10 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
   throw usage('checkpoint.unknown', `${how} named ${tagOf(name)}.`, { hint: 'forge checkpoint list' });
 }
 
-export interface CheckpointRow {
-  tag: string;
-  commit: string | null;
-  timestamp: string | null;
-  features_passing: string[];
-  can_rollback_to: boolean;
-  state: CheckpointState;
-  why?: string;
-}
-
 /** All of them, newest first. */
 export async function listCheckpoints(context: Context): Promise<{ checkpoints: CheckpointRow[] }> {
   const all = await readCheckpoints(context);
-  return {
-    checkpoints: all.map(({ tag, timestamp, manifest, state, why }) => ({
-      tag,
-      commit: manifest?.commit ?? null,
-      timestamp,
-      features_passing: manifest?.features_passing ?? [],
-      can_rollback_to: state === 'ok' && manifest?.can_rollback_to === true,
-      state,
-      ...(why === undefined ? {} : { why }),
-    })),
-  };
+  return { checkpoints: all.map(({ name: _, manifest: __, hasFile: ___, ...row }) => row) };
 }
 
 /** Its manifest and its state. */

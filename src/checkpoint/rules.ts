@@ -128,15 +128,23 @@ export interface FileFacts {
  */
 export type CheckpointState = 'ok' | 'moved' | 'missing' | 'damaged' | 'unverified';
 
-export interface Checkpoint {
-  name: string;
+/** A checkpoint in a list. */
+export interface CheckpointRow {
   tag: string;
+  commit: string | null;
+  timestamp: string | null;
+  features_passing: string[];
+  /** Whether it is `ok`, and its manifest allows it. */
+  can_rollback_to: boolean;
   state: CheckpointState;
   /** Why it is not `ok`. */
   why?: string;
+}
+
+export interface Checkpoint extends CheckpointRow {
+  name: string;
   /** The authoritative manifest: the tag's, or else the file's. */
   manifest: Manifest | null;
-  timestamp: string | null;
   /** Whether `.forge/` here has the manifest. */
   hasFile: boolean;
 }
@@ -171,8 +179,15 @@ export function judgeCheckpoint(
     return ['ok'];
   };
   const [state, why] = judge();
-  const shared = { name, tag: tagOf(name), manifest, timestamp: manifest?.timestamp ?? null };
-  return { ...shared, state, ...(why === undefined ? {} : { why }), hasFile: file !== undefined };
+  return {
+    ...{ name, tag: tagOf(name), manifest, hasFile: file !== undefined },
+    commit: manifest?.commit ?? null,
+    timestamp: manifest?.timestamp ?? null,
+    features_passing: manifest?.features_passing ?? [],
+    can_rollback_to: state === 'ok' && manifest?.can_rollback_to === true,
+    state,
+    ...(why === undefined ? {} : { why }),
+  };
 }
 
 const short = (commit: string | null): string => commit?.slice(0, 12) ?? 'no commit';

@@ -18,6 +18,7 @@ export interface CheckpointWatch extends TestWatch {
 
 /** The result of one command. `why` is null if it passed. `run` is absent if it was not approved. */
 interface Outcome {
+  command: string;
   why: string | null;
   run?: ProcessRun;
 }
@@ -30,11 +31,11 @@ function runnerFor(context: Context, watch: CheckpointWatch): (command: string) 
       requireTrust(context, [command]);
     } catch (error) {
       if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
-      return { why: 'not approved on this machine (forge trust)' };
+      return { command, why: 'not approved on this machine (forge trust)' };
     }
     watch.onStart?.(command);
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
-    return { why: whyFailed(made), run: made };
+    return { command, why: whyFailed(made), run: made };
   };
   return (command) => {
     const outcome = outcomes.get(command) ?? run(command);
@@ -114,8 +115,8 @@ export async function prove(
   }
   const features_passing: string[] = [];
   for (const { id, commands: tests } of claims) {
-    const outcomes = [];
-    for (const command of tests) outcomes.push({ command, ...(await run(command)) });
+    const outcomes: Outcome[] = [];
+    for (const command of tests) outcomes.push(await run(command));
     const failed = outcomes.find(({ why }) => why !== null);
     if (failed) {
       context.warnings.push(`${id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
@@ -139,7 +140,7 @@ const toEvidence = (
 
 interface Ran {
   evidence: CheckEvidence[];
-  failed: (Outcome & { command: string }) | null;
+  failed: Outcome | null;
 }
 
 /** Runs the commands up to the first failure. */
@@ -152,7 +153,7 @@ async function runAll(
   for (const command of commands) {
     const outcome = await run(command);
     if (outcome.run) evidence.push(toEvidence(command, outcome.run, tree));
-    if (outcome.why !== null) return { evidence, failed: { command, ...outcome } };
+    if (outcome.why !== null) return { evidence, failed: outcome };
   }
   return { evidence, failed: null };
 }

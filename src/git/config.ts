@@ -58,15 +58,6 @@ export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record
   return env;
 }
 
-/** The filters that only this repository's own config defines, so forge does not run them. */
-export async function filtersLeftOut(git: Git): Promise<Set<string>> {
-  const namesIn = (settings: Setting[]): string[] =>
-    settings.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
-  const all = await readSettings(git, '^filter\\.');
-  const own = new Set(namesIn(all.filter((setting) => !isLocal(setting))));
-  return new Set(namesIn(all.filter(isLocal)).filter((name) => !own.has(name)));
-}
-
 /** Files that git would pass through a filter that forge does not run. */
 export interface Filtered {
   paths: string[];
@@ -82,7 +73,11 @@ export async function findFiltered(
   paths: readonly string[],
   { source = [], env = {} }: { source?: string[]; env?: Record<string, string> } = {},
 ): Promise<Filtered | null> {
-  const filters = paths.length > 0 ? await filtersLeftOut(git) : new Set<string>();
+  const settings = paths.length > 0 ? await readSettings(git, '^filter\\.') : [];
+  const namesIn = (some: Setting[]): string[] =>
+    some.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
+  const filters = new Set(namesIn(settings.filter(isLocal)));
+  for (const own of namesIn(settings.filter((setting) => !isLocal(setting)))) filters.delete(own);
   if (filters.size === 0) return null;
   const input = paths.map((path) => `${path}\0`).join('');
   const args = ['check-attr', '-z', '--stdin', ...source, 'filter'];

@@ -2,46 +2,8 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { outside, refused, systemCode } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { type ByteGit, byteGit, type Git, openObjects, toText, words } from './client.js';
-import { withoutFilters } from './config.js';
-import type { Repository } from './repository.js';
-import { copyIndex, inFolder, LOOK_AT_ALL, refresh } from './tree.js';
-
-/** Reads the working tree through a private index, in a folder that is removed afterward. */
-export interface Bench {
-  root: string;
-  env: NodeJS.ProcessEnv;
-  /** Git on the repository's own index. */
-  git: ByteGit;
-  /** Git on the private index: a copy, without marks. */
-  look: ByteGit;
-  index: string;
-  folder: string;
-}
-
-interface BenchPlace {
-  repository: Repository;
-  git: Git;
-  env: NodeJS.ProcessEnv;
-  /** The parent of the private folder; a random suffix is added. */
-  place: string;
-}
-
-export function onBench<T>(
-  { repository: { root, gitDir }, git, env, place }: BenchPlace,
-  work: (bench: Bench) => Promise<T>,
-): Promise<T> {
-  return inFolder(place, async (folder) => {
-    // A backup is on disk before the files in it are removed.
-    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ['core.fsync', 'all']]);
-    const index = join(folder, 'index');
-    copyIndex(join(gitDir, 'index'), index);
-    const look = byteGit(git, { cwd: root, env: { ...settings, GIT_INDEX_FILE: index } });
-    if (!fs.existsSync(index)) await look(['read-tree', '--empty']);
-    await refresh(look);
-    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
-  });
-}
+import { type ByteGit, openObjects, toText, words } from './client.js';
+import { type Bench, refresh } from './tree.js';
 
 /** A file's state at one moment. */
 export interface FileStamp {

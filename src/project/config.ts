@@ -39,14 +39,8 @@ const pattern = checked((text) => {
 });
 const address = checked(addressProblem, false);
 /** What subjects and streams of NATS are called. */
-const subject = checked((text) =>
-  /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= 100
-    ? null
-    : 'is not a subject: letters, digits, "-", "_", and dots between them',
-);
-const stream = checked((text) =>
-  /^[A-Za-z0-9_-]{1,32}$/.test(text) ? null : 'is not a stream name: 1 to 32 letters, digits, "-" and "_"',
-);
+const subject = () => z.string().check(z.regex(/^[\w-]+(\.[\w-]+)*$/), z.maxLength(100));
+const stream = () => z.string().check(z.regex(/^[\w-]{1,32}$/));
 const branch = checked((name) => (name === '' || isBranchName(name) ? null : 'is not a branch name'));
 
 /** The tables of `.forge/config.toml`. templates/forge/config.toml explains every setting. */

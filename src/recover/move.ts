@@ -17,9 +17,7 @@ import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import {
   applyMove,
-  type Bench,
   type Move,
-  onBench,
   planMove,
   requireObjects,
   requireUntouched,
@@ -28,6 +26,7 @@ import {
 } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
+import { type Bench, onBench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';

@@ -114,14 +114,13 @@ export async function chooseTarget(
   const newer = to === undefined ? await brokenSince(context, found) : null;
   if (newer) return { manifest: null, state: describe(newer) };
   if (!found) return { manifest: null, state: NEVER };
-  const { manifest, state } = found;
-  return state === 'ok' && manifest?.can_rollback_to
-    ? { manifest, state: 'ok' }
+  return found.can_rollback_to
+    ? { manifest: found.manifest, state: 'ok' }
     : { manifest: null, state: describe(found) };
 }
 
-const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
-  `${tag} is ${state === 'ok' && manifest?.can_rollback_to === false ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
+const describe = ({ tag, state, why }: FoundCheckpoint): string =>
+  `${tag} is ${state === 'ok' ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
 
 /** Records that git removed from the working tree are restored automatically and are not damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {

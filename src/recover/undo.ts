@@ -24,7 +24,8 @@ import {
   writeBackup,
 } from '../git/backup.js';
 import { byteGit, must, toBytes, words } from '../git/client.js';
-import { type Bench, type Move, planMove } from '../git/move.js';
+import { type Move, planMove } from '../git/move.js';
+import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';

@@ -207,7 +207,7 @@ async function newestCheckpoint(context: Context, git: Git): Promise<string | nu
   return (
     tags
       .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }))
-      .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true)
+      .filter((checkpoint) => checkpoint.can_rollback_to)
       .sort(byTime)[0]?.tag ?? null
   );
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
@@ -186,12 +185,10 @@ export interface ProvedCheck {
 /**
  * GIT-06: runs the checkpoint's commands on the current working tree. A feature that is newer than the checkpoint, or was
  * removed since, does not count. A command that was a feature's test counts as that feature, with its current tests.
- * `gone` are absolute paths of files that the checkpoint has and the working tree lacks.
  */
 export async function runProved(
   context: Context,
   { verified_by, evidence = [], features_passing }: Manifest,
-  gone: ReadonlySet<string>,
   watch: CheckpointWatch,
 ): Promise<(ProvedCheck & { feature?: Feature })[]> {
   const run = runnerFor(context, watch);
@@ -202,10 +199,8 @@ export async function runProved(
     for (const command of commands) {
       const { why, run: made } = await run(command);
       if (why === null) continue;
-      const isGone = splitCommand(command).some((name) => gone.has(resolve(context.layout.root, name)));
       // 127: the shell that a command started did not find a program.
-      const isToolMissing = !made?.started || made.exit_code === 127;
-      const state = !made || (isToolMissing && !isGone) ? 'not_run' : 'failed';
+      const state = !made?.started || made.exit_code === 127 ? 'not_run' : 'failed';
       return { state, why: `${command}: ${why}`, command };
     }
     return { state: 'passed' };

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
 import { type Git, must, words } from '../git/client.js';
-import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
+import { withoutLocalFilters } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -51,13 +49,12 @@ export async function planRecovery(
     measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isHeadSame, gone, filtered, ...numbers } = measured;
+  const { head, isHeadSame, ...numbers } = measured;
   const isCutOff = isShallow(place.repository);
-  if (filtered) context.warnings.push(`${filtered.what}, so it cannot compare them. ${filtered.hint}`);
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow: isCutOff, isHeadSame };
   const isKnown = judgePlace(facts).every(({ holds }) => holds);
-  const checks = isKnown && manifest ? await runChecks(context, manifest, gone, watch) : [];
+  const checks = isKnown && manifest ? await runChecks(context, manifest, watch) : [];
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
@@ -75,11 +72,10 @@ export async function planRecovery(
 async function runChecks(
   context: Context,
   manifest: Manifest,
-  gone: ReadonlySet<string>,
   watch: CheckpointWatch,
 ): Promise<ProvedCheck[]> {
   const { git, folder } = requireRepository(context);
-  const checks = await runProved(context, manifest, gone, watch);
+  const checks = await runProved(context, manifest, watch);
   return Promise.all(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
@@ -132,10 +128,6 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isHeadSame: boolean;
-  /** Files that cannot be compared. */
-  filtered: Filtered | null;
-  /** Absolute paths of files of the checkpoint that are not on disk. */
-  gone: ReadonlySet<string>;
 }
 
 /** Reads concurrently. Writes nothing. */
@@ -151,20 +143,15 @@ async function measureDivergence(
     commit && distance ? readChanges(git, commit, folder) : NO_CHANGES,
   ]);
   const untracked = files.filter(({ kind }) => kind === 'untracked').length;
-  const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
-  const filtered = await findFiltered(unsafe, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
-  const { paths, ...sizes } = changes;
   return {
     ...history,
-    ...sizes,
+    ...changes,
     untracked,
-    uncommitted: files.length - (filtered?.paths.length ?? 0),
-    filtered,
+    uncommitted: files.length,
     branch: head === null ? 'unborn' : history.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,
-    gone: new Set(paths.map((path) => join(repository.root, path)).filter((path) => !existsSync(path))),
   };
 }
 
@@ -197,11 +184,8 @@ async function relate(
   return (await leadsTo(git, commit, folder)) ? 'descendant' : 'diverged';
 }
 
-type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'> & {
-  /** Files that differ. */
-  paths: string[];
-};
-const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, paths: [] };
+type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'>;
+const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0 };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
   const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
@@ -210,6 +194,5 @@ async function readChanges(git: Git, commit: string, folder: string): Promise<Ch
   // A binary file has dashes.
   const sum = (column: number): number =>
     lines.reduce((total, line) => total + (Number(line[column]) || 0), 0);
-  const paths = lines.map((line) => line.slice(2).join('\t'));
-  return { files: paths.length, insertions: sum(0), deletions: sum(1), paths };
+  return { files: lines.length, insertions: sum(0), deletions: sum(1) };
 }

@@ -25,6 +25,7 @@ import {
 } from '../git/backup.js';
 import { byteGit, must, toBytes, words } from '../git/client.js';
 import { type Move, planMove } from '../git/move.js';
+import { commitAt } from '../git/read.js';
 import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
@@ -182,17 +183,18 @@ interface Snapshot extends BackupNote {
   feature?: string;
 }
 
-/** Saves files to a backup ref before forge changes them. Null without git, where undo is impossible. */
+/** Saves files to a backup ref before forge changes them. Null without a commit, where undo is impossible. */
 async function keepFiles(
   context: Context,
   { why, subject, feature }: { why: string; subject: string; feature?: string | undefined },
   paths: readonly string[],
 ): Promise<string | null> {
-  const { git: asText, layout, disk } = context;
+  const { git, layout, disk } = context;
   if (disk.dryRun) return null;
-  if (!asText) {
+  const head = git && (await commitAt(git, 'HEAD'));
+  if (!git || head === null) {
     context.warnings.push(
-      'forge undo cannot bring this back: it keeps things in git, and there is no repository here.',
+      'forge undo cannot bring this back: it keeps things in git, and there is no commit here.',
     );
     return null;
   }
@@ -200,18 +202,9 @@ async function keepFiles(
     path: relative(layout.root, path),
     bytes: existsSync(path) ? readFileSync(path, 'base64') : null,
   }));
-  const git = byteGit(asText);
-  const run = async (...args: string[]): Promise<string> => (await git(args, { input: '' })).trim();
-  const { code, stdout } = await asText(['rev-parse', '-q', '--verify', 'HEAD^{commit}']);
-  const head =
-    code === 0 ? stdout.trim() : await run('commit-tree', await run('mktree'), '-m', 'No commit yet');
   const ref = nameBackup(context);
-  await writeBackup(git, {
-    ref,
-    head,
-    subject,
-    note: { ...noteOf(context, why), files: [], state, feature },
-  });
+  const note = { ...noteOf(context, why), files: [], state, feature };
+  await writeBackup(byteGit(git), { ref, head, subject, note });
   return ref;
 }
 

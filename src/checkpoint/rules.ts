@@ -126,7 +126,7 @@ export interface FileFacts {
  * `ok`: tag, commit and manifest agree. `unverified`: a tag without a manifest in it, so forge did not make it.
  * `damaged`: the file cannot be read, or differs from the tag's manifest.
  */
-export type CheckpointState = 'ok' | 'moved' | 'missing' | 'damaged' | 'unverified';
+type CheckpointState = 'ok' | 'moved' | 'missing' | 'damaged' | 'unverified';
 
 /** A checkpoint in a list. */
 export interface CheckpointRow {

@@ -160,7 +160,7 @@ export function isBelow(id: ProcessIdentity): boolean {
 const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox)$/;
 
 /** The agent that runs a hook: the nearest ancestor that is not just the shell or the npx of the hook. */
-export function agentProcess(): ProcessIdentity {
+function agentProcess(): ProcessIdentity {
   for (const pid of ancestors()) if (!isLauncher(pid)) return identify(pid);
   return parent();
 }

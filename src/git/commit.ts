@@ -17,7 +17,7 @@ import { operationInProgress, type Repository } from './repository.js';
 import { type FileState, readUncommitted } from './status.js';
 import { signingGit } from './tags.js';
 
-export interface FolderCommit {
+interface FolderCommit {
   repository: Repository;
   git: Git;
   /** From the worktree's top, with forward slashes. */

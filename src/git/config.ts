@@ -59,7 +59,7 @@ export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record
 }
 
 /** Files that git would pass through a filter that forge does not run. */
-export interface Filtered {
+interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */
   what: string;

@@ -6,7 +6,7 @@ import { type ByteGit, openObjects, toText, words } from './client.js';
 import { type Bench, refresh } from './tree.js';
 
 /** A file's state at one moment. */
-export interface FileStamp {
+interface FileStamp {
   path: string;
   mode: number;
   isLink: boolean;

@@ -217,7 +217,7 @@ const SITUATIONS: Situation[] = [
       rmSync(project.path('suite.sh'));
       commit(project, 'Clean up');
     },
-    'alert',
+    'rollback',
     /sh suite\.sh/,
   ],
   [

@@ -8,6 +8,9 @@ export interface Commit {
   subject: string;
   /** How many. */
   parents: number;
+}
+
+interface LoggedCommit extends Commit {
   /** The message below the subject. */
   body: string;
 }
@@ -15,7 +18,7 @@ export interface Commit {
 const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P%x1f%b';
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
-export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<Commit[]> {
+export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<LoggedCommit[]> {
   // With a count of 0 the branch would not be checked.
   const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, range, '--'];
   const { code, stdout, stderr } = await git(args);
@@ -25,7 +28,7 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   throw gitError(args, stderr);
 }
 
-function parseCommit(record: string): Commit {
+function parseCommit(record: string): LoggedCommit {
   const [hash = '', short = '', at = '', author = '', subject = '', parents = '', body = ''] =
     record.split('\x1f');
   return {

@@ -123,7 +123,7 @@ describe('[git] sign', () => {
     expect(commit.unsigned).toMatch(/passphrase/);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^The session-end commit is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
+        /^The commit "\[FORGE\] Session end: [^"]*" is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
       ),
     ]);
     const { stderr, exitCode } = await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true']);

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { outside, refused, systemCode } from '../core/error.js';
-import { oneLine } from '../core/text.js';
-import { type ByteGit, openObjects, toText, words } from './client.js';
+import { refused, systemCode } from '../core/error.js';
+import { type ByteGit, toText, words } from './client.js';
 import { type Bench, refresh } from './tree.js';
 
 /** A file's state at one moment. */
@@ -125,27 +124,6 @@ async function ignoredBy(
     for (const path of words(await look(check, { ...options, input }))) found.add(path.slice(2));
   }
   return found;
-}
-
-/** Exit 6 if git lacks a file to write, or has it damaged: each one is read. In a partial clone it may lack some. */
-export async function requireObjects(
-  { root, env }: Bench,
-  files: Iterable<readonly [path: string, oid: string]>,
-  commit: string,
-): Promise<void> {
-  const refuse = (what: string): Error =>
-    outside('recover.objects', `${what}; nothing was changed.`, {
-      hint: `git fsck\ngit diff --stat HEAD ${commit}   # in a partial clone: fetches what is missing`,
-    });
-  const objects = openObjects(root, env);
-  const missing: string[] = [];
-  try {
-    for (const [path, oid] of files) if (!(await objects.read(oid))) missing.push(toText(path));
-    await objects.close();
-  } catch (error) {
-    throw refuse((error as Error).message);
-  }
-  if (missing.length > 0) throw refuse(`git has not got ${oneLine(missing.slice(0, 3).join(', '), 200)}`);
 }
 
 /** Exit 3 if somebody wrote one of the files since they were read. */

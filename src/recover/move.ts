@@ -15,15 +15,7 @@ import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/ba
 import { type Git, must, toBytes, toText } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
-import {
-  applyMove,
-  type Move,
-  planMove,
-  requireObjects,
-  requireUntouched,
-  restoreIndex,
-  treeWith,
-} from '../git/move.js';
+import { applyMove, type Move, planMove, requireUntouched, restoreIndex, treeWith } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { type Bench, onBench } from '../git/tree.js';
@@ -139,25 +131,25 @@ export async function commitRestored(
   return (await git(args, { input: toBytes(written) })).trim();
 }
 
-/** Checks for everything that can block a move, before any change. `kept` are files that are written byte for byte. */
-export async function requirePossible(
+/**
+ * Exit 3 for a file that needs a filter that forge does not run: git would write a pointer, or encrypted bytes. `kept` are
+ * files that are written byte for byte.
+ */
+export async function requireUnfiltered(
   context: Context,
-  { look, index, ...bench }: Bench,
+  { look, index }: Bench,
   move: Move,
-  { kept = [], commit }: { kept?: readonly KeptFile[]; commit: string },
+  kept: readonly KeptFile[] = [],
 ): Promise<void> {
   const raw = new Set(kept.map(({ path }) => path));
   const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
   const env = { GIT_INDEX_FILE: `${index}.target` };
   await look(['read-tree', move.tree], { env });
   const filtered = await findFiltered(requireRepository(context).git, paths, { source: ['--cached'], env });
-  // Without its filter git would write a pointer, or encrypted bytes, instead of the file.
   if (filtered)
     throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
       hint: filtered.hint,
     });
-  const objects = [...move.write, ...kept.map(({ path, oid }) => [path, oid] as const)];
-  await requireObjects({ ...bench, look, index }, objects, commit);
 }
 
 interface Job extends Pick<Intent, 'op' | 'head' | 'commit' | 'kept' | 'vouched'> {

@@ -19,8 +19,8 @@ import {
   finishRecovery,
   makeMove,
   notNow,
-  requirePossible,
   requireRest,
+  requireUnfiltered,
 } from './move.js';
 import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
 import { lacksCheckpoint } from './rules.js';
@@ -118,7 +118,7 @@ async function rollBack(
     const commit = await commitRestored(context, bench, { head, of: target.commit, text: describe(plan) });
     const move = await planMove(bench, commit, folder);
     if (move.isEmpty && commit === head) return { backup_ref: null, commit: null };
-    await requirePossible(context, bench, move, { commit: target.commit.slice(0, 12) });
+    await requireUnfiltered(context, bench, move);
     const backup_ref = await makeMove(context, bench, move, {
       op: 'rollback',
       head,

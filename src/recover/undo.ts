@@ -42,8 +42,8 @@ import {
   makeMove,
   nameBackup,
   noteOf,
-  requirePossible,
   requireRest,
+  requireUnfiltered,
 } from './move.js';
 import { RESERVED } from './recover.js';
 
@@ -138,7 +138,7 @@ async function undoRollback(
         { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
       );
     const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
-    await requirePossible(context, bench, move, { kept: note.files, commit: backup.ref });
+    await requireUnfiltered(context, bench, move, note.files);
     if (context.disk.dryRun) return { ref: null, commit: null, files };
     const isRollback = note.why === 'rollback';
     const commit = await commitRestored(context, bench, {

@@ -8,7 +8,7 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { checkpointFile, shown, shownFrom } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
-import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
+import { checkText, firstPaths, makeToken, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
 import { must, PORCELAIN } from '../git/client.js';
@@ -19,7 +19,7 @@ import { readBranch } from '../git/repository.js';
 import { differingFiles } from '../git/status.js';
 import { createTag, describeUnsigned, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
-import { reportTiers, requireVerified, verifyAndRepair } from '../ledger/integrity.js';
+import { reportTiers, requireVerified } from '../ledger/integrity.js';
 import {
   type Context,
   type Place,
@@ -90,8 +90,6 @@ export async function createCheckpoint(
     context.warnings.push(
       `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
     );
-  // Memory was found intact on this commit: the next start need not check it again.
-  await verifyAndRepair(context);
   const made = { ...manifest, manifest_commit: 'hash' in outcome ? outcome.hash : null };
   const remote = await findRemote(place.repository, place.git);
   return remote === null ? made : { ...made, push: formatArgv(['git', 'push', remote, manifest.tag]) };
@@ -129,10 +127,7 @@ function chooseIssue(context: Context, said: string | undefined): string {
   const session = readRunning(context);
   const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
   if (name !== undefined && isId(name)) return name;
-  const why =
-    name === undefined
-      ? 'there is no focus, and no session is running'
-      : `${oneLine(name, 80)} is not a valid name`;
+  const why = 'neither the focus nor a running session has a valid one';
   throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {
     hint: 'forge checkpoint create NAME',
   });

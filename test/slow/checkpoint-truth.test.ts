@@ -67,7 +67,7 @@ describe('the claims of a checkpoint', () => {
     expect(await forgeError(project, ['checkpoint', 'create'])).toMatchObject({
       exitCode: 2,
       code: 'checkpoint.issue',
-      message: 'The checkpoint has no name: there is no focus, and no session is running.',
+      message: 'The checkpoint has no name: neither the focus nor a running session has a valid one.',
     });
   });
 });

@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
+import { checkpointFile, checkpointsFolder, shown } from '../core/paths.js';
 import { firstPaths, plural } from '../core/text.js';
 import { byteGit, toBytes } from '../git/client.js';
 import { treeWith } from '../git/move.js';
-import { leadsTo } from '../git/read.js';
 import { findRemote } from '../git/remote.js';
 import { differingFiles } from '../git/status.js';
 import { listTags, reachableTags } from '../git/tags.js';
@@ -56,21 +55,14 @@ export function readManifests({ disk, layout }: Context): FileFacts[] {
 }
 
 /**
- * The checkpoint to return to: the newest usable `ok` one whose state is in HEAD's history, else the newest
- * of all. Null without one. After a squash merge the manifest is here and the commit is not.
+ * The checkpoint to return to: the newest usable `ok` one of this branch, else the newest of all. Null without one. After
+ * a squash merge the manifest is here and the commit is not.
  */
 export async function latestCheckpoint(context: Context): Promise<Checkpoint | null> {
-  const { git, repository, layout } = context;
   const good = (await readCheckpoints(context)).filter((checkpoint) => checkpoint.can_rollback_to);
-  if (!git || !repository || good.length === 0) return null;
-  const here = await reachableTags(git);
-  const folder = shownFrom(repository.root, layout.dir);
-  for (const checkpoint of good) {
-    const { name, manifest, hasFile } = checkpoint;
-    if (here.has(name)) return checkpoint;
-    if (hasFile && manifest && (await leadsTo(git, manifest.commit, folder))) return checkpoint;
-  }
-  return good[0] ?? null;
+  if (!context.git || good.length === 0) return null;
+  const here = await reachableTags(context.git);
+  return good.find(({ name, hasFile }) => hasFile || here.has(name)) ?? good[0] ?? null;
 }
 
 /**

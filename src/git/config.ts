@@ -94,7 +94,7 @@ export async function findFiltered(
 
 function describe(paths: string[], name: string): Filtered {
   const filter = oneLine(name, 60);
-  const hint = `git config --global --edit   and put [filter "${filter}"] of .git/config there, if you trust it`;
+  const hint = `git config --global --edit   # put [filter "${filter}"] of .git/config there, if you trust it`;
   const what = `${plural(paths.length, 'file')} (${firstPaths(paths)}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
   return { paths, what, hint };
 }

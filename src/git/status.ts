@@ -1,3 +1,4 @@
+import { STILL } from './added.js';
 import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import { outsideOf } from './read.js';
@@ -81,7 +82,9 @@ export async function differingFiles(unsafe: Git, commit: string, folder: string
   const git = await withoutLocalFilters(unsafe);
   const form = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-relative'];
   const args = ['diff', ...form, SUBMODULES, commit, ...outsideOf(folder)];
-  const changed = (await must(git, ['--no-literal-pathspecs', ...args])).split('\0').filter(Boolean);
+  const changed = (await must(git, [...STILL, '--no-literal-pathspecs', ...args]))
+    .split('\0')
+    .filter(Boolean);
   const { files } = await readStatus(git, '--untracked-files=all', SUBMODULES, ...outsideOf(folder));
   return [...new Set([...changed, ...files.map(({ path }) => path)])].sort();
 }

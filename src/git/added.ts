@@ -20,7 +20,7 @@ const PATCH = [
   ...[`--output-indicator-new=${GAINED}`, `--output-indicator-old=${LOST}`],
 ];
 /** Otherwise git diff may rewrite the index. */
-export const STILL = ['-c', 'diff.autoRefreshIndex=false'];
+const STILL = ['-c', 'diff.autoRefreshIndex=false'];
 /** The message is indented. */
 const FORM = '--format=commit %H%n%w(0,4,4)%B';
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];

@@ -1,5 +1,4 @@
-import { STILL } from './added.js';
-import { type Git, gitError, must, PORCELAIN } from './client.js';
+import { type Git, gitError, must, PORCELAIN, words } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import { outsideOf } from './read.js';
 
@@ -75,18 +74,16 @@ export const readTreeStatus = (
 ): Promise<TreeStatus> => readStatus(git, `--untracked-files=${untracked}`, ...outsideOf(folder));
 
 /**
- * Files outside a folder that differ from a commit in the working tree or the index, or that git does not track. In a
- * submodule only the commit counts.
+ * Files outside a folder that differ from a commit: in HEAD, in the index or in the working tree, or because git does not
+ * track them. In a submodule only the commit counts.
  */
 export async function differingFiles(unsafe: Git, commit: string, folder: string): Promise<string[]> {
-  const git = await withoutLocalFilters(unsafe);
-  const form = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-relative'];
-  const args = ['diff', ...form, SUBMODULES, commit, ...outsideOf(folder)];
-  const changed = (await must(git, [...STILL, '--no-literal-pathspecs', ...args]))
-    .split('\0')
-    .filter(Boolean);
-  const { files } = await readStatus(git, '--untracked-files=all', SUBMODULES, ...outsideOf(folder));
-  return [...new Set([...changed, ...files.map(({ path }) => path)])].sort();
+  const since = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', commit, 'HEAD'];
+  const [changed, { files }] = await Promise.all([
+    must(unsafe, ['--no-literal-pathspecs', ...since, ...outsideOf(folder)]),
+    readStatus(unsafe, '--untracked-files=all', SUBMODULES, ...outsideOf(folder)),
+  ]);
+  return [...new Set([...words(changed), ...files.map(({ path }) => path)])].sort();
 }
 
 const SUBMODULES = '--ignore-submodules=dirty';

@@ -2,7 +2,6 @@ import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
-import { STILL } from '../git/added.js';
 import { type Git, must, words } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
@@ -191,9 +190,7 @@ const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0 };
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
   const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
   const args = ['diff', '--numstat', ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
-  const lines = words(await must(git, [...STILL, '--no-literal-pathspecs', ...args])).map((line) =>
-    line.split('\t'),
-  );
+  const lines = words(await must(git, ['--no-literal-pathspecs', ...args])).map((line) => line.split('\t'));
   // A binary file has dashes.
   const sum = (column: number): number =>
     lines.reduce((total, line) => total + (Number(line[column]) || 0), 0);

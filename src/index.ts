@@ -9,8 +9,9 @@ import { type ForgeOptions, worldOf } from './library/forge.js';
 export type { WiringChange, WiringInput, WiringStatus } from './agent/install.js';
 export type { Artifact, ArtifactProblem } from './artifact/artifact.js';
 export type { CreatedCheckpoint } from './checkpoint/create.js';
+export type { ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/read.js';
+export type { CheckpointRow } from './checkpoint/rules.js';
 export type { CheckpointWatch } from './checkpoint/run.js';
-export type { CheckpointRow, ShownCheckpoint, VerifiedCheckpoints } from './checkpoint/show.js';
 export type { CiInput, CiWatch } from './ci/ci.js';
 export type { CiCheck, CiFinding, CiReport } from './ci/report.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './commit/check.js';
@@ -70,11 +71,11 @@ export type { IssueList } from './linear/issue.js';
 export type { Issue } from './linear/rules.js';
 export type { Synced } from './linear/sync.js';
 export type { Note } from './note/note.js';
-export type { Observed } from './project/observe.js';
+export type { Observed } from './project/project.js';
 export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
-
+export type { BackupList, Undone } from './recover/undo.js';
 export type { BriefingInput } from './session/briefing.js';
 export type { Briefing } from './session/briefing-rules.js';
 export type { EndedSession } from './session/end.js';
@@ -90,10 +91,8 @@ export type { ListedSkill, ShownSkill } from './skill/skill.js';
 export type { Color, Component, Status } from './status/rules.js';
 export type { FolderKind, StatusInput, StatusReport, TreeNode } from './status/status.js';
 export type { Where } from './status/where.js';
-export type { TrustItem } from './trust/rules.js';
+export type { TrustItem } from './trust/approvals.js';
 export type { TrustReport } from './trust/trust.js';
-export type { BackupList, Undone } from './undo/undo.js';
-
 // The operations that need no open `.forge/`, or create one.
 
 type InFolder<I, R> = (dir: string, world: World, input: I, dryRun: boolean) => Promise<R>;

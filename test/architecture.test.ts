@@ -7,7 +7,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /**
  * A folder of src/ imports only folders above it in this list, and so does a file that stands here by itself: it is
- * needed earlier than the rest of its folder.
+ * needed earlier than the rest of its folder, or needs more.
  */
 const ORDER = [
   'core',
@@ -61,7 +61,7 @@ const ORDER = [
   'cycle',
   'recover',
   'session',
-  'undo',
+  'recover/undo.ts',
   'agent',
   'init',
   'doctor/rescue.ts',

@@ -124,19 +124,27 @@ export interface FileFacts {
 
 /**
  * `ok`: tag, commit and manifest agree. `unverified`: a tag without a manifest in it, so forge did not make it.
- * `unknown`: no tag, and the commit is not in this repository.
+ * `damaged`: the file cannot be read, or differs from the tag's manifest.
  */
-export type CheckpointState = 'ok' | 'moved' | 'missing' | 'tampered' | 'unverified' | 'unknown' | 'damaged';
+type CheckpointState = 'ok' | 'moved' | 'missing' | 'damaged' | 'unverified';
 
-export interface Checkpoint {
-  name: string;
+/** A checkpoint in a list. */
+export interface CheckpointRow {
   tag: string;
+  commit: string | null;
+  timestamp: string | null;
+  features_passing: string[];
+  /** Whether it is `ok`, and its manifest allows it. */
+  can_rollback_to: boolean;
   state: CheckpointState;
   /** Why it is not `ok`. */
   why?: string;
+}
+
+export interface Checkpoint extends CheckpointRow {
+  name: string;
   /** The authoritative manifest: the tag's, or else the file's. */
   manifest: Manifest | null;
-  timestamp: string | null;
   /** Whether `.forge/` here has the manifest. */
   hasFile: boolean;
 }
@@ -149,37 +157,37 @@ export interface CheckpointFinding {
   hint: string;
 }
 
-/** Judges one checkpoint. `isKnown`: whether this repository has a commit. */
+/** Judges one checkpoint. */
 export function judgeCheckpoint(
   name: string,
   { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },
-  isKnown: (commit: string) => boolean,
 ): Checkpoint {
   const held = tag ? manifestIn(tag.message) : null;
   const inTag = held === null ? null : decodeManifest(held);
   const manifest = inTag ?? file?.manifest ?? null;
   const judge = (): [state: CheckpointState, why?: string] => {
     if (file && !file.manifest) return ['damaged', file.problem ?? 'its manifest cannot be read'];
-    if (!manifest) return ['unverified', `${NO_MANIFEST}: it was not made by forge, or made anew`];
-    if (!tag && manifest.tag !== tagOf(name)) return ['tampered', `its manifest is that of ${manifest.tag}`];
-    if (!tag && isKnown(manifest.commit)) return ['missing', 'its tag is gone, or was not fetched'];
-    if (!tag) return ['unknown', `its commit ${short(manifest.commit)} ${ELSEWHERE}`];
-    if (!tag.isAnnotated && file) return ['moved', 'its tag is a lightweight one now: somebody made it anew'];
-    if (!tag.isAnnotated || !inTag)
-      return ['unverified', `${NO_MANIFEST}: it was not made by forge, or made anew`];
-    if (inTag.commit !== tag.commit)
-      return ['moved', `its tag leads to ${short(tag.commit)}, not to ${short(inTag.commit)}`];
-    if (inTag.tag !== tagOf(name)) return ['tampered', `its tag holds the manifest of ${inTag.tag}`];
+    if (tag && !(tag.isAnnotated && inTag))
+      return ['unverified', 'its tag holds no manifest: it was not made by forge, or made anew'];
+    if (manifest && manifest.tag !== tagOf(name))
+      return ['damaged', `its manifest is that of ${manifest.tag}`];
+    if (!tag) return ['missing', "its tag is gone, was not fetched, or is another repository's"];
+    if (manifest?.commit !== tag.commit)
+      return ['moved', `its tag leads to ${short(tag.commit)}, not to ${short(manifest?.commit ?? null)}`];
     if (file && !file.bytes.equals(Buffer.from(held ?? '')))
-      return ['tampered', 'its manifest is not the one that its tag holds'];
+      return ['damaged', 'its manifest is not the one that its tag holds'];
     return ['ok'];
   };
   const [state, why] = judge();
-  const shared = { name, tag: tagOf(name), manifest, timestamp: manifest?.timestamp ?? null };
-  return { ...shared, state, ...(why === undefined ? {} : { why }), hasFile: file !== undefined };
+  return {
+    ...{ name, tag: tagOf(name), manifest, hasFile: file !== undefined },
+    commit: manifest?.commit ?? null,
+    timestamp: manifest?.timestamp ?? null,
+    features_passing: manifest?.features_passing ?? [],
+    can_rollback_to: state === 'ok' && manifest?.can_rollback_to === true,
+    state,
+    ...(why === undefined ? {} : { why }),
+  };
 }
-
-const NO_MANIFEST = 'its tag holds no manifest';
-const ELSEWHERE = "is not in this repository: it is another one's, or was not fetched";
 
 const short = (commit: string | null): string => commit?.slice(0, 12) ?? 'no commit';

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
@@ -18,6 +17,7 @@ export interface CheckpointWatch extends TestWatch {
 
 /** The result of one command. `why` is null if it passed. `run` is absent if it was not approved. */
 interface Outcome {
+  command: string;
   why: string | null;
   run?: ProcessRun;
 }
@@ -30,11 +30,11 @@ function runnerFor(context: Context, watch: CheckpointWatch): (command: string) 
       requireTrust(context, [command]);
     } catch (error) {
       if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
-      return { why: 'not approved on this machine (forge trust)' };
+      return { command, why: 'not approved on this machine (forge trust)' };
     }
     watch.onStart?.(command);
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
-    return { why: whyFailed(made), run: made };
+    return { command, why: whyFailed(made), run: made };
   };
   return (command) => {
     const outcome = outcomes.get(command) ?? run(command);
@@ -114,8 +114,8 @@ export async function prove(
   }
   const features_passing: string[] = [];
   for (const { id, commands: tests } of claims) {
-    const outcomes = [];
-    for (const command of tests) outcomes.push({ command, ...(await run(command)) });
+    const outcomes: Outcome[] = [];
+    for (const command of tests) outcomes.push(await run(command));
     const failed = outcomes.find(({ why }) => why !== null);
     if (failed) {
       context.warnings.push(`${id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
@@ -139,7 +139,7 @@ const toEvidence = (
 
 interface Ran {
   evidence: CheckEvidence[];
-  failed: (Outcome & { command: string }) | null;
+  failed: Outcome | null;
 }
 
 /** Runs the commands up to the first failure. */
@@ -152,7 +152,7 @@ async function runAll(
   for (const command of commands) {
     const outcome = await run(command);
     if (outcome.run) evidence.push(toEvidence(command, outcome.run, tree));
-    if (outcome.why !== null) return { evidence, failed: { command, ...outcome } };
+    if (outcome.why !== null) return { evidence, failed: outcome };
   }
   return { evidence, failed: null };
 }
@@ -185,12 +185,10 @@ export interface ProvedCheck {
 /**
  * GIT-06: runs the checkpoint's commands on the current working tree. A feature that is newer than the checkpoint, or was
  * removed since, does not count. A command that was a feature's test counts as that feature, with its current tests.
- * `gone` are absolute paths of files that the checkpoint has and the working tree lacks.
  */
 export async function runProved(
   context: Context,
   { verified_by, evidence = [], features_passing }: Manifest,
-  gone: ReadonlySet<string>,
   watch: CheckpointWatch,
 ): Promise<(ProvedCheck & { feature?: Feature })[]> {
   const run = runnerFor(context, watch);
@@ -201,10 +199,8 @@ export async function runProved(
     for (const command of commands) {
       const { why, run: made } = await run(command);
       if (why === null) continue;
-      const isGone = splitCommand(command).some((name) => gone.has(resolve(context.layout.root, name)));
       // 127: the shell that a command started did not find a program.
-      const isToolMissing = !made?.started || made.exit_code === 127;
-      const state = !made || (isToolMissing && !isGone) ? 'not_run' : 'failed';
+      const state = !made?.started || made.exit_code === 127 ? 'not_run' : 'failed';
       return { state, why: `${command}: ${why}`, command };
     }
     return { state: 'passed' };

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { verifyCheckpoints } from '../checkpoint/show.js';
+import { verifyCheckpoints } from '../checkpoint/read.js';
 import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
@@ -13,9 +13,7 @@ import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js'
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
-import { findTracked } from '../project/edits.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange } from './range.js';
 import {
@@ -205,7 +203,7 @@ async function checkCheckpoints(context: Context): Promise<Result> {
   const { git, repository } = context;
   const remote = (repository && git && (await findRemote(repository, git))) ?? ORIGIN;
   const described = findings.map(({ code, tag, message, hint }): CiFinding => {
-    if (code !== 'missing' && code !== 'unknown') return { message, fix: hint };
+    if (code !== 'missing') return { message, fix: hint };
     const push = formatArgv(['git', 'push', remote, tag]);
     return { message: `${message}. Whoever created it has to push it: ${push}`, fix: hint, warning: true };
   });

@@ -4,7 +4,7 @@ import { isBranchName, oneLine } from '../core/text.js';
 import type { Git } from '../git/client.js';
 import { commitAt, listCommits, mergeBase } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
-import { readBoundary } from '../git/state.js';
+import { readBoundary } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { ciFormat } from './report.js';
 

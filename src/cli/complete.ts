@@ -1,4 +1,4 @@
-import { basename, isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { SHELLS } from './command.js';
 import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';

@@ -58,7 +58,7 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
     undo: [
       'Take back the last recover, feature remove or session discard',
-      () => import('../undo/command.js'),
+      async () => ({ group: (await import('../recover/command.js')).undoGroup }),
     ],
     cycle: ['Run a command as one governed cycle', () => import('../cycle/command.js')],
     loop: [

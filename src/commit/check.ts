@@ -5,8 +5,13 @@ import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
 import { Cutter } from '../git/added.js';
 import { gitError, gitIn, isNoRange, streamGit } from '../git/client.js';
-import { findForge, findRepository, type Repository } from '../git/repository.js';
-import { operationInProgress, readTip } from '../git/state.js';
+import {
+  findForge,
+  findRepository,
+  operationInProgress,
+  type Repository,
+  readTip,
+} from '../git/repository.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';

@@ -5,8 +5,8 @@ import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
-import { openEditor } from '../git/editor.js';
-import { commitAt, type HeadCommit, readHead, readMessages } from '../git/read.js';
+import { openEditor } from '../git/commit.js';
+import { commitAt, type HeadCommit, readHead, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
@@ -93,7 +93,7 @@ async function messagesSince(repository: Repository, git: Git, base: string): Pr
   const remote = (await findRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
     if ((await commitAt(git, name)) !== null) {
-      const commits = (await readMessages(git, 500, `${name}..HEAD`)).reverse();
+      const commits = (await readLog(git, 500, `${name}..HEAD`)).reverse();
       return commits.filter(({ parents }) => parents < 2).map(wholeMessage);
     }
   return [];
@@ -290,7 +290,7 @@ export async function readWork(context: Context, plan: CommitPlan): Promise<Know
     updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
     files,
     parent: head,
-    earlier: head ? (await readMessages(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
+    earlier: head ? (await readLog(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     isBare: readRules(context).off.has('subject'),

@@ -13,7 +13,7 @@ import { encodeDocument } from '../core/schema.js';
 import { ACTIVE_ISSUES, UNIT, type Unit } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
-import { commitAt, readBlob, readMessages } from '../git/read.js';
+import { commitAt, readBlob, readLog } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
 import { readText } from '../guard/scan-tree.js';
@@ -139,7 +139,7 @@ const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
 /** For each issue, the commits that name it as a word of the subject or as `Linear` of the Backtrace; oldest first. */
 async function commitsByIssue(git: Git, known: ReadonlySet<string>): Promise<Map<string, string[]>> {
   const named = new Map<string, string[]>();
-  for (const { hash, subject, body, parents } of (await readMessages(git, MAX_COMMITS)).reverse()) {
+  for (const { hash, subject, body, parents } of (await readLog(git, MAX_COMMITS)).reverse()) {
     if (parents > 1) continue;
     const { linear } = parseMessage(`${subject}\n\n${body}`).backtrace;
     for (const id of new Set([...(subject.slice(0, 1000).match(WORD) ?? []), linear]))

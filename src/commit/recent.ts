@@ -10,9 +10,9 @@ import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';
 import { breaksProtocol } from './protocol.js';
 
-/** The last commits of HEAD, newest first. */
+/** The last commits of HEAD, newest first. Only subjects are shown, so only they are masked. */
 export const recentCommits = async ({ git }: Context, count: number): Promise<Commit[]> =>
-  git ? readLog(git, count) : [];
+  git ? (await readLog(git, count)).map(({ body: _, ...commit }) => commit) : [];
 
 /** Forge's own commits say nothing about the work. */
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>

@@ -5,11 +5,16 @@ import { decodeUtf8 } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import { readFeatures } from '../feature/store.js';
-import { type Config, decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
+import {
+  type Config,
+  DEFAULTS,
+  decodeConfig,
+  parseSetting,
+  readSetting,
+  SETTINGS,
+} from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { DEFAULTS } from '../project/settings.js';
-import { approveUrl } from '../trust/approvals.js';
-import { CYCLE_COMMANDS } from '../trust/rules.js';
+import { approveUrl, CYCLE_COMMANDS } from '../trust/approvals.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
 export interface Setting {

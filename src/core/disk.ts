@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused, systemCode } from './error.js';
@@ -6,24 +5,14 @@ import {
   diskError,
   listFolder,
   makeFolder,
-  readHint,
   readPlain,
   removePath,
   replaceFiles,
   type Write,
-  writeHint,
 } from './files.js';
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
-import {
-  architectureFile,
-  featuresFolder,
-  type Layout,
-  learnedFolder,
-  lockFile,
-  shown,
-  writtenFile,
-} from './paths.js';
+import { type Layout, lockFile, shown } from './paths.js';
 import { decodeDocument, type Format } from './schema.js';
 
 /** A file as it was read. Pass `bytes` to `replace` to detect a change in between. */
@@ -119,14 +108,10 @@ export class Disk {
     this.replaceAll([{ path, bytes, expected }]);
   }
 
-  /**
-   * Replaces or removes whole files; all changes are durable on return. The caller holds the lock. `record: false`: a
-   * person made the change, so the files count as edited outside forge.
-   */
-  replaceAll(writes: readonly Write[], { record = true } = {}): void {
+  /** Replaces or removes whole files; all changes are durable on return. The caller holds the lock. */
+  replaceAll(writes: readonly Write[]): void {
     for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
     this.put(writes);
-    if (record && !this.dryRun) recordWritten(this.layout, writes);
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. */
@@ -225,31 +210,3 @@ function removeIfUnused(dir: string): void {
     // Another process uses it.
   }
 }
-
-/** More files than change between two commits. */
-const MAX_RECORDED = 500;
-
-/** Files that agents rely on. Only forge or a commit may change them. */
-export const isRelied = (layout: Layout, path: string): boolean =>
-  path === architectureFile(layout) ||
-  [featuresFolder(layout), learnedFolder(layout)].some((folder) => path.startsWith(folder + sep));
-
-/** Records the bytes that forge wrote, to detect edits by other programs. */
-function recordWritten(layout: Layout, writes: readonly Write[]): void {
-  const relied = writes.filter(({ path }) => isRelied(layout, path));
-  if (relied.length === 0) return;
-  const known = new Map(Object.entries(readWritten(layout)));
-  for (const { path, bytes } of relied) {
-    known.delete(shown(layout, path));
-    if (bytes) known.set(shown(layout, path), digest(bytes));
-  }
-  writeHint(writtenFile(layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
-}
-
-const readWritten = (layout: Layout): Record<string, string> => readHint(writtenFile(layout)) ?? {};
-
-/** True for the bytes that forge itself wrote last. */
-export const wasWritten = (layout: Layout, path: string, bytes: Buffer): boolean =>
-  readWritten(layout)[shown(layout, path)] === digest(bytes);
-
-const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);

@@ -104,7 +104,7 @@ export function updateEntries<E, V>(
 function writeEntries<E, V>(
   disk: Disk,
   list: EntryList<E, V>,
-  { stored, entries }: EntrySnapshot<E, V>,
+  { stored }: EntrySnapshot<E, V>,
   after: readonly E[],
 ): void {
   const paths = new Map([...stored].map(([path, { entry }]) => [entry, path]));
@@ -117,12 +117,9 @@ function writeEntries<E, V>(
       return { entry, path, bytes: list.encode(entry), expected };
     })
     .filter(({ bytes, expected }) => !expected?.equals(bytes));
-  const isEdited = ({ entry }: { entry: E }): boolean => entries.includes(entry);
   const kept = new Set(after.map((entry) => paths.get(entry)));
   const removed = [...stored.keys()].filter((path) => !kept.has(path));
-  disk.replaceAll(fresh.filter((write) => !isEdited(write)));
-  disk.replaceAll(fresh.filter(isEdited), { record: false });
-  disk.replaceAll(removed.map((path) => ({ path, bytes: null })));
+  disk.replaceAll([...fresh, ...removed.map((path) => ({ path, bytes: null }))]);
 }
 
 /** Does not overwrite a view that was saved meanwhile: the next command takes that edit in. */

@@ -60,12 +60,6 @@ export function compileSearch(source: string, group = 0): Search {
   };
 }
 
-/** Syntax that RE2 does not have, by its first characters. */
-const MISSING: readonly [start: RegExp, name: string][] = [
-  [/^\(\?<?[=!]/, 'look-around'],
-  [/^\\[1-9k]/, 'back-references'],
-];
-
 function compileRe2(source: string): Re2.RE2JS {
   const { RE2JS, RE2JSSyntaxException } = require('re2js') as typeof Re2;
   try {
@@ -73,11 +67,6 @@ function compileRe2(source: string): Re2.RE2JS {
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const part = error.getPattern() ?? '';
-    for (const [start, name] of MISSING) {
-      const found = start.exec(part)?.[0];
-      if (found)
-        throw new Error(`RE2 syntax has no ${name} ("${found}"): match the whole text, as in "ABC-\\d+"`);
-    }
-    throw new Error(`${error.getDescription()}${part === '' ? '' : `: "${oneLine(part, 40)}"`}`);
+    throw new Error(`RE2 syntax: ${error.getDescription()}${part === '' ? '' : `: "${oneLine(part, 40)}"`}`);
   }
 }

@@ -60,8 +60,6 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   const [program = '', ...args] = argv;
   const { cwd, env, input = '', timeoutMs, stop } = options;
   const limit = timeLimit(timeoutMs, stop);
-  let kill = (): void => {};
-  const release = beforeFatalSignal(() => kill());
   // Started first: forge may be killed as soon as the command runs.
   const watch = watchGroup();
   try {
@@ -69,7 +67,7 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
     const child = execa(program, args, { cwd, env, input, ...settings });
     const readLog = readOutput([child.stdout, child.stderr], options);
     child.once('exit', limit.release);
-    kill = followGroup(child, limit.signal, watch);
+    followGroup(child, limit.signal, watch);
     const { exitCode = null, code = '', originalMessage, signal, durationMs } = await child;
     const started = child.pid !== undefined;
     const { aborted, reason } = limit.signal;
@@ -86,7 +84,6 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
     };
   } finally {
     limit.release();
-    release();
     watch.end();
   }
 }
@@ -98,30 +95,14 @@ export function whyFailed({ argv, exit_code, started, timed_out, ended }: Proces
   return exit_code === 0 ? null : `exit code ${exit_code}`;
 }
 
-/** Catches signals that would end forge between the start of a command and of its watch. */
-function beforeFatalSignal(kill: () => void): () => void {
-  const onSignal = (name: NodeJS.Signals): void => {
-    kill();
-    process.kill(process.pid, name);
-  };
-  const names = (['SIGTERM', 'SIGHUP'] as const).filter((name) => process.listenerCount(name) === 0);
-  for (const name of names) process.once(name, onSignal);
-  return () => {
-    for (const name of names) process.off(name, onSignal);
-  };
-}
-
-/**
- * Ends the whole group with the command and on abort: execa's own time limit reaches only the command. Returns how to
- * kill the group.
- */
+/** Ends the whole group with the command and on abort: execa's own time limit reaches only the command. */
 function followGroup(
   command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>,
   limit: AbortSignal,
   watch: GroupWatch,
-): () => void {
+): void {
   let { pid } = command;
-  if (pid === undefined) return () => {};
+  if (pid === undefined) return;
   const send = (signal: NodeJS.Signals): void => {
     try {
       if (pid !== undefined) process.kill(HAS_GROUPS ? -pid : pid, signal);
@@ -143,7 +124,6 @@ function followGroup(
     const close = (): unknown => [command.stdout?.destroy(), command.stderr?.destroy()];
     setTimeout(close, OUTPUT_GRACE_MS).unref();
   });
-  return () => send('SIGKILL');
 }
 
 interface GroupWatch {

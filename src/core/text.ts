@@ -72,6 +72,10 @@ export function oneLine(text: string, max = 200): string {
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
 
+/** The first five paths, for a message. */
+export const firstPaths = (paths: readonly string[]): string =>
+  [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');
+
 /** Normalizes a text for comparison: ignores case, width, white space and final `marks`. */
 export function wordsOf(text: string, marks: string): string {
   const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();

@@ -1,6 +1,9 @@
+import type { StdioOptions } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { agentMark } from './environment.js';
+import { systemCode } from './error.js';
 import type { Holder, Liveness, ProcessIdentity } from './holder.js';
-import { agentProcess, isBelow, liveness, parent, self } from './process-identity.js';
 
 /** The surroundings of an operation. Tests replace them. */
 export interface World {
@@ -51,3 +54,148 @@ export const agentWorld = (world: World, id: string, toolPrefix = ''): World => 
   tool: (name) => `${toolPrefix}${name}`,
   holder: () => ({ ...world.agent(), agent: id }),
 });
+
+const IS_MACOS = process.platform === 'darwin';
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function output(program: string, args: string[]): string | null {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
+    return execFileSync(program, args, { encoding: 'utf8', stdio, timeout: 2000 }).trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+let boot: string | null | undefined;
+
+/** Identifies the boot of this machine; null when unknown. */
+function bootId(): string | null {
+  boot ??= IS_MACOS
+    ? output('sysctl', ['-n', 'kern.bootsessionuuid'])
+    : (readText('/proc/sys/kernel/random/boot_id')?.trim() ?? null);
+  return boot;
+}
+
+let host: string | undefined;
+
+/** The host and its container: process numbers mean nothing in another container. */
+function hostId(): string {
+  host ??= [hostname(), containerId()].filter((part) => part !== null).join('/');
+  return host;
+}
+
+/** The number of the PID namespace in a container; null outside of one. */
+function containerId(): string | null {
+  try {
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+    // The initial namespace always has this number.
+    return namespace === undefined || namespace === '4026531836' ? null : namespace;
+  } catch {
+    return null;
+  }
+}
+
+/** Fields of ps(1), and their index in /proc/PID/stat behind the program's name. */
+const FIELDS = { state: 0, ppid: 1, sess: 3, lstart: 19 };
+
+/** Null when the process is gone or the field is unknown. macOS has no /proc. */
+function fieldOf(pid: number, name: keyof typeof FIELDS): string | null {
+  if (IS_MACOS) return output('ps', ['-o', `${name}=`, '-p', String(pid)]);
+  const stat = readText(`/proc/${pid}/stat`);
+  // The name may contain spaces and parentheses.
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[FIELDS[name]] ?? null;
+}
+
+const startOf = (pid: number): string | null => fieldOf(pid, 'lstart');
+
+export const identify = (pid: number): ProcessIdentity => ({
+  pid,
+  started: startOf(pid),
+  boot: bootId(),
+  host: hostId(),
+});
+
+let me: ProcessIdentity | undefined;
+
+/** This process. */
+export function self(): ProcessIdentity {
+  me ??= identify(process.pid);
+  return me;
+}
+
+/** The process that started this one. */
+export const parent = (): ProcessIdentity => identify(process.ppid);
+
+/**
+ * At most 32 ancestors of this process, the nearest first. Process 1 counts only in a container, where it is often the
+ * agent itself or a person's shell.
+ */
+function* ancestors(): Generator<number> {
+  const first = containerId() === null ? 2 : 1;
+  for (let pid = process.ppid, level = 0; level < 32 && pid >= first; level++) {
+    yield pid;
+    pid = Number(fieldOf(pid, 'ppid') ?? 0);
+  }
+}
+
+/** Treat an unknown boot id as the same boot. */
+const isOtherBoot = (id: ProcessIdentity): boolean =>
+  id.boot !== null && bootId() !== null && id.boot !== bootId();
+
+/** True when that process is an ancestor of this one. */
+export function isBelow(id: ProcessIdentity): boolean {
+  if (id.host !== hostId() || isOtherBoot(id) || ![...ancestors()].includes(id.pid)) return false;
+  return id.started === null || startOf(id.pid) === id.started;
+}
+
+const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox)$/;
+
+/** The agent that runs a hook: the nearest ancestor that is not just the shell or the npx of the hook. */
+function agentProcess(): ProcessIdentity {
+  for (const pid of ancestors()) if (!isLauncher(pid)) return identify(pid);
+  return parent();
+}
+
+/** A shell that leads its session belongs to a person, unless the agent gave it this hook. */
+function isLauncher(pid: number): boolean {
+  const hook = process.argv.slice(2).join(' ');
+  if (hook !== '' && commandLine(pid).endsWith(` ${hook}`)) return true;
+  const name = readText(`/proc/${pid}/comm`)?.trim();
+  return name !== undefined && SHELL.test(name) && fieldOf(pid, 'sess') !== String(pid);
+}
+
+/** '' when unknown. */
+function commandLine(pid: number): string {
+  const line = IS_MACOS
+    ? output('ps', ['-o', 'command=', '-p', String(pid)])
+    : readText(`/proc/${pid}/cmdline`);
+  return (line ?? '').replaceAll('\0', ' ').trimEnd();
+}
+
+/** `gone` only when that is certain: no such process on this host, another start time, or another boot. */
+export function liveness(id: ProcessIdentity): Liveness {
+  if (id.host !== hostId()) return 'unknown';
+  if (isOtherBoot(id) || !exists(id.pid)) return 'gone';
+  // A zombie holds nothing any more.
+  if (/^[ZX]/.test(fieldOf(id.pid, 'state') ?? '')) return 'gone';
+  const started = id.started === null ? null : startOf(id.pid);
+  return started !== null && started !== id.started ? 'gone' : 'alive';
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}

@@ -15,7 +15,7 @@ import { readIssues } from '../learning/knowledge.js';
 import type { RecordedCycle } from '../learning/record.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readRunning } from '../session/running.js';
-import { CYCLE_COMMANDS } from '../trust/rules.js';
+import { CYCLE_COMMANDS } from '../trust/approvals.js';
 import { requireTrust } from '../trust/trust.js';
 import { asBuilder } from './builder.js';
 import type { Evaluation } from './evaluation.js';

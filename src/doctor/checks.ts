@@ -14,21 +14,14 @@ import type { Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { must } from '../git/client.js';
-import { isShallow } from '../git/state.js';
+import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
 import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
-import {
-  describeForeignEdits,
-  FOREIGN_EDITS_COMMAND,
-  findForeignEdits,
-  findTracked,
-} from '../project/edits.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
@@ -177,13 +170,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const count = items.filter(({ kind, state }) => kind !== 'rule' && state !== 'trusted').length;
       return count > 0 && `not approved: ${count} of this project's tests and scripts`;
     },
-  },
-  {
-    severity: 'advisory',
-    expected: 'features and knowledge written by forge',
-    why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
-    fix: FOREIGN_EDITS_COMMAND,
-    look: async (context) => describeForeignEdits(await findForeignEdits(context)),
   },
   {
     severity: 'blocking',

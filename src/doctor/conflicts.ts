@@ -12,12 +12,11 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { conflictLines } from '../core/schema.js';
-import { streamGit } from '../git/client.js';
 import { readObject } from '../git/read.js';
-import { operationInProgress } from '../git/state.js';
+import { operationInProgress } from '../git/repository.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
-import { type Context, refuseHalted, timestamp } from '../project/project.js';
+import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
 
@@ -102,14 +101,13 @@ interface MergedFile {
 
 /** Merges the versions in git's index. A file that one side deleted stays as the other changed it. */
 async function mergeStages(
-  { world, repository }: Context,
+  context: Context,
   kind: StateName,
   stages: Stages,
   file: string,
 ): Promise<MergedFile | null> {
-  const stream = streamGit(repository?.root ?? '.', world.env);
   const read = async (oid: string | undefined): Promise<Buffer | null> =>
-    oid === undefined ? null : await readObject(stream, oid, file);
+    oid === undefined ? null : await readObject(requireRepository(context).git, oid);
   const [ours, theirs, base] = [await read(stages.ours), await read(stages.theirs), await read(stages.base)];
   if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file);
   const bytes = ours ?? theirs;

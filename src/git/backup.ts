@@ -1,7 +1,8 @@
 import { closeSync, copyFileSync, fchmodSync, openSync, readlinkSync, symlinkSync, writeSync } from 'node:fs';
 import { outside } from '../core/error.js';
 import { type ByteGit, type Git, must, openObjects, toBytes, toText } from './client.js';
-import { type Bench, type Move, makeRoom, pathIn } from './move.js';
+import { type Move, makeRoom, pathIn } from './move.js';
+import type { Bench } from './tree.js';
 
 const FOLDER = 'refs/forge/backup';
 export const backupRef = (name: string): string => `${FOLDER}/${name}`;

@@ -264,7 +264,7 @@ const ELSEWHERE =
 export const ownEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ELSEWHERE.test(name)));
 
-export interface UserGitOptions {
+interface UserGitOptions {
   input?: string;
   /** Output of hooks and git on stderr, in chunks. */
   onOutput?: ((chunk: string) => void) | undefined;
@@ -327,7 +327,7 @@ export function gitError(args: readonly string[], stderr: string): Error {
   });
 }
 
-export interface GitObject {
+interface GitObject {
   oid: string;
   type: string;
   bytes: Buffer;

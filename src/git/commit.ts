@@ -1,15 +1,23 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ForgeError } from '../core/error.js';
-import { type Git, type GitResult, gitError, must, PORCELAIN } from './client.js';
+import { ForgeError, outside } from '../core/error.js';
+import {
+  type Git,
+  type GitResult,
+  gitError,
+  must,
+  ownEnvironment,
+  PORCELAIN,
+  type UserGit,
+} from './client.js';
 import { withoutLocalFilters } from './config.js';
-import type { Repository } from './repository.js';
-import { signingGit } from './signatures.js';
-import { operationInProgress } from './state.js';
+import { operationInProgress, type Repository } from './repository.js';
 import { type FileState, readUncommitted } from './status.js';
+import { signingGit } from './tags.js';
 
-export interface FolderCommit {
+interface FolderCommit {
   repository: Repository;
   git: Git;
   /** From the worktree's top, with forward slashes. */
@@ -49,7 +57,7 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
     const added = await patiently(() => git(['add', '--sparse', ...paths], { ...PORCELAIN, input }));
     if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
   }
-  const outcome = await commit(git, job, files).catch((error) => ({ skipped: '', error }));
+  const outcome = await commit(git, job).catch((error) => ({ skipped: '', error }));
   const undo = ['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...paths];
   if ('skipped' in outcome && input !== '') await git(undo, { ...PORCELAIN, input });
   if ('error' in outcome) throw outcome.error;
@@ -95,27 +103,26 @@ async function whyNothing(git: Git, folder: string): Promise<string> {
   return code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
-async function commit(git: Git, job: FolderCommit, files: readonly FileState[]): Promise<CommitOutcome> {
-  if (!job.sign) return commitPaths(git, job, files, '--no-gpg-sign');
-  const signed = await commitPaths(await signingGit(job.git), job, files, '--gpg-sign').catch((error) => {
+async function commit(git: Git, job: FolderCommit): Promise<CommitOutcome> {
+  if (!job.sign) return commitAs(git, job, '--no-gpg-sign');
+  const signed = await commitAs(await signingGit(job.git), job, '--gpg-sign').catch((error) => {
     // A signer that waits for a person was stopped.
     if (error instanceof ForgeError && error.code === 'git.timeout') return { skipped: error.message };
     throw error;
   });
   if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
-  const outcome = await commitPaths(git, job, files, '--no-gpg-sign');
+  const outcome = await commitAs(git, job, '--no-gpg-sign');
   return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
 }
 
-async function commitPaths(
+async function commitAs(
   git: Git,
   { repository, folder, message: write }: FolderCommit,
-  files: readonly FileState[],
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
-  const args = [...settings, 'commit', ...options, '--', ...pathspecs(repository, folder, files)];
+  const args = [...settings, 'commit', ...options, '--', folder];
   let message = '';
   const restoreDrafts = keepDrafts(repository);
   const made = await patiently(async () => {
@@ -129,13 +136,6 @@ async function commitPaths(
   if (hash === undefined) return { skipped: whyFailed(made) };
   const short = (await must(git, ['rev-parse', '--short', hash], PORCELAIN)).trim();
   return { hash, short, subject: message.split('\n')[0] ?? '' };
-}
-
-/** The folder, or each path if a folder replaced a file, because git cannot commit a pathspec that names both. */
-function pathspecs({ root }: Repository, folder: string, files: readonly FileState[]): string[] {
-  const isReplaced = ({ path, isGone }: FileState): boolean => isGone && existsSync(`${root}/${path}/.`);
-  if (!files.some(isReplaced)) return [folder];
-  return files.filter((file) => !isReplaced(file)).map(({ path }) => path);
 }
 
 const whyFailed = ({ stdout, stderr }: GitResult): string =>
@@ -160,4 +160,29 @@ function keepDrafts({ gitDir }: Repository): () => void {
   return () => {
     for (const [path, bytes] of kept) writeFileSync(path, bytes);
   };
+}
+
+/** Opens git's editor, through a shell like git, because it may be `code --wait`. `hint` is for a failure. */
+export async function openEditor(
+  git: UserGit,
+  file: string,
+  env: NodeJS.ProcessEnv,
+  hint = 'git config core.editor EDITOR   # another one',
+): Promise<void> {
+  const { code, stdout, stderr } = await git(['var', 'GIT_EDITOR']);
+  const editor = stdout.trim();
+  if (code !== 0 || editor === '')
+    throw outside('editor.none', `Git names no editor: ${stderr.trim()}`, {
+      hint: 'git config --global core.editor EDITOR',
+    });
+  const status = await new Promise<number | string | null>((done) => {
+    const options = { stdio: 'inherit', env: ownEnvironment(env) } as const;
+    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], options);
+    child.on('error', ({ message }) => done(message));
+    child.on('close', done);
+  });
+  if (status !== 0)
+    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
+      hint,
+    });
 }

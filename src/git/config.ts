@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { oneLine, plural } from '../core/text.js';
+import { firstPaths, oneLine, plural } from '../core/text.js';
 import { type Git, type GitOptions, must, PORCELAIN } from './client.js';
 import { type Repository, realFolder } from './repository.js';
 
@@ -58,17 +58,8 @@ export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record
   return env;
 }
 
-/** The filters that only this repository's own config defines, so forge does not run them. */
-export async function filtersLeftOut(git: Git): Promise<Set<string>> {
-  const namesIn = (settings: Setting[]): string[] =>
-    settings.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
-  const all = await readSettings(git, '^filter\\.');
-  const own = new Set(namesIn(all.filter((setting) => !isLocal(setting))));
-  return new Set(namesIn(all.filter(isLocal)).filter((name) => !own.has(name)));
-}
-
 /** Files that git would pass through a filter that forge does not run. */
-export interface Filtered {
+interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */
   what: string;
@@ -82,7 +73,11 @@ export async function findFiltered(
   paths: readonly string[],
   { source = [], env = {} }: { source?: string[]; env?: Record<string, string> } = {},
 ): Promise<Filtered | null> {
-  const filters = paths.length > 0 ? await filtersLeftOut(git) : new Set<string>();
+  const settings = paths.length > 0 ? await readSettings(git, '^filter\\.') : [];
+  const namesIn = (some: Setting[]): string[] =>
+    some.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
+  const filters = new Set(namesIn(settings.filter(isLocal)));
+  for (const own of namesIn(settings.filter((setting) => !isLocal(setting)))) filters.delete(own);
   if (filters.size === 0) return null;
   const input = paths.map((path) => `${path}\0`).join('');
   const args = ['check-attr', '-z', '--stdin', ...source, 'filter'];
@@ -98,14 +93,9 @@ export async function findFiltered(
 }
 
 function describe(paths: string[], name: string): Filtered {
-  const some = paths.slice(0, 5).map((path) => oneLine(path, 100));
-  const listed = `${some.join(', ')}${paths.length > 5 ? ', …' : ''}`;
   const filter = oneLine(name, 60);
-  const hint =
-    name === 'lfs'
-      ? 'git lfs install   (puts the filter into your own config, where forge runs it)'
-      : `git config --global --edit   and put [filter "${filter}"] of .git/config there, if you trust it`;
-  const what = `${plural(paths.length, 'file')} (${listed}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
+  const hint = `git config --global --edit   # put [filter "${filter}"] of .git/config there, if you trust it`;
+  const what = `${plural(paths.length, 'file')} (${firstPaths(paths)}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
   return { paths, what, hint };
 }
 

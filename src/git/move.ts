@@ -1,50 +1,11 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { outside, refused, systemCode } from '../core/error.js';
-import { oneLine } from '../core/text.js';
-import { type ByteGit, byteGit, type Git, openObjects, toText, words } from './client.js';
-import { withoutFilters } from './config.js';
-import type { Repository } from './repository.js';
-import { copyIndex, inFolder, LOOK_AT_ALL, mark, refresh } from './tree.js';
-
-/** Reads the working tree through a private index, in a folder that is removed afterward. */
-export interface Bench {
-  root: string;
-  env: NodeJS.ProcessEnv;
-  /** Git on the repository's own index. */
-  git: ByteGit;
-  /** Git on the private index: a copy, without marks. */
-  look: ByteGit;
-  index: string;
-  folder: string;
-}
-
-interface BenchPlace {
-  repository: Repository;
-  git: Git;
-  env: NodeJS.ProcessEnv;
-  /** The parent of the private folder; a random suffix is added. */
-  place: string;
-}
-
-export function onBench<T>(
-  { repository: { root, gitDir }, git, env, place }: BenchPlace,
-  work: (bench: Bench) => Promise<T>,
-): Promise<T> {
-  return inFolder(place, async (folder) => {
-    // A backup is on disk before the files in it are removed.
-    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ['core.fsync', 'all']]);
-    const index = join(folder, 'index');
-    copyIndex(join(gitDir, 'index'), index);
-    const look = byteGit(git, { cwd: root, env: { ...settings, GIT_INDEX_FILE: index } });
-    if (!fs.existsSync(index)) await look(['read-tree', '--empty']);
-    await refresh(look);
-    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
-  });
-}
+import { refused, systemCode } from '../core/error.js';
+import { type ByteGit, toText, words } from './client.js';
+import { type Bench, refresh } from './tree.js';
 
 /** A file's state at one moment. */
-export interface FileStamp {
+interface FileStamp {
   path: string;
   mode: number;
   isLink: boolean;
@@ -120,7 +81,7 @@ export async function planMove(
 }
 
 /** Files that git neither tracks nor ignores. A nested repository ends with a slash. */
-export const listOthers = async (git: ByteGit): Promise<string[]> =>
+const listOthers = async (git: ByteGit): Promise<string[]> =>
   words(await git(['ls-files', '-o', '-z', '--exclude-standard', '--full-name']));
 
 interface Difference {
@@ -165,27 +126,6 @@ async function ignoredBy(
   return found;
 }
 
-/** Exit 6 if git lacks a file to write, or has it damaged: each one is read. In a partial clone it may lack some. */
-export async function requireObjects(
-  { root, env }: Bench,
-  files: Iterable<readonly [path: string, oid: string]>,
-  commit: string,
-): Promise<void> {
-  const refuse = (what: string): Error =>
-    outside('recover.objects', `${what}; nothing was changed.`, {
-      hint: `git fsck\ngit diff --stat HEAD ${commit}   # in a partial clone: fetches what is missing`,
-    });
-  const objects = openObjects(root, env);
-  const missing: string[] = [];
-  try {
-    for (const [path, oid] of files) if (!(await objects.read(oid))) missing.push(toText(path));
-    await objects.close();
-  } catch (error) {
-    throw refuse((error as Error).message);
-  }
-  if (missing.length > 0) throw refuse(`git has not got ${oneLine(missing.slice(0, 3).join(', '), 200)}`);
-}
-
 /** Exit 3 if somebody wrote one of the files since they were read. */
 export function requireUntouched({ root }: Bench, { touched }: Move): void {
   if (touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp))
@@ -195,22 +135,15 @@ export function requireUntouched({ root }: Bench, { touched }: Move): void {
 }
 
 /**
- * Makes index and working tree the tree of the move; then `more` works on them. After an interruption, planning and running
- * it again completes it. The marks assume-unchanged stay.
+ * Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it.
+ * No file stays marked assume-unchanged.
  */
-export async function applyMove({ root, git }: Bench, move: Move, more: () => Promise<void>): Promise<void> {
+export async function applyMove({ root, git }: Bench, move: Move): Promise<void> {
   const { tree, folder, differing, remove } = move;
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
-  const assumed = await refresh(git);
+  await refresh(git);
   if (differing.length > 0) await restore(git, tree, folder, '--worktree');
-  await more();
-  const tracked = new Set(words(await git(['ls-files', '-z'])));
-  await mark(
-    git,
-    '--assume-unchanged',
-    assumed.filter((path) => tracked.has(path)),
-  );
 }
 
 /** Makes only the index a tree, outside the folder. */
@@ -242,15 +175,6 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
   return (
     await git(['mktree', '-z', '--missing'], { input: all.map((line) => `${line}\0`).join('') })
   ).trim();
-}
-
-/** Files outside a folder that differ from a commit, including files marked assume-unchanged. */
-export async function differingFiles({ look }: Bench, commit: string, folder: string): Promise<string[]> {
-  const paths = [...(await compare(look, [commit])), ...(await compare(look, ['--cached', commit]))].map(
-    ({ path }) => path,
-  );
-  const all = new Set([...paths, ...(await listOthers(look))].map(toText));
-  return [...all].filter((path) => path !== folder && !path.startsWith(`${folder}/`)).sort();
 }
 
 /** A sparse checkout: in git, and intentionally not on disk. */

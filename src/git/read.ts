@@ -1,6 +1,4 @@
-import { corrupted } from '../core/error.js';
-import { MAX_STATE_BYTES } from '../core/json.js';
-import { type Git, type GitStream, gitError, isNoRange, must, PORCELAIN } from './client.js';
+import { type Git, gitError, isNoRange, must, PORCELAIN } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -12,10 +10,15 @@ export interface Commit {
   parents: number;
 }
 
-const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P';
+interface LoggedCommit extends Commit {
+  /** The message below the subject. */
+  body: string;
+}
+
+const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P%x1f%b';
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
-export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<Commit[]> {
+export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<LoggedCommit[]> {
   // With a count of 0 the branch would not be checked.
   const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, range, '--'];
   const { code, stdout, stderr } = await git(args);
@@ -25,24 +28,18 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   throw gitError(args, stderr);
 }
 
-/** The same with the message bodies. */
-export async function readMessages(
-  git: Git,
-  count: number,
-  range = 'HEAD',
-): Promise<(Commit & { body: string })[]> {
-  const args = ['log', `-${count}`, '-z', `--format=${FIELDS}%x1f%b`, range, '--'];
-  const { code, stdout } = await git(args);
-  if (code !== 0) return [];
-  return stdout
-    .split('\0')
-    .filter(Boolean)
-    .map((record) => ({ ...parseCommit(record), body: record.split('\x1f')[6]?.trim() ?? '' }));
-}
-
-function parseCommit(record: string): Commit {
-  const [hash = '', short = '', at = '', author = '', subject = '', parents = ''] = record.split('\x1f');
-  return { hash, short, at, author, subject, parents: parents.split(' ').filter(Boolean).length };
+function parseCommit(record: string): LoggedCommit {
+  const [hash = '', short = '', at = '', author = '', subject = '', parents = '', body = ''] =
+    record.split('\x1f');
+  return {
+    hash,
+    short,
+    at,
+    author,
+    subject,
+    parents: parents.split(' ').filter(Boolean).length,
+    body: body.trim(),
+  };
 }
 
 /** The commit that HEAD names. */
@@ -90,8 +87,14 @@ export async function listCommits(git: Git, range: string | readonly string[]): 
   throw gitError(args, stderr);
 }
 
-/** Commits that only HEAD has, and that only the other one has. Null if one of them is not a commit. */
-export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
+/** Commits that only HEAD has, and that only the other one has. */
+export interface Distance {
+  ahead: number;
+  behind: number;
+}
+
+/** Null if one of them is not a commit. */
+export async function readDistance(git: Git, ref: string): Promise<Distance | null> {
   const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
   const { code, stdout, stderr } = await git(args);
   if (code !== 0 && isNoRange(stderr)) return null;
@@ -106,20 +109,9 @@ export async function readBlob(git: Git, commit: string, path: string): Promise<
   return code === 0 ? Buffer.from(stdout, 'utf8') : null;
 }
 
-/** The bytes of a blob. `file` is its name in errors. */
-export async function readObject(stream: GitStream, oid: string, file: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const args = ['cat-file', 'blob', oid];
-  const { code, stderr } = await stream(args, (chunk) => {
-    size += chunk.length;
-    if (size > MAX_STATE_BYTES)
-      throw corrupted('file.too_large', `${file}: a side has more than ${MAX_STATE_BYTES} bytes.`, { file });
-    chunks.push(chunk);
-  });
-  if (code !== 0) throw gitError(args, stderr);
-  return Buffer.concat(chunks);
-}
+/** The bytes of a blob. */
+export const readObject = async (git: Git, oid: string): Promise<Buffer> =>
+  Buffer.from(await must(git, ['cat-file', 'blob', oid], { encoding: 'latin1' }), 'latin1');
 
 /** Null when this repository does not know `a` (any more). */
 export async function isAncestor(git: Git, a: string, b: string): Promise<boolean | null> {

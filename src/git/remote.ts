@@ -1,37 +1,15 @@
 import { type Git, must } from './client.js';
-import type { Repository } from './repository.js';
-import { readBranch } from './state.js';
+import { type Repository, readBranch } from './repository.js';
 
 export const ORIGIN = 'origin';
 
-/**
- * The remote that this clone works with: `origin`, else the one that the branch checked out follows, else the one that
- * all branches follow, else the only one. Null without a remote, or with several equal ones.
- */
+/** The remote that this clone works with: `origin`, else the one of the current branch, else the only one. Null otherwise. */
 export async function findRemote(repository: Repository, git: Git): Promise<string | null> {
-  const keys = String.raw`^(remote\..*\.url|branch\..*\.remote)$`;
-  const { stdout } = await git(['config', '-z', '--get-regexp', keys]);
-  const [names, tracked] = readRemotes(stdout);
-  if (names.has(ORIGIN)) return ORIGIN;
+  const names = (await must(git, ['remote'])).split('\n').filter(Boolean);
+  if (names.length < 2 || names.includes(ORIGIN)) return names.includes(ORIGIN) ? ORIGIN : (names[0] ?? null);
   const branch = await readBranch(repository, git);
-  const own = branch === null ? undefined : tracked.get(branch);
-  const followed = new Set(own === undefined ? tracked.values() : [own]);
-  return onlyOne([...followed].filter((name) => names.has(name))) ?? onlyOne([...names]);
-}
-
-const onlyOne = ([first, ...more]: string[]): string | null =>
-  first === undefined || more.length > 0 ? null : first;
-
-/** The remotes that have an address, and the remote of each branch that has one. */
-function readRemotes(settings: string): [Set<string>, Map<string, string>] {
-  const names = new Set<string>();
-  const tracked = new Map<string, string>();
-  for (const setting of settings.split('\0')) {
-    const [, kind, name = '', value = ''] = /^(remote|branch)\.(.*)\.[a-z]+\n(.*)$/s.exec(setting) ?? [];
-    if (kind === 'remote') names.add(name);
-    else if (kind === 'branch') tracked.set(name, value);
-  }
-  return [names, tracked];
+  const own = (await git(['config', '--get', `branch.${branch}.remote`])).stdout.trim();
+  return names.includes(own) ? own : null;
 }
 
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */
@@ -77,46 +55,20 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
   return { range: count > 0 ? [...tips, ...borders] : [], leftOut: all - count };
 }
 
-/** The remote's default branch. */
-interface RemoteDefault {
-  /** `origin/main` */
-  name: string;
-  /** `main` */
-  branch: string;
-  ref: string;
-}
-
-/** The default branch as this clone knows it, or from `setting` unless that is ''; null if neither has one. */
-export async function readRemoteDefault(
-  git: Git,
-  remote: string,
-  setting: string,
-): Promise<RemoteDefault | null> {
-  const folder = `refs/remotes/${remote}/`;
-  const usual = ['main', 'master', 'trunk'];
-  const refs = [setting || 'HEAD', ...usual].map((name) => folder + name);
-  const lines = await must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', ...refs]);
-  const known = new Map(lines.split('\n').map((line) => line.split('\0') as [string, string]));
-  const head = known.get(`${folder}HEAD`)?.slice(folder.length);
-  const branch = [setting || head, ...(setting || head ? [] : usual)].find(
-    (name) => name && (name === head || known.has(folder + name)),
-  );
-  return branch ? { name: `${remote}/${branch}`, branch, ref: folder + branch } : null;
-}
-
 /** The branch that the others are merged into, as far as this clone can know it. */
 export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
-  const remote = (await findRemote(repository, git)) ?? ORIGIN;
-  const format = ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'];
-  const [head, setting, list, current] = await Promise.all([
-    git(['symbolic-ref', '-q', `refs/remotes/${remote}/HEAD`]),
+  const folder = `refs/remotes/${(await findRemote(repository, git)) ?? ORIGIN}/`;
+  const [list, setting, current] = await Promise.all([
+    must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', 'refs/heads', folder]),
     git(['config', '--get', 'init.defaultBranch']),
-    must(git, format),
     readBranch(repository, git),
   ]);
-  const folder = `refs/remotes/${remote}/`;
-  if (head.stdout.startsWith(folder)) return head.stdout.trim().slice(folder.length);
-  const branches = list.split('\n').filter(Boolean);
-  const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find((name) => branches.includes(name));
-  return known ?? (branches.every((name) => name === current) ? current : null);
+  const refs = new Map(list.split('\n').map((line) => line.split('\0') as [string, string]));
+  const head = refs.get(`${folder}HEAD`);
+  if (head) return head.slice(folder.length);
+  const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find(
+    (name) => refs.has(`refs/heads/${name}`) || refs.has(folder + name),
+  );
+  const local = [...refs.keys()].filter((ref) => ref.startsWith('refs/heads/'));
+  return known ?? (local.every((ref) => ref === `refs/heads/${current}`) ? current : null);
 }

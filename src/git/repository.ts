@@ -2,8 +2,9 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileS
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
+import type { Git } from './client.js';
 
-/** A repository, read from its files without starting git. */
+/** A repository, read from its files: starting git costs each command some milliseconds. */
 export interface Repository {
   /** The worktree's top folder. */
   root: string;
@@ -170,7 +171,7 @@ export function identityOf(root: string, repository: Repository | null): string 
 }
 
 /** A file that git passes to a hook: the message of the next commit. */
-export interface GitFile {
+interface GitFile {
   /** Absolute, symlinks followed. */
   path: string;
   bytes: Buffer;
@@ -188,31 +189,17 @@ export function readGitFile(from: string, name: string): GitFile {
  * anybody could put one above other people's work. Git's `safe.directory` allows it.
  */
 export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.ProcessEnv): void {
-  const me = process.geteuid?.();
-  if (me === undefined) return;
   const { uid } = statSync(dir);
-  // With sudo, the folders of the person who called it count as their own.
-  if (uid === me || (me === 0 && env.SUDO_UID === String(uid))) return;
-  const top = repository?.root ?? root;
-  if (safeDirectories(env).some((safe) => [root, top].some((folder) => isIn(folder, safe)))) return;
-  throw outside('git.unsafe', `detected dubious ownership: ${dir} belongs to another user (${uid}).`, {
-    file: dir,
-    hint: `git config --global --add safe.directory ${top}`,
-  });
-}
-
-/** As in git: `*` is every folder, and `…/*` everything below. */
-const isIn = (folder: string, safe: string): boolean =>
-  safe === '*' || safe === folder || (safe.endsWith('/*') && folder.startsWith(safe.slice(0, -1)));
-
-/** From the user's and the system's settings: a repository cannot declare itself safe. An empty value clears those before it. */
-function safeDirectories(env: NodeJS.ProcessEnv): string[] {
+  if (process.geteuid === undefined || uid === process.geteuid()) return;
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, ...rest } = env;
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const args = ['config', '-z', '--get-all', 'safe.directory'];
-  const { stdout } = spawnSync('git', args, { cwd: '/', env: rest, encoding: 'utf8', timeout: 5000 });
-  const values = (stdout ?? '').split('\0').slice(0, -1);
-  return values.slice(values.lastIndexOf('') + 1);
+  // Git knows its `safe.directory`, and whom sudo works for.
+  if (spawnSync('git', ['rev-parse', '--git-dir'], { cwd: root, env: rest, timeout: 5000 }).status === 0)
+    return;
+  throw outside('git.unsafe', `detected dubious ownership: ${dir} belongs to another user (${uid}).`, {
+    file: dir,
+    hint: `git config --global --add safe.directory ${repository?.root ?? root}`,
+  });
 }
 
 /**
@@ -233,4 +220,58 @@ export function readText(path: string): string {
   } catch {
     return '';
   }
+}
+
+const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply/applying', 'git am'],
+  ['rebase-apply', 'a rebase'],
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  // Between two commits of a series only the rest of the series is left.
+  ['sequencer/todo', 'a cherry-pick or revert'],
+  ['BISECT_LOG', 'a bisect'],
+];
+
+/** The git operation in progress in this worktree, or null. */
+export function operationInProgress(repository: Repository): string | null {
+  return OPERATIONS.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
+}
+
+/** Whether this clone may lack part of its history. */
+export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
+
+/** The commits where the history of a shallow clone ends; none in a complete clone. */
+export const readBoundary = ({ commonDir }: Repository): Set<string> =>
+  new Set(readText(join(commonDir, 'shallow')).split('\n').filter(Boolean));
+
+/** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
+export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
+  const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
+  // A reftable repository keeps a placeholder there.
+  if (branch === '.invalid')
+    return (await git(['symbolic-ref', '--short', '-q', 'HEAD'])).stdout.trim() || null;
+  return branch ?? null;
+}
+
+/**
+ * The commit of HEAD. Null if the files do not show it (an unborn branch, a reftable repository), or if history may
+ * change under the same commit (shallow clones, replaced commits).
+ */
+export function readTip(repository: Repository): string | null {
+  const { gitDir, commonDir } = repository;
+  if (isShallow(repository) || existsSync(join(commonDir, 'refs', 'replace'))) return null;
+  const head = readText(join(gitDir, 'HEAD')).trim();
+  const ref = /^ref: (refs\/heads\/\S+)$/.exec(head)?.[1];
+  const tip = ref === undefined ? head : readText(join(commonDir, ref)).trim() || packedTip(commonDir, ref);
+  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(tip) ? tip : null;
+}
+
+/** Replaced commits may be packed too. */
+function packedTip(commonDir: string, ref: string): string {
+  const packed = readText(join(commonDir, 'packed-refs')).split('\n');
+  if (packed.some((line) => line.includes(' refs/replace/'))) return '';
+  return packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '';
 }

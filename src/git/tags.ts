@@ -2,7 +2,8 @@ import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { ownSigners, withoutLocalFilters } from './config.js';
-import { signingGit } from './signatures.js';
+
+/** Tags of checkpoints, and the signatures of tags and commits. */
 
 /** A checkpoint's tag in git. */
 export interface TagFacts {
@@ -14,43 +15,36 @@ export interface TagFacts {
 }
 
 const FOLDER = `refs/tags/${TAG_FOLDER}`;
-const FIELDS = ['refname:lstrip=3', 'objecttype', 'objectname', '*objecttype', '*objectname', 'contents'];
+const TAG_FIELDS = ['refname:lstrip=3', 'objecttype', 'objectname', '*objecttype', '*objectname', 'contents'];
 
 /** Every tag below `checkpoint/`, or only those reachable from HEAD, in one git call. */
 export async function listTags(git: Git, reachable = false): Promise<TagFacts[]> {
-  const format = FIELDS.map((field) => `%(${field})%00`).join('');
+  const format = TAG_FIELDS.map((field) => `%(${field})%00`).join('');
   const args = ['for-each-ref', ...(reachable ? ['--merged=HEAD'] : []), `--format=${format}`, FOLDER];
   const { code, stdout, stderr } = await git(args);
   // From an unborn HEAD no tag is reachable.
   if (code !== 0 && !reachable) throw gitError(args, stderr);
-  const words = code === 0 ? stdout.split('\0') : [];
-  const tags: TagFacts[] = [];
-  for (let at = 0; at + FIELDS.length <= words.length; at += FIELDS.length) {
-    const [name = '', type, oid, innerType, inner, message = ''] = words.slice(at, at + FIELDS.length);
+  return recordsOf(code === 0 ? stdout : '', TAG_FIELDS.length).map((fields) => {
+    const [name = '', type, oid, innerType, inner, message = ''] = fields;
     const isAnnotated = type === 'tag';
     const [ownType, own] = isAnnotated ? [innerType, inner] : [type, oid];
     const commit = ownType === 'commit' ? (own ?? null) : null;
-    tags.push({ name: name.replace(/^\n/, ''), isAnnotated, commit, message });
-  }
-  return tags;
+    return { name: name.replace(/^\n/, ''), isAnnotated, commit, message };
+  });
 }
 
-export const hasTag = async (git: Git, name: string): Promise<boolean> =>
-  (await git(['rev-parse', '-q', '--verify', `refs/tags/${name}`], PORCELAIN)).code === 0;
+/** Records of `size` fields. Each field ends with NUL. */
+function recordsOf(output: string, size: number): string[][] {
+  const fields = output.split('\0');
+  const count = Math.floor(fields.length / size);
+  return Array.from({ length: count }, (_, i) => fields.slice(i * size, (i + 1) * size));
+}
 
 /** Names of the tags reachable from HEAD. */
 export const reachableTags = async (git: Git): Promise<Set<string>> =>
   new Set((await listTags(git, true)).map(({ name }) => name));
 
-/** The commits that this repository has. */
-export async function knownCommits(git: Git, commits: readonly string[]): Promise<Set<string>> {
-  if (commits.length === 0) return new Set();
-  const input = commits.map((commit) => `${commit}^{commit}\n`).join('');
-  const answers = (await must(git, ['cat-file', '--batch-check'], { ...PORCELAIN, input })).split('\n');
-  return new Set(commits.filter((_, i) => / commit \d+$/.test(answers[i] ?? '')));
-}
-
-export interface NewTag {
+interface NewTag {
   name: string;
   commit: string;
   message: string;
@@ -64,31 +58,140 @@ export interface NewTag {
  */
 export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
   const plain = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  if (!tag.sign) return (await makeTag(plain, tag, '--annotate')) && {};
-  try {
-    const made = await makeTag(await signingGit(unsafe), tag, '--sign');
-    // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
-    return made && ((await isSigned(plain, tag.name)) ? {} : { unsigned: made.message });
-  } catch (error) {
+  if (!tag.sign) return (await makeTag(plain, tag, '--annotate')) ? {} : null;
+  // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
+  let unsigned = 'the signing program failed';
+  const isMade = await makeTag(await signingGit(unsafe), tag, '--sign').catch((error) => {
     if (!(error instanceof ForgeError)) throw error;
-    return (await makeTag(plain, tag, '--annotate', '--no-sign')) && { unsigned: error.message };
-  }
+    unsigned = error.message;
+    return makeTag(plain, tag, '--annotate', '--no-sign');
+  });
+  if (!isMade) return null;
+  const signature = ['for-each-ref', '--format=%(contents:signature)', `refs/tags/${tagOf(tag.name)}`];
+  return (await must(plain, signature, PORCELAIN)).trim() === '' ? { unsigned } : {};
 }
 
-async function isSigned(git: Git, name: string): Promise<boolean> {
-  const args = ['for-each-ref', '--format=%(contents:signature)', `refs/tags/${tagOf(name)}`];
-  return (await must(git, args, PORCELAIN)).trim() !== '';
-}
-
-/** Git's messages, or null if the name is taken. */
-async function makeTag(
-  git: Git,
-  { name, commit, message }: NewTag,
-  ...options: string[]
-): Promise<Error | null> {
+/** False if the name is taken. */
+async function makeTag(git: Git, { name, commit, message }: NewTag, ...options: string[]): Promise<boolean> {
   const args = ['tag', ...options, '--cleanup=verbatim', '--file=-', '--', tagOf(name), commit];
   const { code, stderr } = await git(args, { ...PORCELAIN, input: message });
-  if (code === 0) return gitError(args, stderr);
-  if (await hasTag(git, tagOf(name))) return null;
+  if (code === 0) return true;
+  const ref = ['rev-parse', '-q', '--verify', `refs/tags/${tagOf(name)}`];
+  if ((await git(ref, PORCELAIN)).code === 0) return false;
   throw gitError(args, stderr);
 }
+
+/** `unknown`: nobody here vouches for the key, or git lacks it. `none`: not signed. */
+type SignatureStatus = 'good' | 'bad' | 'unknown' | 'none';
+
+/** Git's verdict on one signature. `signer` is a name, or the key if git knows no name. */
+export interface Signature {
+  status: SignatureStatus;
+  signer: string | null;
+}
+
+/** A commit whose message names ledger heads. */
+interface AnchorCommit extends Signature {
+  commit: string;
+  /** The values of its `Forge-Ledger` trailers. None of a commit that was picked, rebased or amended. */
+  anchors: string[];
+}
+
+/** ms. Git starts the verifying program once for each signature. */
+const LIMIT = 600_000;
+
+/** Git with the person's own programs. Without allowed signers git would call a commit with an SSH signature unsigned. */
+export async function verifyingGit(unsafe: Git): Promise<Git> {
+  const signers = (await unsafe(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
+  const none = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
+  const git = await withoutLocalFilters(unsafe, [...(await ownSigners(unsafe)), ...none]);
+  return (args, options = {}) => git(args, { timeout: LIMIT, ...options });
+}
+
+const LOG_FIELDS = ['H', 'at', 'ct', 'G?', 'GS', 'GK', '(trailers:key=Forge-Ledger,valueonly,unfold)'];
+
+/** Commits reachable from HEAD that changed the folder and name ledger heads, newest first, in one git call. */
+export async function readAnchorCommits(verifying: Git, folder: string): Promise<AnchorCommit[]> {
+  const format = LOG_FIELDS.map((field) => `%${field}%x00`).join('');
+  const chosen = ['--basic-regexp', '--grep=^Forge-Ledger: ', '--full-history'];
+  const args = ['log', ...chosen, `--format=${format}`, 'HEAD', '--', folder];
+  return recordsOf(await must(verifying, args), LOG_FIELDS.length).map((fields) => {
+    const [hash = '', authored, committed, grade = 'N', name, key, trailers = ''] = fields;
+    return {
+      commit: hash.trim(),
+      status: GRADES[grade] ?? 'unknown',
+      signer: name || key || null,
+      anchors: authored === committed ? trailers.split('\n').filter(Boolean) : [],
+    };
+  });
+}
+
+/** The letters of `%G?`. A key that expired later made a good signature. A revoked key made a bad one. */
+const GRADES: Record<string, SignatureStatus> = {
+  G: 'good',
+  X: 'good',
+  Y: 'good',
+  B: 'bad',
+  R: 'bad',
+  N: 'none',
+};
+
+/** The signature of an annotated tag. */
+export async function verifyTag(verifying: Git, tag: string): Promise<Signature> {
+  const args = ['verify-tag', '--raw', `refs/tags/${tag}`];
+  const { stderr } = await verifying(args);
+  // A lightweight tag has no object of its own.
+  if (/^error: (?:no signature found|.*cannot verify a non-tag object)/m.test(stderr))
+    return { status: 'none', signer: null };
+  const judged = judgeGpg(stderr) ?? judgeSsh(stderr);
+  if (!judged) throw gitError(args, stderr);
+  return judged;
+}
+
+/** GnuPG's status lines: doc/DETAILS of its source. */
+function judgeGpg(text: string): Signature | null {
+  const [, word = '', key = '', name] =
+    /^\[GNUPG:\] (GOODSIG|BADSIG|EXPSIG|EXPKEYSIG|REVKEYSIG|ERRSIG) (\S+)(?: (.*))?$/m.exec(text) ?? [];
+  if (word === '') return null;
+  if (word === 'ERRSIG') return { status: 'unknown', signer: key };
+  const signer = name || key;
+  if (word === 'BADSIG' || word === 'REVKEYSIG') return { status: 'bad', signer };
+  return { status: /^\[GNUPG:\] TRUST_(?:UNDEFINED|NEVER)/m.test(text) ? 'unknown' : 'good', signer };
+}
+
+/** Reads the output of `ssh-keygen -Y verify`, or of `-Y check-novalidate` for a key without an allowed signer. */
+function judgeSsh(text: string): Signature | null {
+  const [, signer, key] = /^Good "git" signature (?:for (.+) )?with .* key (SHA256:\S+)$/m.exec(text) ?? [];
+  if (key !== undefined) return { status: signer === undefined ? 'unknown' : 'good', signer: signer ?? key };
+  const isBad = /incorrect signature|Could not verify signature/i.test(text);
+  return isBad ? { status: 'bad', signer: null } : null;
+}
+
+/** ms. A signature takes a fraction of a second; a signer that takes longer waits for a person. */
+const SIGN_LIMIT = 10_000;
+
+/**
+ * A signer must not ask: gpg finds no terminal or display for its pinentry, and ssh-keygen gets no passphrase. It would
+ * read one from the terminal otherwise, which it opens by itself.
+ */
+const NO_PROMPT = {
+  GPG_TTY: '',
+  DISPLAY: '',
+  WAYLAND_DISPLAY: '',
+  SSH_ASKPASS: 'false',
+  SSH_ASKPASS_REQUIRE: 'force',
+};
+
+/** Git for a command that signs, with the person's own signing program. A signature that needs a prompt fails. */
+export async function signingGit(unsafe: Git): Promise<Git> {
+  const git = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
+  return (args, options = {}) =>
+    git(args, { timeout: SIGN_LIMIT, ...options, env: { ...NO_PROMPT, ...options.env } });
+}
+
+/** Signs an object that no ref names, so a person can see at a terminal why signing fails. */
+const TRY_SIGNING = 'git commit-tree -S -m test HEAD^{tree}';
+
+/** The warning for an object that was made without the signature that `[git] sign` asks for. */
+export const describeUnsigned = (what: string, reason: string): string =>
+  `${what} is not signed: ${reason.replace(/\.$/, '')}. Try at a terminal: ${TRY_SIGNING}`;

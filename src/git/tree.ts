@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
@@ -28,7 +19,7 @@ export interface TreeReader {
 }
 
 /** Git compares the files themselves, whatever the repository says about which ones to skip or to trust. */
-export const LOOK_AT_ALL: readonly [string, string][] = [
+const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.ignoreStat', 'false'],
   ['core.trustctime', 'true'],
   ['core.checkStat', 'default'],
@@ -40,19 +31,59 @@ export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.looseCompression', '0'],
 ];
 
-/** Compares all files with the index, and clears the marks assume-unchanged. Returns the files that had one. */
-export async function refresh(git: ByteGit): Promise<string[]> {
+/** Compares all files with the index, and clears the marks assume-unchanged. */
+export async function refresh(git: ByteGit): Promise<void> {
   const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
-  const assumed = marked.map((line) => line.slice(2));
-  await mark(git, '--no-assume-unchanged', assumed);
+  const input = marked.map((line) => `${line.slice(2)}\0`).join('');
+  if (input !== '') await git(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
   // 1: files differ.
   await git(['update-index', '-q', '--really-refresh'], { codes: [0, 1] });
-  return assumed;
 }
 
-export async function mark(git: ByteGit, flag: string, paths: readonly string[]): Promise<void> {
-  const input = paths.map((path) => `${path}\0`).join('');
-  if (input !== '') await git(['update-index', flag, '-z', '--stdin'], { input });
+/** Reads the working tree through a private index, in a folder that is removed afterward. */
+export interface Bench {
+  root: string;
+  env: NodeJS.ProcessEnv;
+  /** Git on the repository's own index. */
+  git: ByteGit;
+  /** Git on the private index: a copy, without marks. */
+  look: ByteGit;
+  index: string;
+  folder: string;
+}
+
+interface BenchPlace {
+  repository: Repository;
+  git: Git;
+  env: NodeJS.ProcessEnv;
+  /** The parent of the private folder; a random suffix is added. */
+  place: string;
+  /** Adds nothing to the repository's objects. */
+  ownObjects?: boolean;
+}
+
+export function onBench<T>(
+  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false }: BenchPlace,
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  return inFolder(place, async (folder) => {
+    // Read each time, because a command between two snapshots may have set a filter.
+    // A backup is on disk before the files in it are removed.
+    const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
+    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...durable]);
+    const index = join(folder, 'index');
+    copyIndex(join(gitDir, 'index'), index);
+    const objects = {
+      GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
+      // A colon would split a path in two.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${join(commonDir, 'objects').replace(/["\\]/g, '\\$&')}"`,
+    };
+    const own = { ...settings, GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) };
+    const look = byteGit(git, { cwd: root, env: own });
+    if (!existsSync(index)) await look(['read-tree', '--empty']);
+    await refresh(look);
+    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
+  });
 }
 
 /** path → mode, object and stage. Paths are bytes. */
@@ -63,35 +94,12 @@ type Entries = ReadonlyMap<string, string>;
  * and nothing is added to its objects. Lists are in memory, out of reach of commands that run between two snapshots.
  */
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
-  const { root, gitDir, commonDir } = repository;
   const lists = new Map<string, Entries>();
-  // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
-  let kept: { bytes: Buffer; mtime: Date } | null = null;
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
-  const look = async (folder: string): Promise<string> => {
-    const index = join(folder, 'index');
-    if (kept) {
-      writeFileSync(index, kept.bytes);
-      utimesSync(index, kept.mtime, kept.mtime);
-    } else copyIndex(join(gitDir, 'index'), index);
-    const env = {
-      // Recomputed each time, because a command between two snapshots may have set a filter.
-      ...(await withoutFilters(unsafe, LOOK_AT_ALL)),
-      GIT_INDEX_FILE: index,
-      GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
-      // A colon would split a path in two.
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${join(commonDir, 'objects').replace(/["\\]/g, '\\$&')}"`,
-    };
-    const git = byteGit(unsafe, { cwd: root, env });
-    await refresh(git);
-    await git(['add', '--all', '--sparse', '--', '.']);
-    const tree = (await git(['write-tree', '--missing-ok'])).trim();
-    kept = { bytes: readFileSync(index), mtime: statSync(index).mtime };
-    lists.set(tree, parse(await git(['ls-files', '--stage', '--full-name', '-z'])));
-    return tree;
-  };
+  const bench = { repository, git: unsafe, env: {}, place, ownObjects: true };
+  const read = ({ look }: Bench): Promise<string> => snapshot(look, lists);
   return {
-    read: () => inFolder(place, look),
+    read: () => onBench(bench, read),
     changed: async (before, after) => compare(list(before), list(after)),
     against: async (commit, tree) => {
       const args = [
@@ -113,6 +121,14 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
   };
 }
 
+/** Stores the working tree, and keeps the list of its files. */
+async function snapshot(look: ByteGit, lists: Map<string, Entries>): Promise<string> {
+  await look(['add', '--all', '--sparse', '--', '.']);
+  const tree = (await look(['write-tree', '--missing-ok'])).trim();
+  lists.set(tree, parse(await look(['ls-files', '--stage', '--full-name', '-z'])));
+  return tree;
+}
+
 const parse = (listed: string): Entries =>
   new Map(
     words(listed).map((entry) => {
@@ -130,7 +146,7 @@ function compare(before: Entries, after: Entries): string[] {
 }
 
 /** `place` is the parent folder; a random suffix is added. Remains of a killed process there are removed. */
-export async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
+async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
   const parent = dirname(place);
   mkdirSync(parent, { recursive: true });
   for (const name of readdirSync(parent))
@@ -145,7 +161,7 @@ export async function inFolder<T>(place: string, work: (folder: string) => Promi
 }
 
 /** The copied index has git's stat data, so unchanged files are not read. Its mtime tells git which ones to reread. */
-export function copyIndex(from: string, to: string): void {
+function copyIndex(from: string, to: string): void {
   const stat = statSync(from, { throwIfNoEntry: false });
   if (!stat) return;
   copyFileSync(from, to);

@@ -15,8 +15,7 @@ import {
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
 import { type HooksPath, readHooksPath } from '../git/config.js';
-import { type Repository, realFolder } from '../git/repository.js';
-import { readTip } from '../git/state.js';
+import { type Repository, readTip, realFolder } from '../git/repository.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import {
   ALL_HOOKS,

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { isBranchName, oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { defaultBranch } from '../git/remote.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import {

@@ -8,8 +8,14 @@ import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import type { Note } from '../note/note.js';
-import { type Observed, observerOf } from '../project/observe.js';
-import { type Context, hasPromotion, madeBy, timestamp } from '../project/project.js';
+import {
+  type Context,
+  hasPromotion,
+  madeBy,
+  type Observed,
+  observerOf,
+  timestamp,
+} from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { requireRunning } from '../session/running.js';
 import { readKfr } from './kfr.js';

@@ -6,7 +6,7 @@ import { architectureDraft, architectureFile, shown } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { userGit } from '../git/client.js';
-import { openEditor } from '../git/editor.js';
+import { openEditor } from '../git/commit.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';

@@ -3,7 +3,7 @@ import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
-import { describeObserved } from '../project/observe.js';
+import { describeObserved } from '../project/project.js';
 import { describeLearning } from './rules.js';
 
 /** The part that agents get. */

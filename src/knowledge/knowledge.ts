@@ -7,8 +7,14 @@ import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
-import { type Observed, observerOf } from '../project/observe.js';
-import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
+import {
+  type Context,
+  madeBy,
+  type Observed,
+  observerOf,
+  requireSupervisor,
+  timestamp,
+} from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
 import {
   describeLearning,

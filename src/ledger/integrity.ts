@@ -1,8 +1,7 @@
 import { isBuilder } from '../core/environment.js';
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
-import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type Context, clearHalt, readHalt, refuseHalted, timestamp, writeHalt } from '../project/project.js';
 import { requireDecision } from './audit.js';
 import { describeFinding, type Finding, meaningOf, ofLevel, stateOf } from './compare.js';
 import { ledgerFolder } from './files.js';

@@ -1,6 +1,5 @@
 import { usage } from '../core/error.js';
-import { refuseHalted } from '../project/halt.js';
-import type { Context } from '../project/project.js';
+import { type Context, refuseHalted } from '../project/project.js';
 import { append, type Body, currentState, type RecordRef } from './append.js';
 import { isInIndex, moveChain } from './chains.js';
 import { type Container, eachRecord, type Line } from './container.js';

@@ -40,7 +40,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       end: bind(() => import('../session/end.js'), 'endSession'),
       list: bind(() => import('../session/sessions.js'), 'listSessions', 'looks'),
       show: bind(() => import('../session/sessions.js'), 'showSession', 'looks'),
-      discard: bind(() => import('../undo/undo.js'), 'discardSessionKept'),
+      discard: bind(() => import('../recover/undo.js'), 'discardSessionKept'),
     },
     progress: {
       add: bind(() => import('../session/progress.js'), 'addProgress'),
@@ -57,7 +57,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads'),
       add: bind(() => import('../session/focus.js'), 'addFeatureToWork'),
       edit: bind(() => import('../feature/feature.js'), 'editFeature'),
-      remove: bind(() => import('../undo/undo.js'), 'removeFeatureKept'),
+      remove: bind(() => import('../recover/undo.js'), 'removeFeatureKept'),
       import: bind(() => import('../feature/feature.js'), 'importFeatures'),
       verify: bind(() => import('../feature/verify.js'), 'verifyFeatures'),
       confirm: bind(() => import('../feature/feature.js'), 'confirmFeatures'),
@@ -67,21 +67,21 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     recover: {
       plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
       act: bind(() => import('../recover/recover.js'), 'recover'),
-      undo: bind(() => import('../undo/undo.js'), 'undoLast'),
+      undo: bind(() => import('../recover/undo.js'), 'undoLast'),
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
-      list: bind(() => import('../undo/undo.js'), 'listRecoveries', 'reads'),
+      list: bind(() => import('../recover/undo.js'), 'listRecoveries', 'reads'),
     },
     /** GIT-09: takes back the last change that forge made. */
-    undo: bind(() => import('../undo/undo.js'), 'undoLast'),
+    undo: bind(() => import('../recover/undo.js'), 'undoLast'),
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind(() => import('../cycle/cycle.js'), 'runCycle'),
     loop: bind(() => import('../cycle/loop.js'), 'runLoop'),
     /** GIT-05: verified states to go back to. */
     checkpoint: {
       create: bind(() => import('../checkpoint/create.js'), 'createCheckpoint'),
-      list: bind(() => import('../checkpoint/show.js'), 'listCheckpoints', 'reads'),
-      show: bind(() => import('../checkpoint/show.js'), 'showCheckpoint', 'reads'),
-      verify: bind(() => import('../checkpoint/show.js'), 'verifyCheckpoints', 'reads'),
+      list: bind(() => import('../checkpoint/read.js'), 'listCheckpoints', 'reads'),
+      show: bind(() => import('../checkpoint/read.js'), 'showCheckpoint', 'reads'),
+      verify: bind(() => import('../checkpoint/read.js'), 'verifyCheckpoints', 'reads'),
       latest: bind(() => import('../checkpoint/read.js'), 'latestCheckpoint', 'reads'),
     },
     /** GIT-07: every check of a pipeline. Changes nothing. */

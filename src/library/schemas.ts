@@ -11,7 +11,7 @@ import { OPERATIONS } from '../kfr/operation.js';
 import { KFR, KINDS } from '../kfr/rules.js';
 import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
-import { configSchema } from '../project/settings.js';
+import { configSchema } from '../project/config.js';
 import { BriefingInput } from '../session/briefing.js';
 import { SessionEndInput } from '../session/end.js';
 import { FocusInput } from '../session/focus.js';

@@ -2,7 +2,7 @@ import { command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine } from '../core/text.js';
 import type { Note, Observed } from '../index.js';
-import { describeObserved } from '../project/observe.js';
+import { describeObserved } from '../project/project.js';
 
 const row = ({ id, at, text, by }: Note, style: Style): string[] => [
   style.dim(id.slice(0, 12)),

@@ -4,8 +4,7 @@ import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { type Identified, readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
-import { type Observed, observerOf } from '../project/observe.js';
-import { type Context, madeBy, timestamp } from '../project/project.js';
+import { type Context, madeBy, type Observed, observerOf, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */

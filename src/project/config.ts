@@ -1,19 +1,122 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
+import { SECTIONS, STYLES } from '../commit/message.js';
+import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
 import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
+import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { namesLike, oneLine } from '../core/text.js';
+import { addressProblem, isBranchName, namesLike, oneLine } from '../core/text.js';
 import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
-import {
-  type Config,
-  DEFAULTS,
-  SchemaVersion,
-  TABLE_NAMES,
-  type TableName,
-  tableSchema,
-} from './settings.js';
 
-export type { Config } from './settings.js';
+interface Setting<T> {
+  schema: () => z.ZodMiniType<T>;
+  value: T;
+}
+
+/** A setting with its default. Its schema is made when a file sets it: every command reads the settings. */
+const setting = <T>(value: T, schema: () => z.ZodMiniType<T>): Setting<T> => ({ schema, value });
+const text = (value: string): Setting<string> => setting(value, () => z.string());
+const flag = (value: boolean): Setting<boolean> => setting(value, () => z.boolean());
+const whole = (value: number, min: number, max: number): Setting<number> =>
+  setting(value, () => z.int().check(z.gte(min), z.lte(max)));
+const choice = <const T extends string>(value: NoInfer<T>, words: readonly T[]): Setting<T> =>
+  setting<T>(value, () => z.enum(words));
+
+/** `problemOf` returns what is wrong with a text, or null. A value that may hold a password is not shown. */
+const checked =
+  (problemOf: (text: string) => string | null, isShown = true) =>
+  (): z.ZodMiniType<string> =>
+    z.string().check(
+      z.superRefine((text, context) => {
+        const problem = problemOf(text);
+        const shown = isShown ? `${oneLine(JSON.stringify(text), 60)} ` : '';
+        if (problem !== null) context.addIssue({ code: 'custom', message: shown + problem });
+      }),
+    );
+const pattern = checked((text) => {
+  const problem = patternProblem(text);
+  return problem && `cannot be matched: ${problem}`;
+});
+const address = checked(addressProblem, false);
+/** What subjects and streams of NATS are called. */
+const subject = () => z.string().check(z.regex(/^[\w-]+(\.[\w-]+)*$/), z.maxLength(100));
+const stream = () => z.string().check(z.regex(/^[\w-]{1,32}$/));
+const branch = checked((name) => (name === '' || isBranchName(name) ? null : 'is not a branch name'));
+
+/** The tables of `.forge/config.toml`. templates/forge/config.toml explains every setting. */
+const TABLES = {
+  project: { name: text('') },
+  session: {
+    commit: flag(true),
+    unknown_host_minutes: whole(60, 1, 1440),
+    record: choice('on', ['on', 'off']),
+    reverify: whole(0, 0, 1000),
+    /** Clients of MCP give up after a minute. */
+    reverify_seconds: whole(45, 1, 3600),
+    reverify_at_once: whole(1, 1, 32),
+    reverify_in_hooks: flag(false),
+  },
+  briefing: { budget: whole(2000, 200, 100_000), commits: whole(10, 0, 100) },
+  kfr: { entry_characters: whole(280, 40, 2000), tokens: whole(800, 100, 10_000) },
+  commit: {
+    enforce: choice('block', ['block', 'warn', 'off']),
+    style: choice(DEFAULT_SETTINGS.style, STYLES),
+    who: choice(DEFAULT_SETTINGS.who, WHO),
+    id_pattern: setting(DEFAULT_SETTINGS.id_pattern, pattern),
+    subject_length: whole(DEFAULT_SETTINGS.subject_length, 20, 500),
+    sections: setting([...SECTIONS], () => z.array(z.enum(SECTIONS))),
+    rules_off: setting([], () => z.array(z.enum(RULES))),
+    exempt: setting<string[]>([], () => z.array(pattern()).check(z.maxLength(50))),
+  },
+  git: { default_branch: setting('', branch), sign: flag(false) },
+  features: { test_command: text(''), timeout_seconds: whole(600, 1, 86_400) },
+  findings: { mode: choice('notice', ['notice', 'ask', 'deny', 'off']) },
+  cycle: { commit: flag(false), checkpoint: flag(false) },
+  checkpoint: { verify: setting<string[]>([], () => z.array(z.string().check(z.minLength(1)))) },
+  /** The key of the team that new issues go to; empty: the only one. */
+  linear: { team: text('') },
+  events: {
+    /** Empty: off. NATS_URL goes before it. */
+    url: setting('', address),
+    prefix: setting('sx9.forge.memory', subject),
+    stream: setting('FORGE_MEMORY', stream),
+    /** How long a loop holds its task after its last sign of life. */
+    lease_seconds: whole(120, 5, 86_400),
+  },
+  guard: {
+    halt_on: choice('critical', ['critical', 'all']),
+    rules: setting<Record<string, unknown>[]>([], () => z.array(z.looseObject({})).check(z.maxLength(500))),
+    gitleaks: text(''),
+  },
+};
+type Tables = typeof TABLES;
+type TableName = keyof Tables;
+type Values<T> = { [K in keyof T]: T[K] extends Setting<infer V> ? V : never };
+
+/** `.forge/config.toml` with all defaults. Unknown settings are kept and named in a warning. */
+export type Config = { [K in TableName]: Values<Tables[K]> } & { schema_version: 1 };
+
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+const mapSettings = <T>(name: TableName, map: (setting: Setting<unknown>) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(TABLES[name]).map(([key, each]) => [key, map(each)]));
+
+export const DEFAULTS = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, mapSettings(name, ({ value }) => value)]),
+) as Omit<Config, 'schema_version'>;
+
+const SchemaVersion = () => z._default(z.literal(1), 1);
+
+/** One table, in which every setting has its default. */
+const tableSchema = (name: TableName) =>
+  z.looseObject(mapSettings(name, ({ schema, value }) => z._default(schema(), value as never)));
+
+/** The whole format, for its JSON Schema. */
+export const configSchema = () =>
+  z.looseObject({
+    schema_version: SchemaVersion(),
+    ...Object.fromEntries(TABLE_NAMES.map((name) => [name, z.prefault(tableSchema(name), {})])),
+  });
 
 /** Far more than all settings with their comments need. */
 export const MAX_CONFIG_BYTES = 64 * 1024;

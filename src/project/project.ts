@@ -1,3 +1,6 @@
+import { constants, writeFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { formatArgv } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, refused, usage } from '../core/error.js';
@@ -6,14 +9,18 @@ import type { LockPolicy } from '../core/lock.js';
 import {
   activityFile,
   configFile,
+  haltFile,
   hookScript,
   type Layout,
   layoutOf,
+  localPaths,
   promotionFile,
   recoverFile,
   shown,
+  shownFrom,
 } from '../core/paths.js';
-import { decodeUtf8, refuseConflict } from '../core/schema.js';
+import { decodeUtf8, encodeDocument, refuseConflict } from '../core/schema.js';
+import { oneLine, plural } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { defaultBranch } from '../git/remote.js';
@@ -25,6 +32,7 @@ import {
   type Repository,
   refuseForeign,
 } from '../git/repository.js';
+import { trackedFiles } from '../git/status.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 
 /** What every operation works with: a `.forge/`, its repository and its surroundings. */
@@ -116,8 +124,6 @@ export async function mainBranch(context: Context): Promise<string | null> {
   return readConfig(context).git.default_branch || defaultBranch(repository, git);
 }
 
-export { isHalted, refuseHalted } from './halt.js';
-
 /** True for a builder, which works for a cycle and is judged by it. */
 export const isBuilding = ({ world }: Context): boolean => isBuilder(world.env);
 
@@ -141,6 +147,22 @@ export const humanRequired = (what: string, why: string): Error =>
   refused('human.required', `${what} needs a human's decision; ${why}.`, {
     hint: 'ask a human to run this command at a terminal',
   });
+
+/** A repository with its `.forge/`. */
+export interface Place {
+  repository: Repository;
+  git: Git;
+  /** `.forge/` from the repository's top. */
+  folder: string;
+}
+
+/** Exit 3 without a repository. */
+export function requireRepository({ repository, git, layout }: Context): Place {
+  if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
+  throw refused('git.none', 'This needs git, and this folder is not in a git repository.', {
+    hint: 'git init',
+  });
+}
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 
@@ -173,3 +195,93 @@ function readActivity(layout: Layout): number | null {
   const at = readHint<{ at?: unknown }>(activityFile(layout))?.at;
   return typeof at === 'number' ? at : null;
 }
+
+/** SES-13: machine-local files that were committed, so that every clone gets them; null without any. */
+export async function findTracked({
+  git,
+  repository,
+  layout,
+}: Context): Promise<{ message: string; fix: string } | null> {
+  if (!git || !repository) return null;
+  const paths = localPaths(layout).map((path) => shownFrom(repository.root, path));
+  const found = await trackedFiles(git, paths);
+  if (found.length === 0) return null;
+  return {
+    message: `git tracks ${plural(found.length, 'machine-local file')}: ${found.slice(0, 3).join(', ')}`,
+    fix: `git rm -r --cached -q --ignore-unmatch -- ${formatArgv(paths)}`,
+  };
+}
+
+/** Why nothing is written here until a human has acted (LTM-05). Machine-local. */
+interface Halt {
+  at: string;
+  /** What verification found, shortest first. */
+  reasons: string[];
+  /** False when a refused secret halts and memory itself is intact. */
+  isDamage?: boolean;
+}
+
+/** Null when writing is not halted. An unreadable file halts as well. */
+export function readHalt(disk: Disk): Halt | null {
+  const path = haltFile(disk.layout);
+  const bytes = disk.read(path);
+  if (!bytes) return null;
+  try {
+    const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
+    if (typeof at === 'string' && reasons.every((reason) => typeof reason === 'string'))
+      return { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) };
+  } catch {
+    // Reported below.
+  }
+  return { at: '', reasons: [`${shown(disk.layout, path)} cannot be read`] };
+}
+
+/** Takes the lock. An existing halt keeps its first reasons. */
+export function writeHalt(disk: Disk, halt: Halt): void {
+  disk.withLock(() => {
+    if (!isHalted(disk)) disk.replace(haltFile(disk.layout), encodeDocument(halt));
+  });
+}
+
+export const clearHalt = (disk: Disk): void => disk.remove(haltFile(disk.layout));
+
+export const isHalted = (disk: Disk): boolean => disk.exists(haltFile(disk.layout));
+
+/** Exit 4 `memory.corrupted` for every writing command during a halt. */
+export function refuseHalted(disk: Disk): void {
+  const halt = readHalt(disk);
+  if (!halt) return;
+  throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}.`, {
+    hint: 'forge memory verify   # says what it means and what a person can run',
+  });
+}
+
+const { O_APPEND, O_WRONLY } = constants;
+
+/** What a builder wants to keep. Its cycle decides. */
+export interface Observed {
+  observed: string[];
+}
+
+/**
+ * GOV-05: passes a builder's texts to its cycle. Null for everybody else. Exit 3 `role.denied` for a builder without a
+ * cycle.
+ */
+export function observerOf(
+  { world, disk }: Context,
+  what: string,
+): ((texts: readonly string[], confirmed?: readonly string[]) => Observed) | null {
+  if (!isBuilder(world.env)) return null;
+  const path = world.env.FORGE_OBSERVATIONS ?? '';
+  if (!isAbsolute(path)) throw deniedToBuilder(what);
+  return (texts, confirmed = []) => {
+    const lines = [...texts.map((pattern) => ({ pattern })), ...confirmed.map((confirm) => ({ confirm }))];
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    // Fails without the file, which the cycle made.
+    if (!disk.dryRun) writeFileSync(path, text, { flag: (O_WRONLY | O_APPEND) as never });
+    return { observed: [...texts, ...confirmed] };
+  };
+}
+
+export const describeObserved = (texts: readonly string[]): string =>
+  `observations of this cycle, which decides what to keep: ${oneLine(texts.join('; '), 200)}`;

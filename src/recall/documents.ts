@@ -5,8 +5,8 @@ import { readEntries } from '../core/entries.js';
 import { archiveFile, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { findingsOf } from '../finding/finding.js';
-import { isAncestor, readMessages } from '../git/read.js';
-import { readTip } from '../git/state.js';
+import { isAncestor, readLog } from '../git/read.js';
+import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { readInvariants } from '../knowledge/architecture.js';
@@ -158,7 +158,7 @@ function commitGroups(context: Context): StoredGroup[] {
           known !== null &&
           known.documents < 2 * MAX_COMMITS &&
           (await isAncestor(git, known.stamp, head)) === true;
-        const commits = await readMessages(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head);
+        const commits = await readLog(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head);
         const documents = commits
           .filter(({ subject }) => !isOwnSubject(subject))
           .map(async ({ short, at, subject, body }) => {

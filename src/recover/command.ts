@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import { harmless, oneLine, plural } from '../core/text.js';
 import type {
   BackupList,
@@ -31,7 +31,7 @@ const WORDS = {
 const MARKS = { passed: ['good', '✓'], failed: ['bad', '✗'], not_run: ['warn', '?'] } as const;
 
 /** The commands that ran, the table that decides, and the sizes, which are only informational. */
-export function renderPlan(plan: RecoveryPlan, style: Style): string {
+function renderPlan(plan: RecoveryPlan, style: Style): string {
   const { checkpoint, checks, decision, rules } = plan;
   const ran = checks.map(({ name, state, why }) => {
     const [paint, mark] = MARKS[state];
@@ -63,14 +63,8 @@ export function renderPlan(plan: RecoveryPlan, style: Style): string {
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
   const { commits, files, untracked, insertions, deletions, behind } = divergence;
   if (!checkpoint) return 'nothing was compared';
-  const lines =
-    insertions === null
-      ? 'lines not counted, because git lacks a file of the checkpoint'
-      : `+${insertions} -${deletions} lines`;
-  return [
-    `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (${lines}), ${untracked} untracked`,
-    ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
-  ].join('; ');
+  const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines), ${untracked} untracked${missing}`;
 }
 
 function renderDone({ decision, backup_ref, commit, features = [], next }: Recovered, style: Style): string {
@@ -86,10 +80,7 @@ function renderDone({ decision, backup_ref, commit, features = [], next }: Recov
   return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...ran, ...todo].join('\n');
 }
 
-export function renderUndone(
-  { undone, action, ref, redo, commit, files, planned }: Undone,
-  style: Style,
-): string {
+function renderUndone({ undone, action, ref, redo, commit, files, planned }: Undone, style: Style): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
   const what = `the state before ${action}: ${plural(files, 'file')}${made} (${undone})`;
   if (planned) return `would bring back ${what}`;
@@ -99,10 +90,10 @@ export function renderUndone(
 function renderBackups({ backups }: BackupList, style: Style): string {
   if (backups.length === 0) return 'No backups: nothing was rolled back here.';
   return columns(
-    backups.map(({ ref, at, subject, here }) => [
+    backups.map(({ ref, at, subject }) => [
       style.strong(ref),
       style.dim(style.time(at)),
-      `${oneLine(subject, 100)}${here ? '' : style.dim('  (another worktree)')}`,
+      oneLine(subject, 100),
     ]),
   );
 }
@@ -122,12 +113,10 @@ interface Flags {
 }
 
 /** One thing at a time. */
-function refuseSeveral({ plan, worktree, undo, list, to, rollback }: Flags): void {
+function refuseSeveral({ plan, worktree, undo, list }: Flags): void {
   const given = Object.entries({ '--plan': plan, '--worktree': worktree, '--undo': undo, '--list': list })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
-  if (to !== undefined && (undo !== undefined || list)) given.push('--to');
-  if (rollback && [worktree, undo, list].some((value) => value !== undefined)) given.push('--rollback');
   if (given.length > 1) throw usage('recover.several', `${given.join(' and ')} cannot be used together.`);
 }
 
@@ -140,7 +129,7 @@ async function run(call: Call): Promise<RecoverAnswer> {
   if (flags.list) return recover.list();
   if (flags.plan) return recover.plan(target, watch(call));
   if (flags.worktree !== undefined) return recover.inspect({ ...to, dir: resolve(call.cwd, flags.worktree) });
-  if (flags.undo !== undefined) return undo(call, flags.undo);
+  if (flags.undo !== undefined) return recover.undo(flags.undo === true ? {} : { backup: flags.undo });
   const asks = !call.flags.yes && !call.flags.dryRun;
   return recover.act(target, {
     ...watch(call),
@@ -154,22 +143,12 @@ const watch = (call: Call): CheckpointWatch => ({
   signal: call.signal,
 });
 
-async function undo(call: Call, name: string | true): Promise<RecoverAnswer> {
-  const isSure = call.flags.yes || call.flags.dryRun;
-  if (!isSure && !(await agreed(call, 'Bring back what the rollback took away?')))
-    throw refused('recover.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
-      hint: 'forge recover --undo --yes',
-    });
-  return call.forge().recover.undo(name === true ? {} : { backup: name });
-}
-
 async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean> {
-  if (call.interactive) call.say(renderPlan(harmless(plan), call.style));
-  return agreed(call, 'Roll back? All that this changes goes into a backup first.');
+  if (!call.interactive) return false;
+  call.say(renderPlan(harmless(plan), call.style));
+  const { confirm } = await import('../cli/prompt.js');
+  return confirm('Roll back? All that this changes goes into a backup first.');
 }
-
-const agreed = async (call: Call, question: string): Promise<boolean> =>
-  call.interactive && (await (await import('../cli/prompt.js')).confirm(question));
 
 /** An alert fails the command, unless only the plan was requested. */
 const isAlert = (answer: RecoverAnswer): boolean =>
@@ -198,3 +177,15 @@ const recover: CommandSpec<RecoverAnswer> = {
 };
 
 export const group: Group = { commands: [command(recover)] };
+
+const undoLast: CommandSpec<Undone> = {
+  name: 'undo',
+  args: ['[backup]'],
+  summary: 'Take back the last recover, feature remove or session discard; again, to redo it',
+  example: 'forge undo',
+  writes: true,
+  run: (call, backup) => call.forge().undo(backup === undefined ? {} : { backup }),
+  render: renderUndone,
+};
+
+export const undoGroup: Group = { commands: [command(undoLast)] };

@@ -1,14 +1,13 @@
 import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { listed } from '../checkpoint/place.js';
 import { validId } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
-import { ForgeError, refused, systemCode } from '../core/error.js';
-import { diskError, readHint } from '../core/files.js';
+import { ForgeError, refused, toForgeError } from '../core/error.js';
+import { readHint } from '../core/files.js';
 import { ProcessIdentity } from '../core/holder.js';
-import { recoverClaim, recoverFile, recoverFolder, shownFrom } from '../core/paths.js';
+import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
-import { makeToken } from '../core/text.js';
+import { firstPaths, makeToken } from '../core/text.js';
 import { requireNoCycle } from '../cycle/running.js';
 import { asUnproved, type Feature, unproved } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
@@ -16,24 +15,13 @@ import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/ba
 import { type Git, must, toBytes, toText } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
-import {
-  applyMove,
-  type Bench,
-  type Move,
-  onBench,
-  planMove,
-  requireObjects,
-  requireUntouched,
-  restoreIndex,
-  treeWith,
-} from '../git/move.js';
+import { applyMove, type Move, planMove, requireUntouched, restoreIndex, treeWith } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
-import type { Repository } from '../git/repository.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
+import { type Bench, onBench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 
@@ -60,25 +48,11 @@ const Intent = z.looseObject({
 type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
-export interface Place {
-  repository: Repository;
-  git: Git;
-  /** `.forge/` from the repository's top. */
-  folder: string;
-}
-
-export function requirePlace({ repository, git, layout }: Context): Place {
-  if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
-  throw refused('recover.place', 'Recovery needs git, and this folder is not in a git repository.', {
-    hint: 'git init',
-  });
-}
-
 /** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */
 export async function requireRest(context: Context): Promise<void> {
   requireNoCycle(context);
   const outerIndex = context.world.env.GIT_INDEX_FILE;
-  const reason = await whyNoCommit({ ...requirePlace(context), outerIndex });
+  const reason = await whyNoCommit({ ...requireRepository(context), outerIndex });
   if (reason) throw notNow(reason);
 }
 
@@ -90,7 +64,7 @@ export const notNow = (reason: string): Error =>
 /** One recovery at a time: exit 3 while another live process runs one. A dry run takes no claim. */
 export async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
   const { world, layout, disk } = context;
-  const { repository, git } = requirePlace(context);
+  const { repository, git } = requireRepository(context);
   const claim = recoverClaim(layout);
   disk.withLock(() => {
     const known = ProcessIdentity.safeParse(readHint<unknown>(claim));
@@ -103,21 +77,10 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
     return await onBench({ repository, git, env: world.env, place }, work);
-  } catch (error) {
-    throw withHint(error, 'nothing was changed; settle that, then: forge recover --plan', false);
   } finally {
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
-}
-
-/** A system error in one line. An error of forge's own keeps its hint unless `isOurs`. */
-function withHint(error: unknown, hint: string, isOurs: boolean): unknown {
-  const { dest, path = 'the git dir' } = error as NodeJS.ErrnoException & { dest?: string };
-  const isSystem = !(error instanceof ForgeError) && systemCode(error) !== undefined;
-  const known = isSystem ? diskError(error, dest ?? path) : error;
-  if (!(known instanceof ForgeError) || !(isSystem || isOurs)) return error;
-  return new ForgeError(known.kind, known.code, known.message, { ...known.details, hint });
 }
 
 /** The name is the time. A suffix of the milliseconds and random digits keeps names sorted and unique. */
@@ -129,7 +92,7 @@ export function nameBackup({ world }: Context): string {
 export const noteOf = (context: Context, why: string): Record<string, unknown> => ({
   schema_version: '1.0',
   why,
-  worktree: requirePlace(context).repository.gitDir,
+  worktree: requireRepository(context).repository.gitDir,
 });
 
 interface Text {
@@ -146,7 +109,7 @@ export async function commitRestored(
   { git }: Bench,
   { head, of, text: { id, parentNote, ...text } }: { head: string; of: string; text: Text },
 ): Promise<string> {
-  const folder = toBytes(requirePlace(context).folder);
+  const folder = toBytes(requireRepository(context).folder);
   const own = (await git(['ls-tree', '-z', head, '--', folder])).split('\t')[0];
   const tree = await treeWith(git, `${of}^{tree}`, folder, own);
   if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
@@ -168,25 +131,25 @@ export async function commitRestored(
   return (await git(args, { input: toBytes(written) })).trim();
 }
 
-/** Checks for everything that can block a move, before any change. `kept` are files that are written byte for byte. */
-export async function requirePossible(
+/**
+ * Exit 3 for a file that needs a filter that forge does not run: git would write a pointer, or encrypted bytes. `kept` are
+ * files that are written byte for byte.
+ */
+export async function requireUnfiltered(
   context: Context,
-  { look, index, ...bench }: Bench,
+  { look, index }: Bench,
   move: Move,
-  { kept = [], commit }: { kept?: readonly KeptFile[]; commit: string },
+  kept: readonly KeptFile[] = [],
 ): Promise<void> {
   const raw = new Set(kept.map(({ path }) => path));
   const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
   const env = { GIT_INDEX_FILE: `${index}.target` };
   await look(['read-tree', move.tree], { env });
-  const filtered = await findFiltered(requirePlace(context).git, paths, { source: ['--cached'], env });
-  // Without its filter git would write a pointer, or encrypted bytes, instead of the file.
+  const filtered = await findFiltered(requireRepository(context).git, paths, { source: ['--cached'], env });
   if (filtered)
     throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
       hint: filtered.hint,
     });
-  const objects = [...move.write, ...kept.map(({ path, oid }) => [path, oid] as const)];
-  await requireObjects({ ...bench, look, index }, objects, commit);
 }
 
 interface Job extends Pick<Intent, 'op' | 'head' | 'commit' | 'kept' | 'vouched'> {
@@ -206,10 +169,10 @@ export async function makeMove(
 ): Promise<string> {
   const { disk, layout, warnings } = context;
   const { op, head, commit } = job;
-  const { repository, git } = requirePlace(context);
+  const { repository, git } = requireRepository(context);
   if (move.left.length > 0)
     warnings.push(
-      `Submodules and repositories inside this one were left as they are: ${listed(move.left.map(toText))}. Look at: git status  and  git submodule update`,
+      `Submodules and repositories inside this one were left as they are: ${firstPaths(move.left.map(toText))}. Look at: git status  and  git submodule update`,
     );
   const backup = nameBackup(context);
   await backUp(bench, move, {
@@ -234,7 +197,7 @@ export async function makeMove(
 async function finishMove(context: Context, bench: Bench, move: Move, intent: Intent): Promise<void> {
   const { disk, layout } = context;
   const { op, kept, backup } = intent;
-  const { git } = requirePlace(context);
+  const { git } = requireRepository(context);
   if (!(await moveHead(git, intent))) {
     disk.remove(recoverFile(layout));
     throw refused('recover.moved', 'HEAD moved meanwhile; the files were left as they are.', {
@@ -243,16 +206,17 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
   }
   try {
     const note = kept === null ? null : await readNote(git, kept);
-    await applyMove(bench, move, async () => {
-      if (!note) return;
+    await applyMove(bench, move);
+    if (note) {
       await writeKept(bench, note.files);
       await restoreIndex(bench, move, `${kept}^2:staged`);
-    });
+    }
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     recordMove(context, intent);
   } catch (error) {
+    const { kind, code, message, details } = toForgeError(error);
     const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
-    throw withHint(error, hint, true);
+    throw new ForgeError(kind, code, message, { ...details, hint });
   }
   disk.remove(recoverFile(layout));
 }
@@ -292,7 +256,7 @@ export const HALF_WAY = 'half_way';
 export async function finishRecovery(context: Context): Promise<void> {
   const { disk, layout } = context;
   if (disk.dryRun || !hasRecovery(context) || readHalt(disk) !== null) return;
-  const { git, folder } = requirePlace(context);
+  const { git, folder } = requireRepository(context);
   const { value: intent } = disk.requireDocument(INTENT, recoverFile(layout));
   await requireRest(context);
   await installGuard(context);

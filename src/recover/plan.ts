@@ -1,19 +1,15 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
-import { type Git, type GitResult, must } from '../git/client.js';
-import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
-import { isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
-import { isShallow, operationInProgress } from '../git/state.js';
+import { type Git, must, words } from '../git/client.js';
+import { withoutLocalFilters } from '../git/config.js';
+import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
+import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
-import { readHalt } from '../project/halt.js';
-import type { Context } from '../project/project.js';
-import { type Place, requirePlace } from './move.js';
+import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
   type Decision,
@@ -26,12 +22,9 @@ import {
   type Rule,
 } from './rules.js';
 
-/** A state to return to, for recovery. */
-export type Target = Pick<Manifest, 'tag' | 'commit' | 'timestamp' | 'features_passing'>;
-
 /** The situation and the decision of the rules. */
 export interface RecoveryPlan {
-  checkpoint: Target | null;
+  checkpoint: Manifest | null;
   /** The examined commit. */
   head: string | null;
   divergence: Divergence;
@@ -50,24 +43,23 @@ export async function planRecovery(
   { to, rollback = false }: { to?: string; rollback?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
-  const place = requirePlace(context);
+  const place = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   const [measured, ledger] = await Promise.all([
     measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isHeadSame, gone, filtered, ...numbers } = measured;
+  const { head, isHeadSame, ...numbers } = measured;
   const isCutOff = isShallow(place.repository);
-  if (filtered) context.warnings.push(`${filtered.what}, so it cannot compare them. ${filtered.hint}`);
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow: isCutOff, isHeadSame };
   const isKnown = judgePlace(facts).every(({ holds }) => holds);
-  const checks = isKnown && manifest ? await runChecks(context, manifest, gone, watch) : [];
+  const checks = isKnown && manifest ? await runChecks(context, manifest, watch) : [];
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
   return {
-    checkpoint: manifest && targetOf(manifest),
+    checkpoint: manifest,
     head,
     divergence,
     checks,
@@ -80,11 +72,10 @@ export async function planRecovery(
 async function runChecks(
   context: Context,
   manifest: Manifest,
-  gone: ReadonlySet<string>,
   watch: CheckpointWatch,
 ): Promise<ProvedCheck[]> {
-  const { git, folder } = requirePlace(context);
-  const checks = await runProved(context, manifest, gone, watch);
+  const { git, folder } = requireRepository(context);
+  const checks = await runProved(context, manifest, watch);
   return Promise.all(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
@@ -110,13 +101,6 @@ function lastPassed(context: Context, { id, verified_commit = null }: Feature): 
   return (passed?.record as Verification | undefined)?.commit ?? verified_commit;
 }
 
-export const targetOf = ({ tag, commit, timestamp, features_passing }: Manifest): Target => ({
-  tag,
-  commit,
-  timestamp,
-  features_passing,
-});
-
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */
 export async function chooseTarget(
   context: Context,
@@ -126,14 +110,13 @@ export async function chooseTarget(
   const newer = to === undefined ? await brokenSince(context, found) : null;
   if (newer) return { manifest: null, state: describe(newer) };
   if (!found) return { manifest: null, state: NEVER };
-  const { manifest, state } = found;
-  return state === 'ok' && manifest?.can_rollback_to
-    ? { manifest, state: 'ok' }
+  return found.can_rollback_to
+    ? { manifest: found.manifest, state: 'ok' }
     : { manifest: null, state: describe(found) };
 }
 
-const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
-  `${tag} is ${state === 'ok' && manifest?.can_rollback_to === false ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
+const describe = ({ tag, state, why }: FoundCheckpoint): string =>
+  `${tag} is ${state === 'ok' ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
 
 /** Records that git removed from the working tree are restored automatically and are not damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
@@ -145,10 +128,6 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isHeadSame: boolean;
-  /** Files that cannot be compared. */
-  filtered: Filtered | null;
-  /** Absolute paths of files of the checkpoint that are not on disk. */
-  gone: ReadonlySet<string>;
 }
 
 /** Reads concurrently. Writes nothing. */
@@ -157,26 +136,22 @@ async function measureDivergence(
   commit: string | null,
 ): Promise<Measured> {
   const git = await withoutLocalFilters(unsafe);
+  const distance = commit === null ? null : await readDistance(git, commit);
   const [{ head, files }, history, changes] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
-    commit === null ? NO_HISTORY : readHistory(git, commit, folder),
-    commit === null ? NO_CHANGES : readChanges(git, commit, folder),
+    commit && distance ? readHistory(git, commit, folder, distance) : NO_HISTORY,
+    commit && distance ? readChanges(git, commit, folder) : NO_CHANGES,
   ]);
   const untracked = files.filter(({ kind }) => kind === 'untracked').length;
-  const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
-  const filtered = await findFiltered(unsafe, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
-  const { paths, ...sizes } = changes;
   return {
     ...history,
-    ...sizes,
+    ...changes,
     untracked,
-    uncommitted: files.length - (filtered?.paths.length ?? 0),
-    filtered,
+    uncommitted: files.length,
     branch: head === null ? 'unborn' : history.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,
-    gone: new Set(paths.map((path) => join(repository.root, path)).filter((path) => !existsSync(path))),
   };
 }
 
@@ -189,9 +164,7 @@ interface History {
 
 const NO_HISTORY: History = { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
 
-async function readHistory(git: Git, commit: string, folder: string): Promise<History> {
-  const distance = await readDistance(git, commit);
-  if (!distance) return NO_HISTORY;
+async function readHistory(git: Git, commit: string, folder: string, distance: Distance): Promise<History> {
   const branch = await relate(git, commit, folder, distance);
   const isHeadSame = await isSameOutside(git, commit, 'HEAD', folder);
   const own = ['rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`];
@@ -203,7 +176,7 @@ async function relate(
   git: Git,
   commit: string,
   folder: string,
-  { behind, ahead }: { behind: number; ahead: number },
+  { behind, ahead }: Distance,
 ): Promise<Relation> {
   if (behind === 0) return 'descendant';
   if (ahead === 0) return 'behind';
@@ -211,24 +184,15 @@ async function relate(
   return (await leadsTo(git, commit, folder)) ? 'descendant' : 'diverged';
 }
 
-type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'> & {
-  /** Files that differ. */
-  paths: string[];
-};
-const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, paths: [] };
+type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'>;
+const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0 };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
-  if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
   const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
-  const diff = (form: string): Promise<GitResult> => {
-    const args = ['diff', form, ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
-    return git(['--no-literal-pathspecs', ...args]);
-  };
-  const paths = (await must(() => diff('--name-only'), ['diff'])).split('\0').filter(Boolean);
-  const { code, stdout } = await diff('--numstat');
-  const counts = [...stdout.matchAll(/(?:^|\0)(\d+)\t(\d+)\t/g)];
-  // Lines cannot be counted in a file that git lacks, as in a partial clone.
-  const sum = (column: number): number | null =>
-    code === 0 ? counts.reduce((total, count) => total + Number(count[column]), 0) : null;
-  return { files: paths.length, insertions: sum(1), deletions: sum(2), paths };
+  const args = ['diff', '--numstat', ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
+  const lines = words(await must(git, ['--no-literal-pathspecs', ...args])).map((line) => line.split('\t'));
+  // A binary file has dashes.
+  const sum = (column: number): number =>
+    lines.reduce((total, line) => total + (Number(line[column]) || 0), 0);
+  return { files: lines.length, insertions: sum(0), deletions: sum(1) };
 }

@@ -1,31 +1,28 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { listed } from '../checkpoint/place.js';
-import { issueOf, nameIn } from '../checkpoint/rules.js';
+import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
-import { must, PORCELAIN, toBytes, toText } from '../git/client.js';
+import { must, PORCELAIN, toBytes } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
-import { hasLeftOut, listOthers, planMove } from '../git/move.js';
-import { operationInProgress } from '../git/state.js';
+import { hasLeftOut, planMove } from '../git/move.js';
+import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
-import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
+import { type Context, refuseAgent, requireRepository, requireSupervisor } from '../project/project.js';
 import {
   atBench,
   commitRestored,
   finishRecovery,
   makeMove,
   notNow,
-  requirePlace,
-  requirePossible,
   requireRest,
+  requireUnfiltered,
 } from './move.js';
-import { chooseTarget, planRecovery, type RecoveryPlan, type Target, targetOf } from './plan.js';
+import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
 import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
@@ -60,7 +57,7 @@ export async function recover(
 ): Promise<Recovered> {
   const input = checkInput(RecoverInput, raw) as { to?: string; rollback?: boolean };
   await finishRecovery(context);
-  const operation = operationInProgress(requirePlace(context).repository);
+  const operation = operationInProgress(requireRepository(context).repository);
   if (operation) throw notNow(`${operation} is in progress`);
   const plan = await planRecovery(context, input, watch);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
@@ -111,8 +108,8 @@ async function rollBack(
   plan: RecoveryPlan,
 ): Promise<{ backup_ref: string | null; commit: string | null }> {
   await requireRest(context);
-  const folder = toBytes(requirePlace(context).folder);
-  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  const folder = toBytes(requireRepository(context).folder);
+  const [target, head] = [plan.checkpoint as Manifest, plan.head as string];
   return atBench(context, async (bench) => {
     if (await hasLeftOut(bench))
       throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
@@ -121,7 +118,7 @@ async function rollBack(
     const commit = await commitRestored(context, bench, { head, of: target.commit, text: describe(plan) });
     const move = await planMove(bench, commit, folder);
     if (move.isEmpty && commit === head) return { backup_ref: null, commit: null };
-    await requirePossible(context, bench, move, { commit: target.commit.slice(0, 12) });
+    await requireUnfiltered(context, bench, move);
     const backup_ref = await makeMove(context, bench, move, {
       op: 'rollback',
       head,
@@ -132,25 +129,16 @@ async function rollBack(
       note: { checkpoint: target.tag, restored: commit },
       about: about(plan),
     });
-    const spared = (await listOthers(bench.git)).filter(
-      (path) => !/\/$/.test(path) && !isBelow(path, folder),
-    );
-    if (spared.length > 0)
-      context.warnings.push(
-        `Left where they are, though the checkpoint's .gitignore does not name them: ${listed(spared.map(toText))}. Commit none of them by accident.`,
-      );
     return { backup_ref, commit: commit === head ? null : commit };
   });
 }
-
-const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 
 function describe({
   checkpoint,
   divergence,
   checks,
 }: RecoveryPlan): Parameters<typeof commitRestored>[2]['text'] {
-  const { tag, commit } = checkpoint as Target;
+  const { tag, commit } = checkpoint as Manifest;
   const { files, commits } = divergence;
   const short = commit.slice(0, 12);
   const failed = checks.filter(({ state }) => state === 'failed');
@@ -171,15 +159,15 @@ async function verifyRestored(
   context: Context,
   { checks }: RecoveryPlan,
   backup: string | null,
-  { onStart, onOutput, signal }: AgreedWatch,
+  { onStart, confirm: _, ...rest }: AgreedWatch,
 ): Promise<Pick<Recovered, 'features' | 'next'>> {
   const ids = checks.flatMap(({ kind, name }) => (kind === 'feature' ? [name] : []));
   const undo = backup ? ['forge undo   # brings back everything that this took away'] : [];
   if (ids.length === 0) return { next: undo };
   try {
-    const watch = { ...(onOutput ? { onOutput } : {}), ...(signal ? { signal } : {}), known: new Map() };
-    const started = onStart ? { onStart: (_id: string, command: string) => onStart(command) } : {};
-    const { results } = await verifyFeatures(context, { ids }, { ...watch, ...started });
+    const onTest = (_id: string, command: string): void => onStart?.(command);
+    const watch = { ...rest, onStart: onTest, known: new Map() };
+    const { results } = await verifyFeatures(context, { ids }, watch);
     const features = results.map(({ id, status }) => ({ id, status }));
     const red = results.filter(({ failure }) => failure !== undefined);
     return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
@@ -220,7 +208,7 @@ const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
 
 /** A checkpoint in a separate folder. */
 export interface InspectedCheckpoint {
-  checkpoint: Target;
+  checkpoint: Manifest;
   /** Null in a dry run. */
   worktree: string | null;
 }
@@ -231,18 +219,15 @@ export async function inspectCheckpoint(
   { to, dir }: { to?: string; dir: string },
 ): Promise<InspectedCheckpoint> {
   requireSupervisor(context, RESERVED);
-  const { git } = requirePlace(context);
+  const { git } = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   if (!manifest)
     throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
       hint: 'forge checkpoint list',
     });
-  const checkpoint = targetOf(manifest);
   const folder = resolve(dir);
-  if (context.disk.dryRun) return { checkpoint, worktree: null };
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw usage('recover.folder', `${folder} already exists and is not empty.`, { file: folder });
+  if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
-  return { checkpoint, worktree: folder };
+  return { checkpoint: manifest, worktree: folder };
 }

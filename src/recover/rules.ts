@@ -11,9 +11,9 @@ export interface Divergence {
   behind: number;
   /** Tracked files that differ. */
   files: number;
-  /** Lines. Null if git lacks a file of the checkpoint, as in a partial clone. */
-  insertions: number | null;
-  deletions: number | null;
+  /** Lines. */
+  insertions: number;
+  deletions: number;
   untracked: number;
   /** Files that differ from HEAD, including untracked ones. */
   uncommitted: number;

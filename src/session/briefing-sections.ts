@@ -4,7 +4,6 @@ import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
-import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
 import { type Focus, isAbout } from './focus-rules.js';
@@ -34,8 +33,6 @@ export interface BriefingData {
   isApproved?: (text: string) => boolean;
   /** Changed and new files outside of `.forge/`. */
   uncommitted?: number | undefined;
-  /** Uncommitted files of memory that another program wrote. */
-  foreign?: readonly string[] | undefined;
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
   proven?: readonly Known[];
   /** Candidates for knowledge, at most five. */
@@ -185,9 +182,6 @@ const issueItem = ({ linear_id, title, state }: Unit): string =>
 const changeItems = ({ uncommitted = 0 }: BriefingData): string[] =>
   uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
 
-const foreignItems = ({ foreign = [] }: BriefingData): string[] =>
-  foreign.length === 0 ? [] : [oneLine(firstPaths(foreign), 400)];
-
 /** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
 interface Told extends BriefingData {
   approvedRules: readonly string[];
@@ -207,7 +201,6 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
-  const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
@@ -226,7 +219,6 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['regressed', 'Regressed since they were last verified', regressedItems(told), 'forge ls', 2, 'proven'],
-    ['foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
     ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],

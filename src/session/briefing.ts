@@ -11,7 +11,7 @@ import { believe } from '../feature/feature.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
@@ -20,7 +20,6 @@ import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
-import { findForeignEdits } from '../project/edits.js';
 import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
@@ -103,13 +102,12 @@ export function readAround(context: Context) {
 /** `forge briefing`: the state of the work, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
-  const reading = Promise.all([readAround(context), findForeignEdits(context)]);
+  const reading = readAround(context);
   reading.catch(() => undefined);
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
-  const [around, foreign] = await reading;
-  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context) };
+  const known = { ...state, ...(await reading), architecture, focus: showFocus(context) };
   return composeBriefing(context, known, { ...input, session });
 }
 
@@ -134,7 +132,7 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign' | 'regressed'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'regressed'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;

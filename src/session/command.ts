@@ -13,7 +13,7 @@ import type {
   StartedSession,
 } from '../index.js';
 import { describeCandidate } from '../learning/proven.js';
-import { describeObserved } from '../project/observe.js';
+import { describeObserved } from '../project/project.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
 import { logLines } from './command-progress.js';
 import type { SessionEndInput } from './end.js';

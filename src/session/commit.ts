@@ -3,10 +3,10 @@ import { ForgeError } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
 import { readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
-import { describeUnsigned } from '../git/signatures.js';
-import { readBranch } from '../git/state.js';
+import { readBranch } from '../git/repository.js';
+import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, readConfig, requireRepository } from '../project/project.js';
 import { type Focus, isAbout } from './focus-rules.js';
 import { type RunningSession, sessionName } from './rules.js';
 
@@ -21,26 +21,13 @@ interface EndedWork {
 
 /** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
 export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
-  const { repository, git, disk, layout, world, warnings } = context;
+  const { repository, git, disk, layout, warnings } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   try {
     const message = { ...describeWork(context, work), ledger: ledgerHeads(context) };
-    const outcome = await commitFolder({
-      repository,
-      git,
-      folder: shownFrom(repository.root, layout.dir),
-      outerIndex: world.env.GIT_INDEX_FILE,
-      sign: readConfig(context).git.sign,
-      message: (parent) =>
-        formatCommitMessage(
-          { ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } },
-          readConfig(context).commit.style,
-        ),
-    });
+    const outcome = await commitInForm(context, shownFrom(repository.root, layout.dir), message);
     if ('skipped' in outcome) return outcome;
-    if (outcome.unsigned !== undefined)
-      warnings.push(describeUnsigned('The session-end commit', outcome.unsigned));
     if ((await readBranch(repository, git)) === null)
       warnings.push(
         `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
@@ -51,6 +38,31 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
     if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;
     return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
   }
+}
+
+/** Commits one folder in forge's form. The message names HEAD as the parent. */
+export async function commitInForm(
+  context: Context,
+  folder: string,
+  message: CommitMessage,
+): Promise<CommitOutcome> {
+  const { repository, git } = requireRepository(context);
+  const { commit, git: settings } = readConfig(context);
+  const outcome = await commitFolder({
+    repository,
+    git,
+    folder,
+    outerIndex: context.world.env.GIT_INDEX_FILE,
+    sign: settings.sign,
+    message: (parent) =>
+      formatCommitMessage(
+        { ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } },
+        commit.style,
+      ),
+  });
+  if ('hash' in outcome && outcome.unsigned !== undefined)
+    context.warnings.push(describeUnsigned(`The commit "${outcome.subject}"`, outcome.unsigned));
+  return outcome;
 }
 
 /** The ledger state in the commit. */

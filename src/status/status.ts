@@ -15,8 +15,8 @@ import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { readDistance } from '../git/read.js';
-import { findRemote, readRemoteDefault } from '../git/remote.js';
-import { operationInProgress } from '../git/state.js';
+import { defaultBranch, findRemote } from '../git/remote.js';
+import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -25,9 +25,7 @@ import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readQueue } from '../linear/queue.js';
-import { findTracked } from '../project/edits.js';
-import { readHalt } from '../project/halt.js';
-import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes } from '../session/progress-rules.js';
@@ -171,18 +169,17 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
 async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
-  const [tree, checkpoint, remoteName] = await Promise.all([
+  const [tree, checkpoint, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
     newestCheckpoint(context, git),
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
-  const remote = remoteName === null ? null : await readRemoteDefault(git, remoteName, setting);
-  const names = remote ? [remote.branch] : setting === '' ? ['main', 'master', 'trunk'] : [setting];
-  let upstream = names.includes(tree.branch ?? '') ? tree.upstream : null;
-  if (!upstream && remote) {
-    const distance = await readDistance(git, remote.ref);
-    upstream = distance && { name: remote.name, ...distance };
+  const main = setting || (await defaultBranch(repository, git));
+  let upstream = main === tree.branch ? tree.upstream : null;
+  if (!upstream && remote && main) {
+    const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);
+    upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
   const { head, branch, files } = tree;
   const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
@@ -209,8 +206,8 @@ async function newestCheckpoint(context: Context, git: Git): Promise<string | nu
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   return (
     tags
-      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true))
-      .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true)
+      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }))
+      .filter((checkpoint) => checkpoint.can_rollback_to)
       .sort(byTime)[0]?.tag ?? null
   );
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { stateHome } from '../core/environment.js';
@@ -6,9 +7,107 @@ import { MAX_STATE_BYTES } from '../core/json.js';
 import { withLock } from '../core/lock.js';
 import { trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import { compareText } from '../core/text.js';
 import { identityOf } from '../git/repository.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
-import { Approval, digestRunnable, type Runnable, toUrl } from './rules.js';
+
+/** What `[cycle]` lets forge run by itself, as commands to approve, because the setting may come with a clone. */
+export const CYCLE_COMMANDS = {
+  commit: 'forge commit --all',
+  checkpoint: 'forge checkpoint create',
+} as const;
+
+const Kind = z.enum(['file', 'command', 'rule', 'url']);
+
+/** Something in the repository that a person must approve: code to run, an address, or an invariant for agents to obey. */
+export interface Runnable {
+  kind: z.infer<typeof Kind>;
+  /** The file's path in the repository, or the place of the command or rule (`feature F-1`). */
+  name: string;
+  content: string;
+}
+
+/** The server that events are sent to. */
+export const toUrl = (url: string): Runnable => ({ kind: 'url', name: '[events] url', content: url });
+
+/** What a person approved. The content is kept so that a later change can be shown. */
+export const Approval = z.looseObject({
+  kind: Kind,
+  name: z.string(),
+  digest: z.string(),
+  content: z.string(),
+  at: z.string(),
+  /** `entered` through forge on this machine, or `approved` at a terminal. */
+  how: z.enum(['entered', 'approved']),
+});
+export type Approval = z.infer<typeof Approval>;
+
+export interface TrustItem extends Runnable {
+  digest: string;
+  state: 'trusted' | 'changed' | 'new';
+  /** What was approved before it changed. */
+  before?: string;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A command is approved by its words, wherever it is. A file is approved by its path and bytes. */
+export const digestRunnable = ({ kind, name, content }: Runnable): string =>
+  sha256(`${kind}\u0000${kind === 'file' ? name : ''}\u0000${content}`);
+
+/** One digest of all runnables in the repository with this ledger, in any order. */
+export const digestAll = (ledger: string, runnables: readonly Runnable[]): string =>
+  sha256([ledger, ...sorted(runnables.map(digestRunnable))].join('\n'));
+
+const sorted = (digests: readonly string[]): string[] => [...new Set(digests)].sort(compareText);
+
+/** The value of FORGE_TRUST that approves these: one digest each, so that another one changes none of them. */
+export const trustValue = (ledger: string, runnables: readonly Runnable[]): string =>
+  sorted(runnables.map((each) => digestAll(ledger, [each]))).join(',');
+
+/** Which of these a value of FORGE_TRUST approves: each by its own digest, or all by theirs. */
+export function approvedBy(
+  value: string,
+  ledger: string,
+  all: readonly Runnable[],
+): (one: Runnable) => boolean {
+  const digests = new Set(value.split(/[\s,]+/).filter(Boolean));
+  if (digests.size === 0) return () => false;
+  return digests.has(digestAll(ledger, all)) ? () => true : (one) => digests.has(digestAll(ledger, [one]));
+}
+
+/** The state of each against the approvals. */
+export function judgeTrust(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
+  const digests = new Set(approvals.map((approval) => approval.digest));
+  return runnables.map((runnable) => {
+    const digest = digestRunnable(runnable);
+    if (digests.has(digest)) return { ...runnable, digest, state: 'trusted' };
+    const before = approvals.findLast(({ kind, name }) => kind === runnable.kind && name === runnable.name);
+    // All invariants have the same name, so another text is a new one.
+    return before && runnable.kind !== 'rule'
+      ? { ...runnable, digest, state: 'changed', before: before.content }
+      : { ...runnable, digest, state: 'new' };
+  });
+}
+
+/** The lines that differ, as `-old` and `+new`, with one line of context around them. */
+export function diffLines(before: string, after: string): string[] {
+  const [a, b] = [before.split('\n'), after.split('\n')];
+  const least = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < least && a[head] === b[head]) head++;
+  let tail = 0;
+  while (tail < least - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  return [
+    ...a.slice(Math.max(head - 1, 0), head).map((line) => ` ${line}`),
+    ...a.slice(head, a.length - tail).map((line) => `-${line}`),
+    ...b.slice(head, b.length - tail).map((line) => `+${line}`),
+    ...a
+      .slice(a.length - tail)
+      .slice(0, 1)
+      .map((line) => ` ${line}`),
+  ];
+}
 
 export const identityHere = ({ layout, repository }: Context): string => identityOf(layout.root, repository);
 

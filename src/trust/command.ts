@@ -3,7 +3,7 @@ import type { Style } from '../cli/style.js';
 import { refused } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { TrustItem, TrustReport } from '../index.js';
-import { diffLines } from './rules.js';
+import { diffLines } from './approvals.js';
 
 async function run(call: Call): Promise<TrustReport> {
   const { trust } = call.forge();

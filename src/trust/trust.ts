@@ -14,18 +14,22 @@ import { readArchitecture } from '../knowledge/architecture-rules.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { approvalsFile, approve, approvedHere, identityHere, readApprovals } from './approvals.js';
 import {
+  approvalsFile,
+  approve,
   approvedBy,
+  approvedHere,
   CYCLE_COMMANDS,
   digestAll,
   digestRunnable,
+  identityHere,
   judgeTrust,
   type Runnable,
+  readApprovals,
   type TrustItem,
   toUrl,
   trustValue,
-} from './rules.js';
+} from './approvals.js';
 
 export interface TrustReport {
   /** The repository (its common git dir) or the folder that approvals are tied to. */
@@ -143,10 +147,10 @@ export function requireTrust(
   const blocking = wanted.find((one) => !isApproved(one) && !trusted.has(digestRunnable(one)));
   if (!blocking) return;
   const listed = items.find(({ digest }) => digest === digestRunnable(blocking));
-  const place = listed ? ` (${listed.name})` : '';
-  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}"${place}`;
-  const isChanged = listed?.state === 'changed';
-  const why = isChanged ? 'changed since it was approved' : 'was not approved on this machine';
+  const what =
+    blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
+  const why =
+    listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved on this machine';
   const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
   throw refused('trust.needed', `${what} ${why}; nothing was run.`, {
     hint: `forge trust${listed ? '' : unlisted}`,

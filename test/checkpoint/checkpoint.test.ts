@@ -123,50 +123,39 @@ describe('the state of a checkpoint', () => {
   const file: FileFacts = { name, bytes, manifest };
   const tag: TagFacts = { name, isAnnotated: true, commit: manifest.commit, message: tagMessage(manifest) };
   const other = { ...manifest, tag: 'checkpoint/SX9-123-v2' };
-  const cases: [what: string, facts: { file?: FileFacts; tag?: TagFacts }, known: boolean, state: string][] =
+  const cases: [what: string, facts: { file?: FileFacts; tag?: TagFacts }, state: string][] = [
+    ['tag and manifest agree', { file, tag }, 'ok'],
+    ['only the tag is here: the manifest is on another branch', { tag }, 'ok'],
+    ['the tag leads elsewhere', { file, tag: { ...tag, commit: 'b'.repeat(40) } }, 'moved'],
+    ['the tag leads to no commit', { file, tag: { ...tag, commit: null } }, 'moved'],
     [
-      ['tag and manifest agree', { file, tag }, true, 'ok'],
-      ['only the tag is here: the manifest is on another branch', { tag }, true, 'ok'],
-      ['the tag leads elsewhere', { file, tag: { ...tag, commit: 'b'.repeat(40) } }, true, 'moved'],
-      ['the tag leads to no commit', { file, tag: { ...tag, commit: null } }, true, 'moved'],
-      [
-        'the tag is lightweight',
-        { file, tag: { ...tag, isAnnotated: false, message: 'Subject\n' } },
-        true,
-        'moved',
-      ],
-      [
-        'a lightweight tag that no manifest speaks of',
-        { tag: { ...tag, isAnnotated: false, message: 'Subject\n' } },
-        true,
-        'unverified',
-      ],
-      ['the tag was made by hand', { tag: { ...tag, message: 'Working\n' } }, true, 'unverified'],
-      [
-        'the tag was made anew without manifest',
-        { file, tag: { ...tag, message: 'Working\n' } },
-        true,
-        'unverified',
-      ],
-      ['the tag is gone', { file }, true, 'missing'],
-      ['the commit is of another repository', { file }, false, 'unknown'],
-      [
-        'the file was edited',
-        { file: { ...file, bytes: encodeDocument({ ...manifest, can_rollback_to: false }) }, tag },
-        true,
-        'tampered',
-      ],
-      ['the file is another one’s', { file: { ...file, manifest: other } }, true, 'tampered'],
-      ['the tag is another one’s', { tag: { ...tag, message: tagMessage(other) } }, true, 'tampered'],
-      [
-        'the file is half written',
-        { file: { name, bytes, manifest: null, problem: 'no JSON' }, tag },
-        true,
-        'damaged',
-      ],
-    ];
-  it.each(cases)('B-108 GIT-05 %s', (_what, facts, known, state) => {
-    const judged = judgeCheckpoint(name, facts, () => known);
+      'the tag is lightweight',
+      { file, tag: { ...tag, isAnnotated: false, message: 'Subject\n' } },
+      'unverified',
+    ],
+    [
+      'a lightweight tag that no manifest speaks of',
+      { tag: { ...tag, isAnnotated: false, message: 'Subject\n' } },
+      'unverified',
+    ],
+    ['the tag was made by hand', { tag: { ...tag, message: 'Working\n' } }, 'unverified'],
+    ['the tag was made anew without manifest', { file, tag: { ...tag, message: 'Working\n' } }, 'unverified'],
+    ['the tag is gone', { file }, 'missing'],
+    [
+      'the file was edited',
+      { file: { ...file, bytes: encodeDocument({ ...manifest, can_rollback_to: false }) }, tag },
+      'damaged',
+    ],
+    ['the file is another one’s', { file: { ...file, manifest: other } }, 'damaged'],
+    ['the tag is another one’s', { tag: { ...tag, message: tagMessage(other) } }, 'damaged'],
+    [
+      'the file is half written',
+      { file: { name, bytes, manifest: null, problem: 'no JSON' }, tag },
+      'damaged',
+    ],
+  ];
+  it.each(cases)('B-108 GIT-05 %s', (_what, facts, state) => {
+    const judged = judgeCheckpoint(name, facts);
     expect(judged.state).toBe(state);
     expect(judged.why === undefined).toBe(state === 'ok');
   });

@@ -80,7 +80,7 @@ describe('forge commit check FILE', () => {
   });
 
   it.each([
-    ["id_pattern = '(?=a)'", 'commit.id_pattern', 'no look-around ("(?=")'],
+    ["id_pattern = '(?=a)'", 'commit.id_pattern', 'unsupported Perl syntax: "(?="'],
     ['exempt = ["["]', 'commit.exempt[0]', 'missing closing ]'],
     ['rules_off = ["nul"]', 'commit.rules_off[0]', '"subject" | '],
     ['sections = ["Notes"]', 'commit.sections[0]', '"What" | '],

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/project/config.js';
-import { configSchema } from '../../src/project/settings.js';
+import { configSchema, decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/project/config.js';
 import { failure } from '../support/failure.js';
 
 const file = '.forge/config.toml';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/holder.js';
 import { withLock } from '../../src/core/lock.js';
-import { liveness, self } from '../../src/core/process-identity.js';
+import { liveness, self } from '../../src/core/world.js';
 import { finish, firstWord, startChild } from '../support/child.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';

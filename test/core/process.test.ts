@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { identify, isBelow } from '../../src/core/process-identity.js';
+import { identify, isBelow } from '../../src/core/world.js';
 
 describe('ancestor processes', () => {
   it('AGT-01 SES-07 a process descends from those that started it, and from no other', async () => {

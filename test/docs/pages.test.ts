@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GROUPS, inFull, TOPICS } from '../../src/cli/groups.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/spec.js';
-import { DEFAULTS, TABLE_NAMES } from '../../src/project/settings.js';
+import { DEFAULTS, TABLE_NAMES } from '../../src/project/config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const markdownIn = (folder: string) =>

@@ -73,7 +73,6 @@ describe('the parts of the briefing', () => {
       'progress',
       'offered',
       'regressed',
-      'foreign',
       'features',
       'proven',
       'elsewhere',
@@ -112,7 +111,6 @@ describe('the parts of the briefing', () => {
       'next',
       'offered',
       'regressed',
-      'foreign',
       'focus',
     ]);
   });

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Layout, sessionIdsFile } from '../../src/core/paths.js';
-import { liveness, self } from '../../src/core/process-identity.js';
+import { liveness, self } from '../../src/core/world.js';
 import { allocateSessionId } from '../../src/session/ids.js';
 import { isStoredId, sessionName } from '../../src/session/rules.js';
 import { finish, startChild } from '../support/child.js';

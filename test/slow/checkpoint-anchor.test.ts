@@ -76,7 +76,7 @@ describe('memory and checkpoints', () => {
     const project = await makeForge();
     project.write(fileOf('X-v1'), other.read(fileOf('X-v1')));
     expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
-    expect(await check(project)).toMatchObject({ exitCode: 1, codes: ['unknown'] });
+    expect(await check(project)).toMatchObject({ exitCode: 1, codes: ['missing'] });
   });
 
   it('LTM-04 GIT-05 a cherry-picked manifest is not damage: the tag has the records', async () => {

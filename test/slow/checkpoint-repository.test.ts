@@ -86,7 +86,7 @@ describe('kinds of repositories', () => {
     project.git('commit', '-qm', 'More');
     const clone = projectAt(makeFolder());
     project.git('clone', '-q', '--depth', '1', '--no-tags', `file://${project.dir}`, clone.dir);
-    expect(await statesOf(clone)).toEqual(['X-v1 unknown']);
+    expect(await statesOf(clone)).toEqual(['X-v1 missing']);
     const { tag } = await create(clone, 'X');
     expect(tag).toMatch(/^checkpoint\/X-v2\.[0-9a-f]{6}$/);
     expect((await verify(clone)).status).toBe('intact');

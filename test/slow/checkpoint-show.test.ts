@@ -20,7 +20,7 @@ describe('forge checkpoint list and show', () => {
     expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
       exitCode: 2,
       code: 'checkpoint.unknown',
-      hint: 'forge checkpoint show X-v1',
+      hint: 'forge checkpoint list',
     });
     for (const tag of ['--', 'X', 'X-v1\n', '../X-v1', '-n'])
       expect((await runForge(project, ['checkpoint', 'show', '--', tag])).exitCode).toBe(2);

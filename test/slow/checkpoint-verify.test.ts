@@ -26,7 +26,7 @@ describe('forge checkpoint verify', () => {
     ['the tag was deleted', 'missing', (project) => project.git('tag', '-d', 'checkpoint/X-v1')],
     [
       'the tag was made lightweight',
-      'moved',
+      'unverified',
       (project, { commit }) => project.git('tag', '-f', 'checkpoint/X-v1', commit),
     ],
     [
@@ -36,7 +36,7 @@ describe('forge checkpoint verify', () => {
     ],
     [
       'the manifest was edited',
-      'tampered',
+      'damaged',
       (project) =>
         project.write(fileOf('X-v1'), project.read(fileOf('X-v1')).replace('"true"', '"npm test"')),
     ],
@@ -47,12 +47,12 @@ describe('forge checkpoint verify', () => {
     ],
     [
       'the manifest is another one’s',
-      'tampered',
+      'damaged',
       (project) => project.write(fileOf('Y-v1'), project.read(fileOf('X-v1'))),
     ],
     [
       'the manifest is of another repository',
-      'unknown',
+      'missing',
       (project, { commit }) =>
         project.write(
           fileOf('Y-v1'),

@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { identify } from '../../src/core/process-identity.js';
+import { identify } from '../../src/core/world.js';
 import { cycle, MARK, refusal, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge } from '../support/forge-project.js';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { self } from '../../src/core/process-identity.js';
+import { self } from '../../src/core/world.js';
 import { openForge } from '../../src/index.js';
 import { type Ended, hasShim, runFaulty, shimEnv } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';

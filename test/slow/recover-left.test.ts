@@ -106,7 +106,7 @@ describe('places where forge recover does nothing', () => {
     for (const args of [['--plan'], ['--list'], ['--yes'], ['--undo', '--yes']])
       expect(await forgeError(project, ['recover', ...args])).toMatchObject({
         exitCode: 3,
-        code: 'recover.place',
+        code: 'git.none',
       });
   });
 

@@ -317,7 +317,9 @@ describe('what forge recover decides', () => {
     expect([planned.decision, JSON.stringify(planned)]).toEqual([decision, expect.stringMatching(seen)]);
     const { exitCode } = await runForge(project, ['recover', '--yes', '--json']);
     expect(exitCode).toBe(decision === 'alert' ? 1 : 0);
-    const kept = (await backups(project)).backups.filter(({ why }) => why === 'rollback');
+    const kept = (await backups(project)).backups.filter(({ subject }) =>
+      subject.startsWith('Before the rollback'),
+    );
     expect(kept).toHaveLength(decision === 'rollback' ? 1 : 0);
     if (decision === 'rollback')
       expect(project.git('diff', '--name-only', TAG, '--', '.', ':!.forge')).toBe('');
@@ -375,7 +377,7 @@ describe('what forge recover decides', () => {
     const planned = await plan(clone);
     expect([planned.decision, planned.rules[0]?.value]).toEqual([
       'alert',
-      'checkpoint/APP-v1 is missing: its tag is gone, or was not fetched',
+      "checkpoint/APP-v1 is missing: its tag is gone, was not fetched, or is another repository's",
     ]);
   });
 });

@@ -119,7 +119,8 @@ describe('forge recover --worktree', () => {
     expect(projectAt(dir).git('rev-parse', 'HEAD')).toBe(project.git('rev-parse', `${CHECKPOINT}^{commit}`));
     expect([files(project), staged(project), project.git('rev-parse', 'HEAD')]).toEqual(before);
     expect(await forgeError(project, ['recover', '--worktree', dir])).toMatchObject({
-      code: 'recover.folder',
+      exitCode: 6,
+      code: 'git.failed',
     });
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Started } from '../support/e2e-agents.js';
 import { featureFile } from '../support/forge-project.js';
@@ -220,9 +220,9 @@ describe.skipIf(process.getuid?.() !== 0)('a repository of another owner', () =>
       ...Object.fromEntries(of.map((_, i) => [`GIT_CONFIG_KEY_${i}`, 'safe.directory'])),
       GIT_CONFIG_COUNT: String(of.length),
     });
-    for (const env of [values(dir), values('*'), values(`${dirname(dir)}/*`), { SUDO_UID: '12345' }])
+    for (const env of [values(dir), values('*'), { SUDO_UID: '12345' }])
       expect(typed(project, ['feature', 'list'], { env })).toContain('F-1');
-    for (const env of [values(`${dir}x`), values(dir, ''), values('/elsewhere/*')])
+    for (const env of [values(`${dir}x`), values(dir, '')])
       expect(typedError(project, ['feature', 'list'], { env }).code).toBe('git.unsafe');
     rmSync(project.dir, { recursive: true });
   });

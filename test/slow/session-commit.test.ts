@@ -62,22 +62,6 @@ describe('the session-end commit and other changes in the index', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('SES-06 follows a file of .forge/ that became a folder, and back', () => {
-    const project = makeForgeRepository();
-    project.write('.forge/skills/own', 'a file\n');
-    workAndEnd(project);
-    rmSync(project.path('.forge/skills/own'));
-    project.write('.forge/skills/own/skill.toml', 'a folder\n');
-    expectSessionCommit(project, workAndEnd(project));
-    expect(project.git('ls-files', '.forge/skills/own')).toBe('.forge/skills/own/skill.toml');
-
-    rmSync(project.path('.forge/skills/own'), { recursive: true });
-    project.write('.forge/skills/own', 'a file again\n');
-    expectSessionCommit(project, workAndEnd(project));
-    expect(project.git('show', 'HEAD:.forge/skills/own')).toBe('a file again');
-    expect(changedPaths(project)).toEqual([]);
-  });
-
   it('SES-06 commits symlinks as symlinks, CRLF by its attributes, and no nested repository', () => {
     const project = makeForgeRepository();
     symlinkSync('../../../package.json', project.path('.forge/skills/git-workflow/link.json'));

@@ -123,13 +123,13 @@ describe('[git] sign', () => {
     expect(commit.unsigned).toMatch(/passphrase/);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^The session-end commit is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
+        /^The commit "\[FORGE\] Session end: [^"]*" is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
       ),
     ]);
     const { stderr, exitCode } = await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     expect([exitCode, stderr]).toEqual([
       0,
-      expect.stringMatching(/! The tag checkpoint\/X-v1 is not signed: .*passphrase/),
+      expect.stringMatching(/! The tag checkpoint\/X-v1 is not signed: [\s\S]*passphrase/),
     ]);
     expect(statuses(await verifySigned(project))).toEqual([
       ['commit', 'none'],

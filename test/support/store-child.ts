@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { withLock } from '../../src/core/lock.js';
-import { liveness, self } from '../../src/core/process-identity.js';
+import { liveness, self } from '../../src/core/world.js';
 import { allocateSessionId } from '../../src/session/ids.js';
 
 /** What the tests start as processes of their own: node child.mjs VERB PATH [WORD]. */

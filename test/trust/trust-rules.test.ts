@@ -9,7 +9,7 @@ import {
   judgeTrust,
   type Runnable,
   trustValue,
-} from '../../src/trust/rules.js';
+} from '../../src/trust/approvals.js';
 
 const init: Runnable = { kind: 'file', name: '.forge/init.sh', content: '#!/bin/sh\nnpm ci\n' };
 const test: Runnable = { kind: 'command', name: 'feature A', content: 'npm test' };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { outside, refused, usage } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import {
   archiveFile,
   featureFile,
@@ -24,10 +24,16 @@ import {
   writeBackup,
 } from '../git/backup.js';
 import { byteGit, must, toBytes, words } from '../git/client.js';
-import { type Bench, type Move, planMove } from '../git/move.js';
+import { type Move, planMove } from '../git/move.js';
+import { commitAt } from '../git/read.js';
+import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
-import { type Context, openContext, requireSupervisor } from '../project/project.js';
+import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
+import { requireArchive } from '../session/archive.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+import { discardSession } from '../session/sessions.js';
 import {
   atBench,
   commitRestored,
@@ -36,29 +42,19 @@ import {
   makeMove,
   nameBackup,
   noteOf,
-  requirePlace,
-  requirePossible,
   requireRest,
-} from '../recover/move.js';
-import { RESERVED } from '../recover/recover.js';
-import { requireArchive } from '../session/archive.js';
-import { sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
-import { discardSession } from '../session/sessions.js';
+  requireUnfiltered,
+} from './move.js';
+import { RESERVED } from './recover.js';
 
 export interface BackupList {
-  backups: (Backup & { why: string; here: boolean })[];
+  backups: Backup[];
 }
 
 /** All backups in this repository, newest first. */
-export async function listRecoveries(context: Context): Promise<BackupList> {
-  const { git, repository } = requirePlace(context);
-  const backups = (await listBackups(git)).map(async (backup) => {
-    const note = await readNote(git, backup.ref);
-    return { ...backup, why: String(note?.why ?? 'unknown'), here: note?.worktree === repository.gitDir };
-  });
-  return { backups: await Promise.all(backups) };
-}
+export const listRecoveries = async (context: Context): Promise<BackupList> => ({
+  backups: await listBackups(requireRepository(context).git),
+});
 
 /** A backup to restore. */
 interface Found {
@@ -70,25 +66,16 @@ interface Found {
 
 /** The named backup, or the last one of this worktree. Exit 2 without one. */
 async function findBackup(context: Context, name: string | undefined): Promise<Found> {
-  const { git, repository } = requirePlace(context);
+  const { git, repository } = requireRepository(context);
   const isNamed = name !== undefined;
   for (const backup of await listBackups(git)) {
-    if (isNamed && ![backup.ref, backup.ref.slice('refs/'.length), nameOf(backup)].includes(name)) continue;
+    if (isNamed && name !== backup.ref && name !== nameOf(backup)) continue;
     const note = await readNote(git, backup.ref);
-    const isWhole = Array.isArray(note?.files);
-    if (note && isWhole && note.worktree === repository.gitDir && (isNamed || note.why !== HALF_WAY))
-      return { backup, note, isNamed };
-    if (isNamed && !isWhole)
-      throw outside('recover.backup', `${backup.ref} is not a backup that forge made, or is not whole.`, {
-        hint: 'forge recover --list',
-      });
-    if (isNamed)
-      throw refused('recover.elsewhere', `${backup.ref} was made in another worktree.`, {
-        hint: `git restore --source=${backup.ref} -- FILE   # or undo it there`,
-      });
+    if (!Array.isArray(note?.files) || note.worktree !== repository.gitDir) continue;
+    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed };
   }
   const what = isNamed
-    ? `There is no backup ${JSON.stringify(oneLine(name, 80))}.`
+    ? `This worktree has no backup ${JSON.stringify(oneLine(name, 80))}.`
     : 'There is nothing here to undo.';
   throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
 }
@@ -119,7 +106,6 @@ export interface Undone {
  */
 export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
   requireSupervisor(context, RESERVED);
-  requirePlace(context);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
   const { note } = found;
@@ -140,7 +126,7 @@ async function undoRollback(
 ): Promise<Pick<Undone, 'ref' | 'commit' | 'files'>> {
   await requireVerified(context);
   await requireRest(context);
-  const { git, folder } = requirePlace(context);
+  const { git, folder } = requireRepository(context);
   return atBench(context, async (bench) => {
     const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
     const more = note.files.map(({ path }) => path);
@@ -152,7 +138,7 @@ async function undoRollback(
         { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
       );
     const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
-    await requirePossible(context, bench, move, { kept: note.files, commit: backup.ref });
+    await requireUnfiltered(context, bench, move, note.files);
     if (context.disk.dryRun) return { ref: null, commit: null, files };
     const isRollback = note.why === 'rollback';
     const commit = await commitRestored(context, bench, {
@@ -197,17 +183,18 @@ interface Snapshot extends BackupNote {
   feature?: string;
 }
 
-/** Saves files to a backup ref before forge changes them. Null without git, where undo is impossible. */
+/** Saves files to a backup ref before forge changes them. Null without a commit, where undo is impossible. */
 async function keepFiles(
   context: Context,
   { why, subject, feature }: { why: string; subject: string; feature?: string | undefined },
   paths: readonly string[],
 ): Promise<string | null> {
-  const { git: asText, layout, disk } = context;
+  const { git, layout, disk } = context;
   if (disk.dryRun) return null;
-  if (!asText) {
+  const head = git && (await commitAt(git, 'HEAD'));
+  if (!git || head === null) {
     context.warnings.push(
-      'forge undo cannot bring this back: it keeps things in git, and there is no repository here.',
+      'forge undo cannot bring this back: it keeps things in git, and there is no commit here.',
     );
     return null;
   }
@@ -215,18 +202,9 @@ async function keepFiles(
     path: relative(layout.root, path),
     bytes: existsSync(path) ? readFileSync(path, 'base64') : null,
   }));
-  const git = byteGit(asText);
-  const run = async (...args: string[]): Promise<string> => (await git(args, { input: '' })).trim();
-  const { code, stdout } = await asText(['rev-parse', '-q', '--verify', 'HEAD^{commit}']);
-  const head =
-    code === 0 ? stdout.trim() : await run('commit-tree', await run('mktree'), '-m', 'No commit yet');
   const ref = nameBackup(context);
-  await writeBackup(git, {
-    ref,
-    head,
-    subject,
-    note: { ...noteOf(context, why), files: [], state, feature },
-  });
+  const note = { ...noteOf(context, why), files: [], state, feature };
+  await writeBackup(byteGit(git), { ref, head, subject, note });
   return ref;
 }
 

@@ -35,8 +35,7 @@ import {
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, lockPolicy, readConfig } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
-import { FOCUS } from '../session/focus-rules.js';
-import { RUNNING_SESSION } from '../session/rules.js';
+import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
 import { showTrust } from '../trust/trust.js';
 import { attempt, type Check, type Observed, type Problem } from './check.js';
 import { findConflicts } from './conflicts.js';

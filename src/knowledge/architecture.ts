@@ -10,7 +10,7 @@ import { openEditor } from '../git/editor.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
-import { type Architecture, readArchitecture } from './architecture-rules.js';
+import { type Architecture, readArchitecture } from './rules.js';
 
 export interface ShownArchitecture extends Architecture {
   /** From the project's folder. */

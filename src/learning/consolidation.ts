@@ -3,10 +3,10 @@ import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
-import { textsIn } from '../ledger/record.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
+import { textsIn } from '../ledger/record.js';
 import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
 import {
   candidateId,
@@ -15,10 +15,10 @@ import {
   listKnown,
   openInvestigations,
 } from './knowledge.js';
-import { normalisePattern } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
+  normalisePattern,
   type Plan,
   planConsolidation,
   recordsOf,

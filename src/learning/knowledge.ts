@@ -1,5 +1,5 @@
-import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { usage } from '../core/error.js';
+import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import {
@@ -13,8 +13,15 @@ import {
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import { ENOUGH, type Proven, readProven } from './proven.js';
-import { type Contested, type Weighed, weighEvidence, weighing } from './rules.js';
+import {
+  type Contested,
+  ENOUGH,
+  type Proven,
+  readProven,
+  type Weighed,
+  weighEvidence,
+  weighing,
+} from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
 export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>

@@ -15,8 +15,7 @@ import { type Context, timestamp } from '../project/project.js';
 import { readFreezes } from './consolidation.js';
 import { SCOPES } from './evaluation.js';
 import { closeInvestigations, readKnowledge } from './knowledge.js';
-import { knowledgeId, normalisePattern, type Proven } from './proven.js';
-import { weighEvidence } from './rules.js';
+import { knowledgeId, normalisePattern, type Proven, weighEvidence } from './rules.js';
 
 /** What an override did: the audit record, and the knowledge record that names it. */
 export interface Overridden {

@@ -43,9 +43,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       discard: bind(() => import('../undo/undo.js'), 'discardSessionKept'),
     },
     progress: {
-      add: bind(() => import('../session/progress.js'), 'addProgress'),
-      next: bind(() => import('../session/progress.js'), 'setNextStep'),
-      show: bind(() => import('../session/progress.js'), 'showProgress', 'reads'),
+      add: bind(() => import('../session/running.js'), 'addProgress'),
+      next: bind(() => import('../session/running.js'), 'setNextStep'),
+      show: bind(() => import('../session/running.js'), 'showProgress', 'reads'),
     },
     focus: {
       show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
@@ -201,7 +201,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind(() => import('../artifact/artifact.js'), 'verifyArtifacts', 'looks'),
     },
     note: {
-      promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),
+      promote: bind(() => import('../note/note.js'), 'promoteEntry'),
       add: bind(() => import('../note/note.js'), 'addNote'),
       list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
       show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
@@ -310,7 +310,7 @@ function binder(context: Context) {
 /** KFR-10: completes an interrupted promotion. If that fails, reading goes on with a warning. */
 async function finishPromotion(context: Context, isReading: boolean): Promise<void> {
   try {
-    await (await import('../kfr/promote.js')).finishPromotion(context);
+    await (await import('../note/note.js')).finishPromotion(context);
   } catch (error) {
     const waits = hasPromotion(context);
     if (!isReading && waits) throw error;

@@ -10,8 +10,7 @@ import { KFR } from '../kfr/rules.js';
 import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
 import { configSchema } from '../project/settings.js';
-import { FOCUS } from '../session/focus-rules.js';
-import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
+import { ARCHIVED_SESSION, FOCUS, RUNNING_SESSION } from '../session/rules.js';
 
 /** An entry in a separate file has all fields; a missing value is null. */
 function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {

@@ -12,15 +12,14 @@ import { readKfr } from '../kfr/kfr.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
-import { readProven } from '../learning/proven.js';
+import { readProven } from '../learning/rules.js';
 import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
 import { archivedIds } from '../session/archive.js';
-import { readProgressText } from '../session/progress.js';
 import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { readProgressText, readRunning } from '../session/running.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 

@@ -12,23 +12,25 @@ import { encodeDocument } from '../core/schema.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
-import { FOCUS, Focus, NO_FOCUS } from './focus-rules.js';
-import { lastIssued } from './ids.js';
-import { readProgressText } from './progress.js';
-import { holdsWork, NO_SESSION_TEXT, parseProgress } from './progress-rules.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
   bySequence,
+  FOCUS,
+  Focus,
+  holdsWork,
   isStoredId,
   matchSession,
+  NO_FOCUS,
+  NO_SESSION_TEXT,
+  parseProgress,
   type RunningSession,
   resumable,
   sessionName,
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, ownSessions } from './running.js';
+import { isOwnSession, lastIssued, ownSessions, readProgressText } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;

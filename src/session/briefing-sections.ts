@@ -3,13 +3,11 @@ import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
-import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
+import { describeCandidate, describeEvidence, type Proven } from '../learning/rules.js';
 import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import { type Focus, isAbout } from './focus-rules.js';
-import { OPENING } from './progress-rules.js';
-import { type ArchivedSession, sessionName } from './rules.js';
+import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;

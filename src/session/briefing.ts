@@ -28,11 +28,9 @@ import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
-import { readProgressText } from './progress.js';
-import { parseProgress } from './progress-rules.js';
 import { readTree } from './record.js';
-import { sessionName } from './rules.js';
-import { readRunning } from './running.js';
+import { parseProgress, sessionName } from './rules.js';
+import { readProgressText, readRunning } from './running.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),

@@ -12,10 +12,9 @@ import type {
   SessionStartInput,
   StartedSession,
 } from '../index.js';
-import { describeCandidate } from '../learning/proven.js';
+import { describeCandidate } from '../learning/rules.js';
 import { describeObserved } from '../project/observe.js';
-import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
-import { logLines } from './command-progress.js';
+import { BRIEFING_OPTIONS, briefingInput, logLines } from './command-work.js';
 import type { SessionEndInput } from './end.js';
 
 const STATE_WORDS = { started: 'started', running: 'goes on', joined: 'joined' };

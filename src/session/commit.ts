@@ -7,8 +7,7 @@ import { describeUnsigned } from '../git/signatures.js';
 import { readBranch } from '../git/state.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
-import { type Focus, isAbout } from './focus-rules.js';
-import { type RunningSession, sessionName } from './rules.js';
+import { type Focus, isAbout, type RunningSession, sessionName } from './rules.js';
 
 interface EndedWork {
   running: RunningSession;

@@ -29,17 +29,20 @@ import {
 import type { State as MemoryState } from './briefing.js';
 import { closeSession } from './end.js';
 import { showFocus } from './focus.js';
-import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
-import { allocateSessionId } from './ids.js';
-import { addEntry, startProgress } from './progress-rules.js';
 import {
   type ArchivedSession,
+  addEntry,
+  type Focus,
+  NO_FOCUS,
+  planFocus,
   RUNNING_SESSION,
   type RunningSession,
   type SessionStartInput,
   sessionName,
+  startProgress,
 } from './rules.js';
 import {
+  allocateSessionId,
   holderHere,
   isLeftBehind,
   isLeftByPerson,

@@ -9,9 +9,8 @@ import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
-import { editProgress } from './progress.js';
-import { addEntry } from './progress-rules.js';
-import { readRunning } from './running.js';
+import { addEntry } from './rules.js';
+import { editProgress, readRunning } from './running.js';
 
 /** A command that an agent ran in a shell. Null: its exit code is not known. */
 export interface RanCommand {

@@ -1,13 +1,35 @@
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
+import { readPlain, replaceFiles } from '../core/files.js';
 import { type Holder, judgeHolder, type Verdict } from '../core/holder.js';
-import { archiveFile, kfrFile, openFile, sessionFile } from '../core/paths.js';
-import type { Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { type LockPolicy, withLock } from '../core/lock.js';
+import {
+  archiveFile,
+  kfrFile,
+  type Layout,
+  openFile,
+  progressFile,
+  sessionFile,
+  sessionIdsFile,
+  sessionIdsLock,
+  shown,
+} from '../core/paths.js';
+import { decodeUtf8, type Format } from '../core/schema.js';
+import { checkText, makeToken, oneLine } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { listConversations } from './conversations.js';
-import { lastIssued } from './ids.js';
-import { RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
+import {
+  addEntry,
+  formatSessionName,
+  NO_SESSION_TEXT,
+  nextNumber,
+  type ProgressLine,
+  parseProgress,
+  RUNNING_SESSION,
+  type RunningSession,
+  sessionName,
+  setNext,
+} from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
 export function readRunning(context: Context): RunningSession | null {
@@ -140,3 +162,104 @@ export function sessionHeld(context: Context, running: RunningSession, hint: str
 
 /** `claude` of `claude-0f3c…`. The file may have been written by anyone on this machine. */
 const agentName = (id: string): string => oneLine(id.split('-')[0] ?? '', 20);
+
+/** `session-ids.json` in the git common dir. */
+interface Issued {
+  /** The counter over all sessions. */
+  seq: number;
+  /** The newest ids, newest last. A session counts only if its id is here: a clone can bring any other. */
+  last: string[];
+}
+
+const KEPT = 1000;
+
+/**
+ * The next session id of this repository, under the git common dir, so that worktrees never repeat one. `known` are
+ * the ids and counters that the folder itself shows (archives from a clone or merge). A crash wastes a number.
+ */
+export function allocateSessionId(
+  layout: Layout,
+  policy: LockPolicy,
+  date: string,
+  known: { ids: readonly string[]; seq: number },
+  dryRun: boolean,
+): { id: string; seq: number } {
+  const take = (): { id: string; seq: number } => {
+    const issued = readIssued(layout);
+    const n = nextNumber(date, [...known.ids, ...issued.last]);
+    const id = `${formatSessionName(date, n)}-${makeToken(6)}`;
+    const seq = Math.max(issued.seq, known.seq) + 1;
+    const bytes = Buffer.from(`${JSON.stringify({ seq, last: [...issued.last, id].slice(-KEPT) })}\n`);
+    // Durable before the session is written, or a crash would make it look like another clone's.
+    if (!dryRun) replaceFiles([{ path: sessionIdsFile(layout), bytes }]);
+    return { id, seq };
+  };
+  return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
+}
+
+/** The ids last issued here, newest last. */
+export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+function readIssued(layout: Layout): Issued {
+  const bytes = readPlain(sessionIdsFile(layout), MAX_BYTES);
+  try {
+    const { seq, last } = JSON.parse(bytes?.toString('utf8') ?? '') as Issued;
+    if (Number.isSafeInteger(seq) && Array.isArray(last)) return { seq, last };
+  } catch {
+    // Missing or damaged: the archives and the random suffix keep ids apart.
+  }
+  return { seq: 0, last: [] };
+}
+
+/** The live progress.txt, or the existing text without a session. */
+export function readProgressText({ disk, layout }: Context): string {
+  const path = progressFile(layout);
+  const bytes = disk.read(path);
+  return bytes ? decodeUtf8(bytes, shown(layout, path)) : NO_SESSION_TEXT;
+}
+
+/** Appends `[HH:MM] text` (UTC) to the running session's progress (SES-04). */
+export function addProgress(
+  context: Context,
+  input: { text: string; checkpoint?: boolean },
+): { line: string } {
+  const text = checkText(input.text, { what: 'The progress text' });
+  const at = context.world.now();
+  const after = editProgress(context, (file) => addEntry(file, at, text, input.checkpoint));
+  const last = parseProgress(after).lines.at(-1) as ProgressLine;
+  return { line: `[${last.time}] ${last.text}` };
+}
+
+/** Sets the NEXT line, which stays the last one. */
+export function setNextStep(context: Context, input: { text: string }): { line: string } {
+  const text = checkText(input.text, { what: 'The NEXT text' });
+  editProgress(context, (file) => setNext(file, text));
+  return { line: `NEXT: ${text}` };
+}
+
+export function editProgress(context: Context, change: (file: string) => string): string {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    requireRunning(context);
+    const after = change(readProgressText(context));
+    disk.replace(progressFile(layout), Buffer.from(after, 'utf8'));
+    return after;
+  });
+}
+
+export interface ShownProgress {
+  session: string | null;
+  /** The day it began (UTC). */
+  date: string;
+  lines: ProgressLine[];
+  next?: string;
+}
+
+export function showProgress(context: Context): ShownProgress {
+  const { date, lines, next } = parseProgress(readProgressText(context));
+  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge start' });
+  const session = sessionName(requireRunning(context).id);
+  return { session, date, lines, ...(next === undefined ? {} : { next }) };
+}

@@ -19,11 +19,17 @@ import {
   writeArchive,
 } from './archive.js';
 import { showFocus } from './focus.js';
-import type { Focus } from './focus-rules.js';
-import { readProgressText } from './progress.js';
-import { type Progress, parseProgress } from './progress-rules.js';
-import { type ArchivedSession, type RunningSession, sessionName, shownId, toArchive } from './rules.js';
-import { judgeRunning, readRunning } from './running.js';
+import {
+  type ArchivedSession,
+  type Focus,
+  type Progress,
+  parseProgress,
+  type RunningSession,
+  sessionName,
+  shownId,
+  toArchive,
+} from './rules.js';
+import { judgeRunning, readProgressText, readRunning } from './running.js';
 
 /** One row of `session list`. */
 export interface SessionRow {

@@ -28,11 +28,10 @@ import { displayId } from './archive.js';
 import { composeBriefing, readAround, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
-import type { Focus } from './focus-rules.js';
 import { type Opened, openSession } from './open.js';
 import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
-import { SessionStartInput, sessionName } from './rules.js';
+import { type Focus, SessionStartInput, sessionName } from './rules.js';
 
 export interface StartedSession {
   session: {

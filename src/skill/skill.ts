@@ -8,7 +8,7 @@ import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, namesLike, oneLine } from '../core/text.js';
 import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
-import { FOCUS, type Focus, NO_FOCUS } from '../session/focus-rules.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../session/rules.js';
 import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
 import {
   checkSkill,

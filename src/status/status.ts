@@ -29,8 +29,7 @@ import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
-import { entryTimes } from '../session/progress-rules.js';
-import { sessionName } from '../session/rules.js';
+import { entryTimes, sessionName } from '../session/rules.js';
 import { isLeftByPerson, readRunning } from '../session/running.js';
 import {
   isOrphan,

@@ -10,10 +10,8 @@ import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
-import { readProgressText } from '../session/progress.js';
-import { parseProgress } from '../session/progress-rules.js';
-import { resumable, sessionName } from '../session/rules.js';
-import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
+import { parseProgress, resumable, sessionName } from '../session/rules.js';
+import { isLeftByPerson, ownSessions, readProgressText, readRunning } from '../session/running.js';
 import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 

@@ -10,8 +10,7 @@ import { architectureFile, initScript, shown, skillsFolder } from '../core/paths
 import { templatesFolder } from '../core/templates.js';
 import { isBinary } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { readArchitecture } from '../knowledge/architecture-rules.js';
-import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { LEARNED_LIST, listLearnings, readArchitecture } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import { approvalsFile, approve, approvedHere, identityHere, readApprovals } from './approvals.js';

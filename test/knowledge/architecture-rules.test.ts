@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readArchitecture } from '../../src/knowledge/architecture-rules.js';
+import { readArchitecture } from '../../src/knowledge/rules.js';
 
 const invariants = (text: string): string[] => readArchitecture(text).invariants.map((item) => item.text);
 const titles = (text: string): string[] => readArchitecture(text).sections.map(({ title }) => title);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { candidateId } from '../../src/learning/knowledge.js';
-import { knowledgeId } from '../../src/learning/proven.js';
+import { knowledgeId } from '../../src/learning/rules.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';

@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { knowledgeId } from '../../src/learning/proven.js';
+import { knowledgeId } from '../../src/learning/rules.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
 import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
-import type { Proven } from '../../src/learning/proven.js';
+import type { Proven } from '../../src/learning/rules.js';
 import { cutBriefing } from '../../src/session/briefing-rules.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
-import { NO_FOCUS } from '../../src/session/focus-rules.js';
-import type { ArchivedSession } from '../../src/session/rules.js';
+import { type ArchivedSession, NO_FOCUS } from '../../src/session/rules.js';
 
 const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {

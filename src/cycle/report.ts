@@ -19,7 +19,7 @@ import { type Context, readConfig, timestamp } from '../project/project.js';
 import { addProgress, readRunning } from '../session/running.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { requireTrust } from '../trust/trust.js';
-import { asBuilder, guardLog, guardText, removeBuilderFolder } from './builder.js';
+import { asBuilder, guardLog, removeBuilderFolder } from './builder.js';
 import type { Evaluation } from './evaluation.js';
 import {
   type CycleReport,
@@ -43,7 +43,9 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
   const stored: StoredCycle = { recorded: null };
   await inStage(run, 'memory', async () => {
     try {
-      stored.recorded = record(run, await describe(run, evaluation));
+      const input = await describe(run, evaluation);
+      updateMark(run, { stage: 'memory', stages: run.stages, input });
+      stored.recorded = recordCycle(run.context, input);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -69,40 +71,13 @@ async function describe(
     stages: [...stages],
     ...{ classification, environment_valid, ...judged },
     quality_signals: {
-      ...observations.signals,
       ...{ features, features_passing_before: passing_before, features_passing_after: features_passing },
       files_changed,
       ...(ran ? { command_ms: ran.duration_ms, output_bytes: ran.output.bytes } : {}),
       ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
     },
-    improvement_proposals: observations.proposals,
     patterns: observations.patterns,
     idempotency_key: mark.key,
-  };
-}
-
-function record(run: CycleRun, input: CycleInput): RecordedCycle {
-  const { context, stages } = run;
-  try {
-    updateMark(run, { stage: 'memory', stages, input });
-    return recordCycle(context, input);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
-    context.warnings.push(`The record was reduced to what may be stored: ${error.message}`);
-    return recordCycle(context, withoutSecrets(context, input));
-  }
-}
-
-/** A record that contains a secret keeps its stages and its verdict only. */
-function withoutSecrets(context: Context, input: CycleInput): CycleInput {
-  const { exit_code, started_at, finished_at, classification, environment_valid, idempotency_key } = input;
-  const guarded = (texts: readonly string[] = []): string[] => texts.map((text) => guardText(context, text));
-  return {
-    ...{ exit_code, started_at, finished_at, classification, environment_valid, idempotency_key },
-    task_id: guardText(context, input.task_id),
-    stages: input.stages?.map(({ note: _note, ...stage }) => stage),
-    governance_violations: guarded(input.governance_violations),
-    regression_flags: guarded(input.regression_flags),
   };
 }
 
@@ -279,7 +254,7 @@ function messageFor(
   summary: string,
 ): Parameters<typeof makeCommit>[1] {
   const feature = listFeatures(context).features.find(({ id }) => id === task);
-  const unit = readIssues(context).issues.find(({ linear_id }) => linear_id === task);
+  const unit = readIssues(context).find(({ linear_id }) => linear_id === task);
   const rules = readRules(context);
   const id = [feature?.linear_issue, task].find((each) => each && rules.isId(each)) ?? NO_ISSUE;
   const name = feature?.name ?? unit?.title ?? (task === NO_TASK ? 'A governed cycle' : task);

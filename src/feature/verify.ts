@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { formatArgv, quoteWord, testArgv } from '../core/argv.js';
+import { formatArgv, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { readTarget } from '../core/files.js';
-import { MAX_STATE_BYTES, parseJson } from '../core/json.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
-import { namesLike, oneLine } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/memory.js';
@@ -256,8 +253,6 @@ export interface FirstRun {
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
-  /** What to type instead of a command that is not there. */
-  hint?: string;
   /** Of a failure's output, the line that says most. */
   line?: string;
   command: string;
@@ -286,8 +281,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);
-  if (not_run !== null)
-    return { result: 'not_run', reason: not_run, hint: hintFor(context, feature.id, last.argv), command };
+  if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
   updateFeatures(context, (before) =>
@@ -296,31 +290,6 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   return ok
     ? { result: 'passed', command }
     : { result: 'failed', reason: whyTestFailed(last), ...tellingLine(last.output), command };
-}
-
-/** The command that sets another test: with the npm script that was probably meant, if there is one. */
-function hintFor({ layout }: Context, id: string, argv: readonly string[]): string {
-  const typed = `forge feature edit ${id} --test`;
-  const [program = '', first = '', second = ''] = argv;
-  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(program)) return `${typed} "COMMAND"   # one that runs here`;
-  const scripts = scriptsOf(join(layout.root, 'package.json'));
-  const isRun = first === 'run' || first === 'run-script';
-  const [near] = namesLike(isRun ? second : first, scripts);
-  const known = scripts.length === 0 ? 'package.json has no scripts' : `scripts: ${scripts.join(', ')}`;
-  if (near === undefined) return `${typed} "COMMAND"   # ${oneLine(known, 120)}`;
-  const words = near === 'test' ? [program, near] : [program, 'run', near];
-  return `${typed} ${quoteWord(formatArgv([...words, ...argv.slice(isRun ? 3 : 2)]))}`;
-}
-
-function scriptsOf(path: string): string[] {
-  try {
-    const { scripts } = parseJson(readTarget(path, MAX_STATE_BYTES)?.toString('utf8') ?? '') as {
-      scripts?: object;
-    };
-    return Object.keys(scripts ?? {});
-  } catch {
-    return [];
-  }
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>

@@ -10,21 +10,22 @@ import { openEditor } from '../git/editor.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
-import { type Architecture, readArchitecture } from './rules.js';
+import { type Invariant, parseInvariants } from './rules.js';
 
-export interface ShownArchitecture extends Architecture {
+export interface ShownArchitecture {
   /** From the project's folder. */
   path: string;
   /** The whole text, with LF. Text that the guard forbids in messages is removed. */
   text: string;
+  invariants: Invariant[];
 }
 
 /** KNO-03. Exit 4 if it is missing or not text. */
 export async function showArchitecture(context: Context): Promise<ShownArchitecture> {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
-  const architecture = await withoutSecrets(context, readArchitecture(text), path);
-  return { path, ...architecture, text: await maskText(text.replace(/\r\n?/g, '\n')) };
+  const invariants = await withoutSecrets(context, parseInvariants(text), path);
+  return { path, invariants, text: await maskText(text.replace(/\r\n?/g, '\n')) };
 }
 
 /** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
@@ -34,7 +35,7 @@ export async function readInvariants(context: Context): Promise<string[]> {
     const bytes = context.disk.read(architectureFile(context.layout));
     const text = bytes ? decodeProse(bytes, path) : '';
     if (!/invariant/i.test(text)) return [];
-    return textsOf(await withoutSecrets(context, readArchitecture(text), path));
+    return textsOf(await withoutSecrets(context, parseInvariants(text), path));
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     warnOnce(context, `No invariants of the architecture are known: ${error.message}`);
@@ -42,7 +43,7 @@ export async function readInvariants(context: Context): Promise<string[]> {
   }
 }
 
-const textsOf = ({ invariants }: Architecture): string[] => invariants.map(({ text }) => text);
+const textsOf = (invariants: readonly Invariant[]): string[] => invariants.map(({ text }) => text);
 
 function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
   const path = shown(layout, architectureFile(layout));
@@ -61,12 +62,12 @@ function decodeProse(bytes: Buffer, path: string): string {
 }
 
 /** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
-async function withoutSecrets(context: Context, read: Architecture, path: string): Promise<Architecture> {
-  if (read.invariants.length === 0) return read;
+async function withoutSecrets(context: Context, read: Invariant[], path: string): Promise<Invariant[]> {
+  if (read.length === 0) return read;
   const guard = await loadGuard(context.world.env, context);
   // All are scanned together, because a finding is rare.
   if (guard.scanGrave(textsOf(read).join('\n')).length === 0) return read;
-  const invariants = read.invariants.filter(({ text, line }) => {
+  return read.filter(({ text, line }) => {
     const [hit] = guard.scanGrave(text);
     if (hit)
       warnOnce(
@@ -75,7 +76,6 @@ async function withoutSecrets(context: Context, read: Architecture, path: string
       );
     return hit === undefined;
   });
-  return { ...read, invariants };
 }
 
 function warnOnce({ warnings }: Context, warning: string): void {
@@ -87,9 +87,10 @@ const ArchitectureEdit = z.strictObject({
   text: z.optional(z.string()),
 });
 
-export interface EditedArchitecture extends Architecture {
+export interface EditedArchitecture {
   /** From the project's folder. */
   path: string;
+  invariants: Invariant[];
   changed: boolean;
 }
 
@@ -107,13 +108,13 @@ export async function editArchitecture(
   const bytes = text === undefined ? await useEditor(context, before) : Buffer.from(text);
   const changed = !bytes.equals(before);
   if (changed) (text === undefined ? acceptEdit : replaceText)(context, bytes, before);
-  const read = readArchitecture(decodeProse(bytes, path));
-  const known = new Set(textsOf(readArchitecture(before.toString('utf8'))));
+  const read = parseInvariants(decodeProse(bytes, path));
+  const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
   approveRules(
     context,
     textsOf(read).filter((invariant) => !known.has(invariant)),
   );
-  return { path, changed, ...(await withoutSecrets(context, read, path)) };
+  return { path, changed, invariants: await withoutSecrets(context, read, path) };
 }
 
 async function useEditor(context: Context, before: Buffer): Promise<Buffer> {

@@ -20,7 +20,7 @@ export const architectureGroup: Group = {
       example: 'forge architecture show',
       run: (call) => call.forge().architecture.show(),
       render: (shown, style) =>
-        `${shown.text.trimEnd()}\n\n${style.dim(`${shown.path}: ${plural(shown.sections.length, 'section')},`)} ${fed(shown, style)}`,
+        `${shown.text.trimEnd()}\n\n${style.dim(`${shown.path}:`)} ${fed(shown, style)}`,
     }),
     command<EditedArchitecture>({
       name: 'edit',

@@ -173,11 +173,11 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   takeIn,
 };
 
-/** The part of `architecture.md` that forge reads. People write it. Lines are 1-based. */
-export interface Architecture {
-  sections: { title: string; level: number; line: number }[];
-  /** One per list item of a section "Invariants". Nested items are on separate lines, after `  - `. */
-  invariants: { text: string; line: number }[];
+/** One rule of `architecture.md`, which people write. Nested items are on separate lines, after `  - `. */
+export interface Invariant {
+  text: string;
+  /** 1-based. */
+  line: number;
 }
 
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
@@ -191,20 +191,13 @@ const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
-interface Item {
-  line: number;
-  indent: number;
-  parts: { depth: number; text: string }[];
-}
-
-/** Reads any text and never throws. Knows headings with `#`, lists, code fences and comments. */
-export function readArchitecture(text: string): Architecture {
-  const sections: Architecture['sections'] = [];
-  const items: Item[] = [];
+/** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
+export function parseInvariants(text: string): Invariant[] {
+  const items: { line: number; indent: number; parts: string[] }[] = [];
   let fence: string | null = null;
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
-  let item: Item | null = null;
+  let item: (typeof items)[number] | null = null;
   let isAfterBlank = true;
   for (const [i, whole] of withoutComments(text.replace(/\r\n?/g, '\n')).split('\n').entries()) {
     const line = whole.slice(0, MAX_LINE);
@@ -217,28 +210,30 @@ export function readArchitecture(text: string): Architecture {
     const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
     if (heading) {
       const level = heading[1]?.length ?? 1;
-      const title = oneLine((heading[2] ?? '').trim().replace(/(?<=^|\s)#+$/, ''), 120).trim();
-      sections.push({ title, level, line: i + 1 });
       item = null;
-      if (within === null || level <= within) within = isInvariants(title) ? level : null;
+      if (within === null || level <= within) within = isInvariants(heading[2] ?? '') ? level : null;
     } else if (RULE.test(line)) item = null;
-    else if (found && item && indent > item.indent + 1) {
-      const depth = Math.floor((indent - item.indent) / 2);
-      item.parts.push({ depth: Math.min(depth, (item.parts.at(-1)?.depth ?? 0) + 1), text: found[1] ?? '' });
-    } else if (found && (item || indent < 4)) {
-      item = { line: i + 1, indent, parts: [{ depth: 0, text: found[1] ?? '' }] };
+    else if (found && item && indent > item.indent + 1)
+      item.parts.push(`${'  '.repeat(Math.floor((indent - item.indent) / 2))}- ${found[1] ?? ''}`);
+    else if (found && (item || indent < 4)) {
+      item = { line: i + 1, indent, parts: [found[1] ?? ''] };
       if (within !== null) items.push(item);
     } else if (item && isAfterBlank && indent === 0 && line.trim() !== '') item = null;
-    else if (item) continueItem(item, line.trim());
+    else if (item) continuePart(item.parts, line.trim());
     isAfterBlank = line.trim() === '';
   }
-  const invariants = items.map(({ line, parts }) => ({ line, text: textOf(parts) }));
-  return { sections, invariants: invariants.filter((each) => each.text !== '') };
+  const shown = (part: string): string => {
+    const [blanks = ''] = /^ */.exec(part) ?? [];
+    return blanks + oneLine(part, MAX_SHOWN);
+  };
+  return items
+    .map(({ line, parts }) => ({ line, text: parts.slice(0, MAX_PARTS).map(shown).join('\n') }))
+    .filter((invariant) => invariant.text !== '');
 }
 
-function continueItem({ parts }: Item, text: string): void {
-  const last = parts.at(-1);
-  if (last && text !== '' && last.text.length < MAX_LINE) last.text += ` ${text}`;
+function continuePart(parts: string[], text: string): void {
+  const last = parts.pop() ?? '';
+  parts.push(text === '' || last.length > MAX_LINE ? last : `${last} ${text}`);
 }
 
 /** Keeps line numbers. An unclosed comment is text. */
@@ -260,13 +255,4 @@ function isInvariants(title: string): boolean {
   const words = plain.replace(/\(.*\)/, '').match(/\p{L}+/gu) ?? [];
   if (words.length > 5) return false;
   return words[0] === 'invariants' || /^invariants?$/.test(words.at(-1) ?? '');
-}
-
-function textOf(parts: Item['parts']): string {
-  const lines = parts.slice(0, MAX_PARTS).flatMap(({ depth, text }) => {
-    const shown = oneLine(text, MAX_SHOWN);
-    if (shown === '') return [];
-    return depth === 0 ? [shown] : [`${'  '.repeat(depth)}- ${shown}`];
-  });
-  return [...lines, ...(parts.length > MAX_PARTS ? ['  - …'] : [])].join('\n');
 }

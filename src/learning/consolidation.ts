@@ -1,11 +1,9 @@
 import { refused, usage } from '../core/error.js';
-import { readHint, writeHint } from '../core/files.js';
-import { windowFile } from '../core/paths.js';
-import { oneLine, plural } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
-import { currentState, type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
+import { type Memory, readMemory, requireMemory, storeRecords } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
 import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
 import {
@@ -29,9 +27,7 @@ import {
 /** How far the next consolidation is. */
 export interface Assessment {
   memory: Memory;
-  /** Cycles that no consolidation covers, counted up to those that make one due. */
-  uncovered: number;
-  /** How many more make it due; 0 if it is. */
+  /** How many more cycles make it due; 0 if it is. */
   due_in: number;
   /** Why it waits although it is due. */
   waits: string | null;
@@ -42,9 +38,10 @@ export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);
-  const uncovered = countUncovered(memory.records('evaluation'), (id) => covered.has(id));
-  const due_in = WINDOW - uncovered;
-  return { memory, uncovered, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
+  // Files that a consolidation covers are not read.
+  const isOpen = ({ ids }: { ids: readonly string[] }): boolean => ids.some((id) => !covered.has(id));
+  const due_in = WINDOW - countUncovered(memory.records('evaluation', isOpen), (id) => covered.has(id));
+  return { memory, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
 }
 
 /** Why a due consolidation waits: damage, too much memory, or a human. Null if it does not. */
@@ -100,11 +97,8 @@ const nothingDone = (due_in: number, waits: string | null): Consolidated => ({
 });
 
 /** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
-function consolidateIfDue(context: Context, { memory, uncovered, due_in, waits }: Assessment): Consolidated {
-  if (due_in > 0 || waits !== null) {
-    rememberCount(context, uncovered);
-    return nothingDone(due_in, waits);
-  }
+function consolidateIfDue(context: Context, { memory, due_in, waits }: Assessment): Consolidated {
+  if (due_in > 0 || waits !== null) return nothingDone(due_in, waits);
   const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
@@ -117,44 +111,14 @@ function consolidateIfDue(context: Context, { memory, uncovered, due_in, waits }
       ...{ knowledge_id, pattern, scope, record: stored.next().value?.id ?? '' },
     })),
   ) as [Outcome[], Outcome[], Outcome[]];
-  rememberCount(context, 0);
   closeInvestigations(context);
   for (const { record, pattern, scope } of promoted)
     queueEvent(context, 'learning', record, { kind: 'promotion', id: record, title: pattern, scope });
   return { ran: true, promoted, contested, reinstated, due_in: WINDOW };
 }
 
-/** The cached count of uncovered cycles. It holds while the ledger has these heads. */
-interface CountHint {
-  of: string;
-  uncovered: number;
-}
-
-const headsOf = (context: Context): string => currentState(context).heads.join(' ');
-
-/** The cached count, or null. Counting reads the whole ledger. The caller holds the lock. */
-export function rememberedCount(context: Context): number | null {
-  const hint = readHint<CountHint>(windowFile(context.layout));
-  return hint && Number.isSafeInteger(hint.uncovered) && hint.of === headsOf(context) ? hint.uncovered : null;
-}
-
-function rememberCount(context: Context, uncovered: number): void {
-  const hint: CountHint = { of: headsOf(context), uncovered };
-  if (!context.disk.dryRun) writeHint(windowFile(context.layout), hint);
-}
-
-/**
- * After `added` evaluated cycles were recorded: consolidates when that makes it due. `before` is the count before them, or
- * null. Returns null if none was added. The caller holds the lock.
- */
-export function afterRecording(context: Context, before: number | null, added: number): Consolidated | null {
-  const uncovered = before === null ? WINDOW : before + added;
-  if (uncovered < WINDOW) rememberCount(context, uncovered);
-  if (added === 0) return null;
-  return uncovered < WINDOW
-    ? nothingDone(WINDOW - uncovered, null)
-    : consolidateIfDue(context, assess(context));
-}
+/** After a cycle with a verdict was recorded: consolidates when that makes it due. The caller holds the lock. */
+export const afterRecording = (context: Context): Consolidated => consolidateIfDue(context, assess(context));
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
 
@@ -221,11 +185,11 @@ export async function promotePattern(
   const all = canRun ? await consolidateMemory(context) : describe(context, assessment);
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
-  const isAsked = (entry: { pattern: string }): boolean => normalisePattern(entry.pattern) === wanted;
   const found: Promoted = { ...all, asked: pattern };
-  for (const list of LISTS) Object.assign(found, { [list]: all[list].filter(isAsked) });
+  for (const list of LISTS)
+    Object.assign(found, { [list]: all[list].filter((entry) => normalisePattern(entry.pattern) === wanted) });
   if (LISTS.some((list) => found[list].length > 0)) return found;
-  const others = plural(all.promoted.length + all.rejected.length, 'other');
-  const message = `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))} (${others} seen).`;
-  throw usage('pattern.unknown', message, { hint: 'forge memory promote' });
+  throw usage('pattern.unknown', `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))}.`, {
+    hint: 'forge memory promote',
+  });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { type Decision, requireDecision } from '../ledger/audit.js';
@@ -48,12 +48,6 @@ export async function appendCorrection(
   const knowledge_id = knowledgeId(scope, pattern);
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
     const known = readKnowledge(context).get(knowledge_id);
-    if (known?.status === 'valid')
-      throw refused(
-        'knowledge.known',
-        `This is already known and valid (${knowledge_id.slice(0, 12)}).`,
-        LIST,
-      );
     const evaluations = readMemory(context).records('evaluation');
     const weighed = weighEvidence(evaluations, { has: () => true }).get(knowledge_id);
     return {
@@ -73,12 +67,9 @@ export async function invalidateKnowledge(
   input: { knowledge: string; reason?: string },
 ): Promise<Overridden> {
   const decision = requireDecision(context, 'Invalidating knowledge', input.reason);
-  const { knowledge_id, pattern, scope, status } = findKnown(context, input.knowledge);
-  return decide(context, { action: 'invalidate', knowledge_id, pattern, scope }, decision, () => {
-    if (status === 'invalid')
-      throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is already invalid.`, LIST);
-    return { kind: 'invalidated', knowledge_id };
-  });
+  const { knowledge_id, pattern, scope } = findKnown(context, input.knowledge);
+  const about = { action: 'invalidate' as const, knowledge_id, pattern, scope };
+  return decide(context, about, decision, () => ({ kind: 'invalidated', knowledge_id }));
 }
 
 /** Stores the audit record and the knowledge record that names it in one write. */
@@ -128,14 +119,7 @@ export async function freezeConsolidation(
   const decision = requireDecision(context, what, input.reason);
   requireMemory(context);
   return context.disk.withLock(() => {
-    const freezes = readFreezes(readMemory(context));
-    if (input.end && freezes.length === 0)
-      throw refused('consolidation.running', 'Consolidation is not frozen.', LIST);
-    if (!input.end && freezes.length > 0)
-      throw refused('consolidation.frozen', 'Consolidation is already frozen.', {
-        hint: 'forge memory override unfreeze --reason "TEXT"',
-      });
-    const settles = input.end ? { settles: freezes } : {};
+    const settles = input.end ? { settles: readFreezes(readMemory(context)) } : {};
     return { audit: storeAudit(context, { kind: 'override', action, ...settles, ...decision }), action };
   });
 }

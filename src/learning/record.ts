@@ -7,7 +7,7 @@ import { hasClaimed } from '../events/held.js';
 import { guardGrowth } from '../ledger/growth.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { afterRecording, type Consolidated, rememberedCount } from './consolidation.js';
+import { afterRecording, type Consolidated } from './consolidation.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -70,7 +70,6 @@ function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMan
   try {
     requireMemory(context);
     return context.disk.withLock(() => {
-      const before = context.disk.dryRun ? null : rememberedCount(context);
       const pending = readPending(context);
       const all = [...pending, ...inputs];
       const stored = storeCycles(context, all);
@@ -84,13 +83,12 @@ function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMan
         if (!redacted) context.warnings.push(`Cycle ${cycle}${what}`);
       }
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
-      // LTM-08 counts cycles with a verdict. One that is known may have been counted before.
-      const judged = stored.filter((cycle, i) => cycle.evaluation && all[i]?.input.classification);
-      const count = judged.some(({ known }) => known) ? null : before;
-      const added = new Set(judged.map(({ execution }) => execution.id)).size;
-      const consolidation = context.disk.dryRun
-        ? null
-        : tryAfter(context, 'not consolidated', () => afterRecording(context, count, added));
+      // LTM-08 counts cycles with a verdict.
+      const isJudged = stored.some((cycle, i) => cycle.evaluation && all[i]?.input.classification);
+      const consolidation =
+        isJudged && !context.disk.dryRun
+          ? tryAfter(context, 'not consolidated', () => afterRecording(context))
+          : null;
       return { cycles: stored.slice(pending.length), ...(consolidation ? { consolidation } : {}) };
     });
   } catch (error) {

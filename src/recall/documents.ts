@@ -200,7 +200,7 @@ export async function readLive(
       ),
     issues: () =>
       loose(
-        readIssues(context).issues.map((unit) =>
+        readIssues(context).map((unit) =>
           document('issue', unit.linear_id, [unit.linear_id, unit.title, wordsOf(unit)].join('\n')),
         ),
       ),

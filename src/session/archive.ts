@@ -195,33 +195,21 @@ export function archiveLeft(
       'Working memory of a session whose record is gone cannot be left',
       'forge start --resume latest   # takes it along',
     );
-  const text = readProgressText(context);
-  if (!holdsWork(text) && kfr.entries.length === 0) return null;
-  const { date, lines } = parseProgress(text);
-  const started_at = `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`;
+  if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
+  const started_at = timestamp(context);
   const left = { schema_version: '1.0', ...allocate(), started_at, branch: null, head: null };
-  context.warnings.push(
-    `Progress without a session was found; it is kept as ${left.id} (${timestamp(context)}).`,
-  );
+  context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
   return archiveInterrupted(context, left);
 }
 
 /** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
 export function refuseToForget(context: Context): void {
-  const archives = recentArchives(context);
-  for (const session of resumable(archives)) {
+  for (const session of resumable(recentArchives(context))) {
     const name = sessionName(session.id);
-    const kfr = kfrToResume(context, session);
-    // A start that was killed may have taken them along without a note of it.
-    const later = archives.filter(({ seq }) => seq > session.seq).map(kfrIn);
-    const carried = new Set(later.flatMap(({ entries, closed }) => [...entries, ...closed]).map(sameEntry));
     requireResolved(
-      { ...kfr, entries: kfr.entries.filter((entry) => !carried.has(sameEntry(entry))) },
+      kfrToResume(context, session),
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along`,
     );
   }
 }
-
-const sameEntry = ({ id, text, created_at }: { id: string; text: string; created_at: string }): string =>
-  [id, created_at, text].join(' ');

@@ -23,8 +23,6 @@ export interface BriefingData {
   /** The session whose NEXT counts, if it is not the last one. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
-  /** Features that passed until this start and fail now. */
-  regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
@@ -40,8 +38,6 @@ export interface BriefingData {
   candidates?: readonly PatternCandidate[];
   /** Entries of the resumed session that are not in force here. */
   offered?: readonly { kind: string; text: string }[];
-  /** Promoted in other clones, as they announced it. */
-  elsewhere?: readonly { title: string; host: string }[];
   /** The last notes, oldest first. */
   notes?: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -119,11 +115,6 @@ function featureItems({ features, issues }: BriefingData): string[] {
 
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
-
-const regressedItems = ({ regressed = [] }: BriefingData): string[] =>
-  regressed.map(
-    ({ id, command, failure = '' }) => `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`,
-  );
 
 /** Entries related to the task first, then the newest. */
 function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
@@ -209,12 +200,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
-  const elsewhere = 'Learned elsewhere; pull to get it';
-  const [list, promote, events] = [
-    'forge knowledge list',
-    'forge memory promote',
-    'forge events list --type learning',
-  ];
+  const [list, promote] = ['forge knowledge list', 'forge memory promote'];
   const skills = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
@@ -223,11 +209,9 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
-    ['regressed', 'Regressed since they were last verified', regressedItems(told), 'forge ls', 2, 'proven'],
     ['foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
     ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
@@ -243,13 +227,6 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ...{ key, title, items, command, priority, source },
     ...(key === 'rules' ? { approved: true as const } : {}),
   }));
-}
-
-/** What is in this ledger too has arrived. */
-function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
-  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
-  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
-  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
 function sayOnce(data: BriefingData): Told {

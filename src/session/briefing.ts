@@ -1,14 +1,11 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
-import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { readPromotions } from '../events/heard.js';
-import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
-import { FEATURE_LIST } from '../feature/store.js';
+import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/state.js';
@@ -33,7 +30,7 @@ import { parseProgress, sessionName } from './rules.js';
 import { readProgressText, readRunning } from './running.js';
 
 export const BriefingInput = z.strictObject({
-  budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
+  budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
   format: z.optional(z.enum(['text', 'markdown'])),
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
@@ -66,19 +63,12 @@ export type State = ReturnType<typeof readState>;
 
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(context: Context, listed?: readonly Listed[]) {
-  const { disk, layout } = context;
-  const learned = readEntries(disk, LEARNED_LIST);
-  const features = readEntries(disk, FEATURE_LIST);
-  const issues = readIssues(context);
-  const files = [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])];
   return {
-    learnings: listLearnings(learned.entries),
+    learnings: listLearnings(readEntries(context.disk, LEARNED_LIST).entries),
     ...readLearned(context, listed),
-    features: believe(context, features.entries),
-    issues: issues.issues,
+    features: believe(context, readFeatures(context)),
+    issues: readIssues(context),
     isApproved: approvedRules(context),
-    /** The files that were read and are intact. */
-    checked: files.map((path) => shown(layout, path)),
   };
 }
 
@@ -132,7 +122,7 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign' | 'regressed'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;
@@ -149,7 +139,6 @@ export function composeBriefing(
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
-    elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, known.focus),
   });

@@ -5,7 +5,7 @@ import { escapeControls, oneLine } from '../core/text.js';
 import type { Briefing, BriefingInput, Focus, FocusInput, SessionDetail, ShownProgress } from '../index.js';
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [50, 100_000] },
+  { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [200, 100_000] },
   {
     flags: '--format <format>',
     help: 'text, markdown or json',

@@ -80,14 +80,9 @@ function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style
 function renderReverified({ results, not_run }: Reverified, style: Style): string {
   if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
   const rows = results.map((result) => `  ${resultLine(result, style)}`);
-  const left = not_run.map(({ id, code }) => `  ${style.warn('not run')} ${id}  ${WHY_NOT[code] ?? code}`);
+  const left = not_run.map(({ id }) => `  ${style.warn('not run')} ${id}`);
   return [...rows, ...left].join('\n');
 }
-
-const WHY_NOT: Record<string, string> = {
-  time: 'the time was up',
-  'trust.needed': 'not approved on this machine: forge trust',
-};
 
 const end: CommandSpec<EndedSession> = {
   name: 'end',

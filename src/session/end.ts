@@ -4,7 +4,6 @@ import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
-import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -102,7 +101,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     refuseHeld(context, running);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
-    refreshOrWarn(context);
+    refreshViews(context);
     const around = {
       running,
       kfr,
@@ -171,27 +170,11 @@ async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Pr
   }
 }
 
-/** An unreadable view does not block the session's end. */
-function refreshOrWarn(context: Context): void {
-  try {
-    refreshViews(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
-    context.warnings.push(error.message);
-  }
-}
-
 /** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession): void {
   // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (context.world.terminal || isOursToSettle(context, running)) return;
-  // A sandbox hides the agent's process.
-  const isSandboxed = !isWritable(context.layout.state);
-  throw sessionHeld(
-    context,
-    running,
-    isSandboxed ? SANDBOX_HINT : 'forge start --join   # work in it too, then end it',
-  );
+  throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
 }
 
 /**

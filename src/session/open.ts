@@ -65,9 +65,6 @@ interface Around {
   memory: Pick<MemoryState, 'features' | 'issues'>;
 }
 
-/** A person who was away for longer begins another session. */
-const CONTINUED_MS = 3 * 86_400_000;
-
 const HELD_HINT =
   'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there';
 
@@ -85,16 +82,14 @@ export function foreseeStart(context: Context, input: Wanted): Opened | 'held' {
   return goesOn(context, running, input) ? 'running' : 'started';
 }
 
-/** Our own session goes on, except if another one is resumed, or if a person comes back to another task, or late. */
+/** Our own session goes on, except if another one is resumed, or if a person comes back to another task. */
 function goesOn(context: Context, running: RunningSession, { resume, goal }: Wanted): boolean {
-  const { world, lastActivity } = context;
   const isLeft = isLeftByPerson(context, running);
   if (resume !== undefined) return isLeft && isMeant(running, resume);
   // Open questions are never left behind (KFR-09).
   if (!isLeft || openEntries(readKfr(context)).length > 0) return true;
   const { task } = showFocus(context);
-  const isOther = goal !== undefined && task !== null && task !== goal;
-  return !isOther && world.now().getTime() - (lastActivity ?? 0) < CONTINUED_MS;
+  return goal === undefined || task === null || task === goal;
 }
 
 /** Settles the recorded session, and opens the wanted one. The caller holds the lock. */

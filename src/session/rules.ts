@@ -112,23 +112,18 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   const matches = sessions.filter(({ id }) => id === wanted || sessionName(id) === wanted);
   const [found] = matches;
   if (found && matches.length === 1) return found;
-  if (!found)
-    throw usage('session.unknown', `There is no session ${JSON.stringify(oneLine(wanted, 80))}.`, {
-      hint: 'forge session list',
-    });
-  throw usage(
-    'session.ambiguous',
-    `${wanted} is ambiguous: it matches ${matches.map(({ id }) => id).join(', ')}.`,
-    {
-      hint: `forge session show ${found.id}`,
-    },
-  );
+  const shown = JSON.stringify(oneLine(wanted, 80));
+  const why = found
+    ? `${shown} is ambiguous: it matches ${matches.map(({ id }) => id).join(', ')}.`
+    : `There is no session ${shown}.`;
+  throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-/** Sessions that can still be resumed, newest first. */
+/** Sessions that can still be resumed, newest first. A start that was killed may not have noted `resumed_by`. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
+  const resumed = new Set(sessions.map(({ resumed_from }) => resumed_from));
   return sessions
-    .filter(({ status, resumed_by }) => status === 'interrupted' && resumed_by === undefined)
+    .filter(({ id, status, resumed_by }) => status === 'interrupted' && !resumed_by && !resumed.has(id))
     .sort(bySequence)
     .reverse();
 }

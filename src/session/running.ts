@@ -65,11 +65,8 @@ const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean 
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (running) return running;
-  const record = readRecord(context);
-  const isForeign = record !== null && !isOwnSession(context, record.id);
-  const why = isForeign ? ` Session ${sessionName(record.id)} was not started in this clone.` : '';
   const lost = describeLost(context);
-  throw refused('session.none', `No session is running.${why}${lost === null ? '' : ` ${lost}`}`, {
+  throw refused('session.none', `No session is running.${lost === null ? '' : ` ${lost}`}`, {
     hint: 'forge start',
   });
 }

@@ -209,7 +209,7 @@ const readFocus = ({ disk, layout }: Context): Focus =>
 
 /** A task with its files, and its issue with its labels. */
 function subjectOf(context: Context, { task, files, linear_issue } = readFocus(context)): Subject {
-  const issue = readIssues(context).issues.find(({ linear_id }) => linear_id === linear_issue);
+  const issue = readIssues(context).find(({ linear_id }) => linear_id === linear_issue);
   const labels = Array.isArray(issue?.['labels']) ? issue['labels'].map(String) : [];
   return { text: [task ?? '', issue?.title ?? '', issue?.type ?? ''].join('\n'), files, labels };
 }

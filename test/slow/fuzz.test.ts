@@ -16,7 +16,7 @@ import { parsePushed } from '../../src/git/remote.js';
 import { readMarkdown } from '../../src/import/sources.js';
 import { parsePatch } from '../../src/kfr/kfr.js';
 import { KFR } from '../../src/kfr/rules.js';
-import { readArchitecture } from '../../src/knowledge/rules.js';
+import { parseInvariants } from '../../src/knowledge/rules.js';
 import { parseCycles } from '../../src/learning/record.js';
 import { parseContainer } from '../../src/ledger/container.js';
 import { parseJournal } from '../../src/ledger/journal.js';
@@ -187,7 +187,7 @@ async function storedTargets(): Promise<Target[]> {
     {
       name: 'architecture.md',
       sample: text('.forge/memory/long-term/architecture.md'),
-      read: readArchitecture,
+      read: parseInvariants,
     },
     document('the focus', '.forge/memory/short-term/focus.json', FOCUS),
     document('working memory', '.forge/local/kfr.json', KFR),

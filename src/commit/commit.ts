@@ -17,7 +17,8 @@ import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
 import { parseProgress, sessionName } from '../session/rules.js';
-import { readProgressText, readRunning } from '../session/running.js';
+import { readRunning } from '../session/running.js';
+import { readProgressText } from '../session/store.js';
 import { operationOf, readRules } from './check.js';
 import {
   amendMessage,

@@ -14,7 +14,7 @@ import type { Feature } from '../feature/rules.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { type CycleInput, SCOPES } from '../learning/evaluation.js';
 import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
-import { describeCandidate } from '../learning/rules.js';
+import { describeCandidate } from '../learning/proven.js';
 import type { Context } from '../project/project.js';
 import { brief, readLearned } from '../session/briefing.js';
 import { showFocus } from '../session/focus.js';

@@ -34,8 +34,8 @@ import {
 } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, lockPolicy, readConfig } from '../project/project.js';
-import { readArchives } from '../session/archive.js';
 import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
+import { readArchives } from '../session/store.js';
 import { showTrust } from '../trust/trust.js';
 import { attempt, type Check, type Observed, type Problem } from './check.js';
 import { findConflicts } from './conflicts.js';

@@ -5,7 +5,7 @@ import { FORBIDDEN_KEYS } from '../core/json.js';
 import { compareText, oneLine, plural } from '../core/text.js';
 import type { Consolidated, CycleInput, MemoryReport, RecordedCycle } from '../index.js';
 import { CLASSIFICATIONS, SCOPES } from './evaluation.js';
-import { describeEvidence } from './rules.js';
+import { describeEvidence } from './proven.js';
 
 /** Of the patterns that a command records. */
 export const SCOPE: OptionSpec = {

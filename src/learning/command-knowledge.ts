@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import type { Overridden, Promoted, Reset } from '../index.js';
 import { SCOPE } from './command-cycles.js';
-import { describeEvidence } from './rules.js';
+import { describeEvidence } from './proven.js';
 
 const CONDITIONS: Record<string, string> = {
   classification: 'a cycle was not SUCCESS or PARTIAL_SUCCESS',

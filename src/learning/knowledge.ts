@@ -13,15 +13,8 @@ import {
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import {
-  type Contested,
-  ENOUGH,
-  type Proven,
-  readProven,
-  type Weighed,
-  weighEvidence,
-  weighing,
-} from './rules.js';
+import { ENOUGH, type Proven, readProven } from './proven.js';
+import { type Contested, type Weighed, weighEvidence, weighing } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
 export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>

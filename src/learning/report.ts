@@ -16,7 +16,7 @@ import {
   type PatternCandidate,
   readKnowledge,
 } from './knowledge.js';
-import { objectsIn } from './rules.js';
+import { objectsIn } from './proven.js';
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
 interface CycleReport {

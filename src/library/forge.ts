@@ -43,9 +43,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       discard: bind(() => import('../undo/undo.js'), 'discardSessionKept'),
     },
     progress: {
-      add: bind(() => import('../session/running.js'), 'addProgress'),
-      next: bind(() => import('../session/running.js'), 'setNextStep'),
-      show: bind(() => import('../session/running.js'), 'showProgress', 'reads'),
+      add: bind(() => import('../session/store.js'), 'addProgress'),
+      next: bind(() => import('../session/store.js'), 'setNextStep'),
+      show: bind(() => import('../session/store.js'), 'showProgress', 'reads'),
     },
     focus: {
       show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
@@ -88,8 +88,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     ci: bind(() => import('../ci/ci.js'), 'checkAll', 'reads'),
     /** KNO-03: the description of the system. */
     architecture: {
-      show: bind(() => import('../knowledge/architecture.js'), 'showArchitecture', 'reads'),
-      edit: bind(() => import('../knowledge/architecture.js'), 'editArchitecture'),
+      show: bind(() => import('../knowledge/knowledge.js'), 'showArchitecture', 'reads'),
+      edit: bind(() => import('../knowledge/knowledge.js'), 'editArchitecture'),
     },
     knowledge: {
       add: bind(() => import('../knowledge/knowledge.js'), 'addLearning'),
@@ -111,9 +111,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       acknowledge: bind(() => import('../ledger/integrity.js'), 'acknowledge', 'settles'),
       promote: bind(() => import('../learning/consolidation.js'), 'promotePattern'),
       consolidate: bind(() => import('../learning/consolidation.js'), 'consolidateMemory'),
-      correct: bind(() => import('../learning/override.js'), 'appendCorrection'),
-      invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
-      freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
+      correct: bind(() => import('../learning/consolidation.js'), 'appendCorrection'),
+      invalidate: bind(() => import('../learning/consolidation.js'), 'invalidateKnowledge'),
+      freeze: bind(() => import('../learning/consolidation.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
       show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),

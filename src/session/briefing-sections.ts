@@ -3,7 +3,7 @@ import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
-import { describeCandidate, describeEvidence, type Proven } from '../learning/rules.js';
+import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND, firstPaths } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';

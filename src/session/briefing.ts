@@ -12,7 +12,7 @@ import { readBranch } from '../git/state.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
-import { readInvariants } from '../knowledge/architecture.js';
+import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
@@ -21,13 +21,13 @@ import { findForeignEdits } from '../project/edits.js';
 import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
-import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
 import { parseProgress, sessionName } from './rules.js';
-import { readProgressText, readRunning } from './running.js';
+import { readRunning } from './running.js';
+import { archivedIds, kfrIn, readProgressText, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),

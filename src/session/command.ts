@@ -12,7 +12,7 @@ import type {
   SessionStartInput,
   StartedSession,
 } from '../index.js';
-import { describeCandidate } from '../learning/rules.js';
+import { describeCandidate } from '../learning/proven.js';
 import { describeObserved } from '../project/observe.js';
 import { BRIEFING_OPTIONS, briefingInput, logLines } from './command-work.js';
 import type { SessionEndInput } from './end.js';

@@ -29,7 +29,6 @@ import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
 import { observerOf } from '../project/observe.js';
 import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
-import { clearShortTerm, displayId, isWorth, shortTerm, writeArchive } from './archive.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
@@ -44,7 +43,8 @@ import {
   setNext,
   toArchive,
 } from './rules.js';
-import { isOursToSettle, readProgressText, requireRunning, sessionHeld } from './running.js';
+import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
+import { clearShortTerm, displayId, isWorth, readProgressText, shortTerm, writeArchive } from './store.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),

@@ -10,22 +10,6 @@ import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
-import {
-  archivedIds,
-  archiveInterrupted,
-  archiveLeft,
-  clearShortTerm,
-  focusIn,
-  forgetEmpty,
-  isEmpty,
-  isWorth,
-  kfrToResume,
-  progressIn,
-  recentArchives,
-  refuseToForget,
-  requireResumable,
-  settleArchive,
-} from './archive.js';
 import type { State as MemoryState } from './briefing.js';
 import { closeSession } from './end.js';
 import { showFocus } from './focus.js';
@@ -51,6 +35,22 @@ import {
   sessionHeld,
   warnLost,
 } from './running.js';
+import {
+  archivedIds,
+  archiveInterrupted,
+  archiveLeft,
+  clearShortTerm,
+  focusIn,
+  forgetEmpty,
+  isEmpty,
+  isWorth,
+  kfrToResume,
+  progressIn,
+  recentArchives,
+  refuseToForget,
+  requireResumable,
+  settleArchive,
+} from './store.js';
 
 /** The options of a session start that decide which session it opens. */
 export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;

@@ -10,7 +10,8 @@ import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
 import { addEntry } from './rules.js';
-import { editProgress, readRunning } from './running.js';
+import { readRunning } from './running.js';
+import { editProgress } from './store.js';
 
 /** A command that an agent ran in a shell. Null: its exit code is not known. */
 export interface RanCommand {

@@ -1,34 +1,30 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
-import { readPlain, replaceFiles } from '../core/files.js';
-import { type Holder, judgeHolder, type Verdict } from '../core/holder.js';
+import { readHint, readPlain, replaceFiles, writeHint } from '../core/files.js';
+import { type Holder, judgeHolder, type ProcessIdentity, type Verdict } from '../core/holder.js';
 import { type LockPolicy, withLock } from '../core/lock.js';
 import {
   archiveFile,
+  conversationFile,
+  conversationsFolder,
   kfrFile,
   type Layout,
   openFile,
-  progressFile,
   sessionFile,
   sessionIdsFile,
   sessionIdsLock,
-  shown,
 } from '../core/paths.js';
-import { decodeUtf8, type Format } from '../core/schema.js';
-import { checkText, makeToken, oneLine } from '../core/text.js';
+import { type Format } from '../core/schema.js';
+import { makeToken, oneLine } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
-import { listConversations } from './conversations.js';
 import {
-  addEntry,
   formatSessionName,
-  NO_SESSION_TEXT,
   nextNumber,
-  type ProgressLine,
-  parseProgress,
   RUNNING_SESSION,
   type RunningSession,
   sessionName,
-  setNext,
 } from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
@@ -210,53 +206,73 @@ function readIssued(layout: Layout): Issued {
   return { seq: 0, last: [] };
 }
 
-/** The live progress.txt, or the existing text without a session. */
-export function readProgressText({ disk, layout }: Context): string {
-  const path = progressFile(layout);
-  const bytes = disk.read(path);
-  return bytes ? decodeUtf8(bytes, shown(layout, path)) : NO_SESSION_TEXT;
+/** The state of an agent's conversation in this worktree, from one hook to the next. */
+export interface Conversation {
+  /** The agent and its conversation id, as a file name. */
+  id: string;
+  /** The agent's process. */
+  process: ProcessIdentity | null;
+  /** When it started, ms. */
+  at: number;
+  /** The working memory that it last got. Null if none of it is in its context any more. */
+  seen: string | null;
+  /** How many of its stops were blocked since the last prompt of a person. */
+  blocks: number;
+  /** Its transcript, and the read offset in bytes. */
+  transcript: string;
+  read: number;
+  /** The read offset for findings, in bytes. */
+  noted: number;
+  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
+  since: number;
+  /** The working memory that it was asked to settle at the last blocked stop. */
+  asked: string | null;
 }
 
-/** Appends `[HH:MM] text` (UTC) to the running session's progress (SES-04). */
-export function addProgress(
-  context: Context,
-  input: { text: string; checkpoint?: boolean },
-): { line: string } {
-  const text = checkText(input.text, { what: 'The progress text' });
-  const at = context.world.now();
-  const after = editProgress(context, (file) => addEntry(file, at, text, input.checkpoint));
-  const last = parseProgress(after).lines.at(-1) as ProgressLine;
-  return { line: `[${last.time}] ${last.text}` };
+const NEW: Omit<Conversation, 'id'> = {
+  process: null,
+  at: 0,
+  seen: null,
+  blocks: 0,
+  transcript: '',
+  read: 0,
+  noted: 0,
+  since: 0,
+  asked: null,
+};
+
+/** More than are ever open at the same time in one worktree. */
+const KEPT_CONVERSATIONS = 20;
+
+export function readConversation(layout: Layout, id: string): Conversation {
+  const known = { ...NEW, ...readHint<Conversation>(conversationFile(layout, id)), id };
+  // A damaged count would delay the limit that lets the agent stop.
+  return known.blocks > 0 ? known : { ...known, blocks: 0 };
 }
 
-/** Sets the NEXT line, which stays the last one. */
-export function setNextStep(context: Context, input: { text: string }): { line: string } {
-  const text = checkText(input.text, { what: 'The NEXT text' });
-  editProgress(context, (file) => setNext(file, text));
-  return { line: `NEXT: ${text}` };
+/** Neither locked nor synced: after a power failure an agent sees the text again. False if it was not stored. */
+export function writeConversation(layout: Layout, conversation: Conversation): boolean {
+  const file = conversationFile(layout, conversation.id);
+  if (readHint(file) === null)
+    for (const { id } of listConversations(layout).slice(KEPT_CONVERSATIONS)) forgetConversation(layout, id);
+  writeHint(file, conversation);
+  const kept = readConversation(layout, conversation.id);
+  return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
 }
 
-export function editProgress(context: Context, change: (file: string) => string): string {
-  const { disk, layout } = context;
-  return disk.withLock(() => {
-    requireRunning(context);
-    const after = change(readProgressText(context));
-    disk.replace(progressFile(layout), Buffer.from(after, 'utf8'));
-    return after;
-  });
+/** Newest start first. */
+export function listConversations(layout: Layout): Conversation[] {
+  const folder = conversationsFolder(layout);
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json') && lstatSync(join(folder, name)).isFile())
+      .map((name) => readConversation(layout, name.slice(0, -'.json'.length)))
+      .sort((a, b) => b.at - a.at);
+  } catch {
+    return [];
+  }
 }
 
-export interface ShownProgress {
-  session: string | null;
-  /** The day it began (UTC). */
-  date: string;
-  lines: ProgressLine[];
-  next?: string;
-}
-
-export function showProgress(context: Context): ShownProgress {
-  const { date, lines, next } = parseProgress(readProgressText(context));
-  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge start' });
-  const session = sessionName(requireRunning(context).id);
-  return { session, date, lines, ...(next === undefined ? {} : { next }) };
-}
+/** The conversation has ended, so its state no longer matters. */
+export const forgetConversation = (layout: Layout, id: string): void =>
+  rmSync(conversationFile(layout, id), { force: true });

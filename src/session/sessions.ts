@@ -3,21 +3,6 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
-import {
-  archivedIds,
-  clearShortTerm,
-  displayId,
-  focusIn,
-  isWorth,
-  kfrIn,
-  kfrToResume,
-  progressIn,
-  readArchives,
-  requireArchive,
-  settleArchive,
-  shortTerm,
-  writeArchive,
-} from './archive.js';
 import { showFocus } from './focus.js';
 import {
   type ArchivedSession,
@@ -29,7 +14,23 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { judgeRunning, readProgressText, readRunning } from './running.js';
+import { judgeRunning, readRunning } from './running.js';
+import {
+  archivedIds,
+  clearShortTerm,
+  displayId,
+  focusIn,
+  isWorth,
+  kfrIn,
+  kfrToResume,
+  progressIn,
+  readArchives,
+  readProgressText,
+  requireArchive,
+  settleArchive,
+  shortTerm,
+  writeArchive,
+} from './store.js';
 
 /** One row of `session list`. */
 export interface SessionRow {

@@ -6,8 +6,7 @@ import { checkText, oneLine } from '../core/text.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { installGuard } from '../guard/guard.js';
-import { readInvariants } from '../knowledge/architecture.js';
-import { refreshViews } from '../knowledge/knowledge.js';
+import { readInvariants, refreshViews } from '../knowledge/knowledge.js';
 import { closeInvestigations } from '../learning/knowledge.js';
 import { warnUnreviewed } from '../ledger/audit.js';
 import { warnSize } from '../ledger/growth.js';
@@ -22,7 +21,6 @@ import {
   readConfig,
   warnFileSystem,
 } from '../project/project.js';
-import { displayId } from './archive.js';
 import { composeBriefing, readAround, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
@@ -30,6 +28,7 @@ import { type Opened, openSession } from './open.js';
 import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
 import { type Focus, SessionStartInput, sessionName } from './rules.js';
+import { displayId } from './store.js';
 
 export interface StartedSession {
   session: {

@@ -27,10 +27,10 @@ import { readQueue } from '../linear/queue.js';
 import { findTracked } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
-import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes, sessionName } from '../session/rules.js';
 import { isLeftByPerson, readRunning } from '../session/running.js';
+import { archivedIds } from '../session/store.js';
 import {
   isOrphan,
   judgeFeatures,

@@ -8,10 +8,10 @@ import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
-import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { parseProgress, resumable, sessionName } from '../session/rules.js';
-import { isLeftByPerson, ownSessions, readProgressText, readRunning } from '../session/running.js';
+import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
+import { readProgressText, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 

@@ -41,10 +41,10 @@ import {
   requireRest,
 } from '../recover/move.js';
 import { RESERVED } from '../recover/recover.js';
-import { requireArchive } from '../session/archive.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
+import { requireArchive } from '../session/store.js';
 
 export interface BackupList {
   backups: (Backup & { why: string; here: boolean })[];

@@ -5,7 +5,6 @@ import { makeForge } from '../support/forge-project.js';
 import { commit } from '../support/memory.js';
 import { cycle, recordAll } from '../support/patterns.js';
 
-
 it('GOV-05 the id of a candidate is the same in a clone', async () => {
   const project = await makeForge();
   await recordAll(project, [cycle({ pattern: 'p' }), cycle({ pattern: 'p' })]);

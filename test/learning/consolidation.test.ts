@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { describeEvidence, knowledgeId, type Proven, readProven } from '../../src/learning/proven.js';
 import {
   countUncovered,
   coveredHeads,
-  describeEvidence,
   digestPlan,
-  knowledgeId,
   type Plan,
-  type Proven,
   planConsolidation,
-  readProven,
   recordsOf,
 } from '../../src/learning/rules.js';
 import type { Identified } from '../../src/ledger/memory.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
 import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
-import type { Proven } from '../../src/learning/rules.js';
+import type { Proven } from '../../src/learning/proven.js';
 import { cutBriefing } from '../../src/session/briefing-rules.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { type ArchivedSession, NO_FOCUS } from '../../src/session/rules.js';

@@ -1,4 +1,5 @@
-import { usage } from '../core/error.js';
+
+import { refused, usage } from '../core/error.js';
 import {
   archiveFile,
   focusFile,
@@ -7,14 +8,17 @@ import {
   progressFile,
   sessionFile,
   sessionsFolder,
+  shown,
 } from '../core/paths.js';
-import { encodeDocument } from '../core/schema.js';
+import { decodeUtf8, encodeDocument, } from '../core/schema.js';
+import { checkText, } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
+  addEntry,
   bySequence,
   FOCUS,
   Focus,
@@ -23,14 +27,16 @@ import {
   matchSession,
   NO_FOCUS,
   NO_SESSION_TEXT,
+  type ProgressLine,
   parseProgress,
   type RunningSession,
   resumable,
   sessionName,
+  setNext,
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, ownSessions, readProgressText } from './running.js';
+import { isOwnSession, lastIssued, ownSessions, requireRunning } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -212,4 +218,55 @@ export function refuseToForget(context: Context): void {
       `forge start --resume ${name}   # takes them along`,
     );
   }
+}
+
+/** The live progress.txt, or the existing text without a session. */
+export function readProgressText({ disk, layout }: Context): string {
+  const path = progressFile(layout);
+  const bytes = disk.read(path);
+  return bytes ? decodeUtf8(bytes, shown(layout, path)) : NO_SESSION_TEXT;
+}
+
+/** Appends `[HH:MM] text` (UTC) to the running session's progress (SES-04). */
+export function addProgress(
+  context: Context,
+  input: { text: string; checkpoint?: boolean },
+): { line: string } {
+  const text = checkText(input.text, { what: 'The progress text' });
+  const at = context.world.now();
+  const after = editProgress(context, (file) => addEntry(file, at, text, input.checkpoint));
+  const last = parseProgress(after).lines.at(-1) as ProgressLine;
+  return { line: `[${last.time}] ${last.text}` };
+}
+
+/** Sets the NEXT line, which stays the last one. */
+export function setNextStep(context: Context, input: { text: string }): { line: string } {
+  const text = checkText(input.text, { what: 'The NEXT text' });
+  editProgress(context, (file) => setNext(file, text));
+  return { line: `NEXT: ${text}` };
+}
+
+export function editProgress(context: Context, change: (file: string) => string): string {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    requireRunning(context);
+    const after = change(readProgressText(context));
+    disk.replace(progressFile(layout), Buffer.from(after, 'utf8'));
+    return after;
+  });
+}
+
+export interface ShownProgress {
+  session: string | null;
+  /** The day it began (UTC). */
+  date: string;
+  lines: ProgressLine[];
+  next?: string;
+}
+
+export function showProgress(context: Context): ShownProgress {
+  const { date, lines, next } = parseProgress(readProgressText(context));
+  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge start' });
+  const session = sessionName(requireRunning(context).id);
+  return { session, date, lines, ...(next === undefined ? {} : { next }) };
 }

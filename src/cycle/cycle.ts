@@ -115,19 +115,9 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
   });
   const stored = await storeCycle(run, evaluation);
-  await run.claim?.end(isPassing(run.context, run.task));
+  await run.claim?.end(evaluation.passes);
   run.claim = null;
   return reportCycle(run, evaluation, stored);
-}
-
-/** False as well when the command has damaged the list of features. */
-function isPassing(context: Context, task: string): boolean {
-  try {
-    return listFeatures(context).features.some(({ id, status }) => id === task && status === 'passing');
-  } catch (error) {
-    if (error instanceof ForgeError) return false;
-    throw error;
-  }
 }
 
 /** EVT-03: chooses a task that nobody else holds, and claims it. Exit 3 if another holder was faster. */

@@ -29,7 +29,7 @@ import {
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
-import { type FirstRun, runFirst, type VerifyWatch } from './verify.js';
+import { checkChoice, type FeatureChoice, type FirstRun, runFirst, type VerifyWatch } from './verify.js';
 
 const Change = {
   tests: z.optional(z.array(z.string())),
@@ -198,21 +198,9 @@ export function removeFeature(context: Context, { id }: { id: string }): { remov
   });
 }
 
-export const FeatureConfirmInput = z.strictObject({
-  ids: z.optional(z.array(z.string())),
-  all: z.optional(z.boolean()),
-});
-
 /** FEA-05: a person accepts tests that have never failed. */
-export async function confirmFeatures(
-  context: Context,
-  raw: z.infer<typeof FeatureConfirmInput>,
-): Promise<FeatureList> {
-  const { ids = [], all = false } = checkInput(FeatureConfirmInput, raw);
-  if (all === ids.length > 0)
-    throw usage('feature.which', `Name the features to confirm, or give --all${all ? ', not both' : ''}.`, {
-      hint: 'forge feature confirm --all',
-    });
+export async function confirmFeatures(context: Context, raw: FeatureChoice): Promise<FeatureList> {
+  const { ids, all } = checkChoice(raw, 'confirm');
   const reason = 'the tests prove it although they have never failed';
   const decision = requireDecision(context, 'Confirming a feature', reason);
   const before = readFeatures(context);

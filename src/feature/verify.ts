@@ -21,10 +21,20 @@ import {
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 
-export const FeatureVerifyInput = z.strictObject({
+export const FeatureChoice = z.strictObject({
   ids: z.optional(z.array(z.string())),
   all: z.optional(z.boolean()),
 });
+export type FeatureChoice = z.infer<typeof FeatureChoice>;
+
+/** Exit 2 unless the caller names features or wants all. */
+export function checkChoice(raw: FeatureChoice, verb: 'verify' | 'confirm'): { ids: string[]; all: boolean } {
+  const { ids = [], all = false } = checkInput(FeatureChoice, raw);
+  if (all !== ids.length > 0) return { ids, all };
+  throw usage('feature.which', `Name the features to ${verb}, or give --all${all ? ', not both' : ''}.`, {
+    hint: `forge feature ${verb} --all`,
+  });
+}
 
 export interface TestWatch {
   /** Gets the first MiB of the output as it arrives. */
@@ -77,10 +87,10 @@ export interface VerificationRun extends Ran {
 /** FEA-02: runs the features' tests, the only way to `passing`. Needs trust. No lock is held while they run. */
 export async function verifyFeatures(
   context: Context,
-  raw: z.infer<typeof FeatureVerifyInput>,
+  raw: FeatureChoice,
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
-  const features = chooseFeatures(context, checkInput(FeatureVerifyInput, raw));
+  const features = chooseFeatures(context, checkChoice(raw, 'verify'));
   const template = readConfig(context).features.test_command;
   const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
   requireTrust(
@@ -121,14 +131,7 @@ export async function verifyFeatures(
 const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
   tests.map((test) => testArgv(test, template));
 
-function chooseFeatures(
-  context: Context,
-  { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
-): Feature[] {
-  if (all === ids.length > 0)
-    throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
-      hint: 'forge done --all',
-    });
+function chooseFeatures(context: Context, { ids, all }: { ids: string[]; all: boolean }): Feature[] {
   const features = readFeatures(context);
   const hasTests = ({ tests = [] }: Feature): boolean => tests.length > 0;
   const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));

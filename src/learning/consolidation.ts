@@ -86,12 +86,7 @@ export const planFor = (memory: Memory): Plan =>
     ...weighing(memory),
   });
 
-interface Outcome {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
-  record: string;
-}
+type Outcome = Pick<Plan['promoted'][number], 'knowledge_id' | 'pattern' | 'scope'>;
 
 /** What recording led to. */
 export interface Consolidated {
@@ -119,16 +114,14 @@ function consolidateIfDue(context: Context, { memory, due_in, waits }: Assessmen
   // A crash before the records leaves an investigation that is closed later, not a contest that nobody investigates.
   openInvestigations(context, plan.contested);
   const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
-  const stored = storeRecords(context, recordsOf(plan, coverage)).values();
-  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map((entries) =>
-    entries.map(({ knowledge_id, pattern, scope }) => ({
-      ...{ knowledge_id, pattern, scope, record: stored.next().value?.id ?? '' },
-    })),
-  ) as [Outcome[], Outcome[], Outcome[]];
+  storeRecords(context, recordsOf(plan, coverage));
   closeInvestigations(context);
-  for (const { record, pattern, scope } of promoted)
-    queueEvent(context, 'learning', record, { kind: 'promotion', id: record, title: pattern, scope });
-  return { ran: true, promoted, contested, reinstated, due_in: WINDOW };
+  for (const { knowledge_id: id, pattern, scope } of plan.promoted)
+    queueEvent(context, 'learning', id, { kind: 'promotion', id, title: pattern, scope });
+  const outcomes = (entries: readonly Outcome[]): Outcome[] =>
+    entries.map(({ knowledge_id, pattern, scope }) => ({ knowledge_id, pattern, scope }));
+  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map(outcomes);
+  return { ran: true, promoted, contested, reinstated, due_in: WINDOW } as Consolidated;
 }
 
 /** After a cycle with a verdict was recorded: consolidates when that makes it due. The caller holds the lock. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { oneLine, plural, wordsOf } from '../core/text.js';
-import type { Identified, } from '../ledger/memory.js';
+import type { Identified } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
 
 /** LTM, "Knowledge Promotion Mechanism": the number of distinct cycles. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { checkInput } from '../core/schema.js';
-import { FeatureVerifyInput } from '../feature/verify.js';
+import { FeatureChoice } from '../feature/verify.js';
 import { OPERATIONS } from '../kfr/operation.js';
 import { KINDS } from '../kfr/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
@@ -37,7 +37,7 @@ const TOOL_INPUTS = {
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
   focus_set: FocusInput,
-  feature_verify: z.pick(FeatureVerifyInput, { ids: true }),
+  feature_verify: z.pick(FeatureChoice, { ids: true }),
   memory_record: z.pick(CycleInput, {
     task_id: true,
     exit_code: true,

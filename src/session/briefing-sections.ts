@@ -36,8 +36,6 @@ export interface BriefingData {
   proven?: readonly Known[];
   /** Candidates for knowledge, at most five. */
   candidates?: readonly PatternCandidate[];
-  /** Entries of the resumed session that are not in force here. */
-  offered?: readonly { kind: string; text: string }[];
   /** The last notes, oldest first. */
   notes?: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -193,9 +191,7 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
-  const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
-  const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
+  const { approvedRules, candidates = [], architecture, invariants, findings = [] } = told;
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
@@ -208,7 +204,6 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
-    ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['foreign', edited, foreignItems(told), FOREIGN_EDITS_COMMAND, 2, 'proven'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],

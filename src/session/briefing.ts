@@ -11,7 +11,7 @@ import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/state.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
+import { injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
@@ -27,7 +27,7 @@ import { showFocus } from './focus.js';
 import { readTree } from './record.js';
 import { parseProgress, sessionName } from './rules.js';
 import { readRunning } from './running.js';
-import { archivedIds, kfrIn, readProgressText, recentArchives, requireArchive } from './store.js';
+import { readProgressText, recentArchives } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
@@ -138,7 +138,6 @@ export function composeBriefing(
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
-    offered: readOffered(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, known.focus),
   });
@@ -161,18 +160,6 @@ const findingGroups = (context: Context): string[] =>
     .formattedText.split('\n\n')
     .filter(Boolean)
     .map((group) => group.replaceAll('\n- ', '\n  '));
-
-/**
- * Working memory of the resumed session from its archive, if it is not in force here. An archive comes with
- * the repository, so the agent decides about each entry (SES-13).
- */
-function readOffered(context: Context): Entry[] {
-  const resumed = readRunning(context)?.resumed_from;
-  if (resumed === undefined || !archivedIds(context).includes(resumed)) return [];
-  const { entries, closed } = readKfr(context);
-  const known = new Set([...entries, ...closed].map(({ text }) => text));
-  return kfrIn(requireArchive(context, resumed)).entries.filter(({ text }) => !known.has(text));
-}
 
 /** The working memory. Its header names a tool, which an agent or a person with only a shell does not have. */
 function leadOf(context: Context, session: string | null): Lead | null {

@@ -2,7 +2,6 @@ import { refused } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { plural } from '../core/text.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
@@ -44,6 +43,7 @@ import {
   forgetEmpty,
   isEmpty,
   isWorth,
+  kfrIn,
   kfrToResume,
   progressIn,
   recentArchives,
@@ -149,12 +149,10 @@ function leaveRunning(context: Context, running: RunningSession, { resume }: Wan
     forgetEmpty(context, running);
     return null;
   }
-  const count = readKfr(context).entries.length;
-  const memory = count === 0 ? '' : `, with its working memory (${plural(count, 'entry', 'entries')}),`;
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up${memory} with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up with: forge start --resume ${name}`,
     );
   return archiveInterrupted(context, running);
 }
@@ -209,6 +207,10 @@ function createSession(
     : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   const left = resumed ? kfrToResume(context, resumed) : NO_KFR;
+  if (resumed && left.entries.length < kfrIn(resumed).entries.length)
+    context.warnings.push(
+      `Its working memory is not in force here: forge session show ${sessionName(resumed.id)}`,
+    );
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },

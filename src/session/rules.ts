@@ -172,14 +172,8 @@ export const NO_FOCUS: Focus = {
 export const isAbout = ({ task }: Pick<Focus, 'task'>, id: string): boolean =>
   task === id || task?.startsWith(`${id}: `) === true;
 
-export interface FocusChange {
-  task?: string | undefined;
-  linear_issue?: string | null | undefined;
-  files?: string[] | undefined;
-  phase?: string | undefined;
-  blockers?: string[] | undefined;
-  skill?: string | null | undefined;
-}
+type Changeable = 'task' | 'linear_issue' | 'files' | 'phase' | 'blockers' | 'skill';
+export type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
 
 /** True when the change leaves the task: a context switch (AGN-025 §7, §9). */
 export function switchesContext(focus: Focus, change: FocusChange): boolean {

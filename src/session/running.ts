@@ -16,16 +16,10 @@ import {
   sessionIdsFile,
   sessionIdsLock,
 } from '../core/paths.js';
-import { type Format } from '../core/schema.js';
+import type { Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
-import {
-  formatSessionName,
-  nextNumber,
-  RUNNING_SESSION,
-  type RunningSession,
-  sessionName,
-} from './rules.js';
+import { formatSessionName, nextNumber, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
 export function readRunning(context: Context): RunningSession | null {

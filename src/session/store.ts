@@ -1,5 +1,4 @@
-
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import {
   archiveFile,
   focusFile,
@@ -10,8 +9,8 @@ import {
   sessionsFolder,
   shown,
 } from '../core/paths.js';
-import { decodeUtf8, encodeDocument, } from '../core/schema.js';
-import { checkText, } from '../core/text.js';
+import { decodeUtf8, encodeDocument } from '../core/schema.js';
+import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
@@ -27,6 +26,7 @@ import {
   matchSession,
   NO_FOCUS,
   NO_SESSION_TEXT,
+  type Progress,
   type ProgressLine,
   parseProgress,
   type RunningSession,
@@ -256,17 +256,11 @@ export function editProgress(context: Context, change: (file: string) => string)
   });
 }
 
-export interface ShownProgress {
-  session: string | null;
-  /** The day it began (UTC). */
-  date: string;
-  lines: ProgressLine[];
-  next?: string;
+export interface ShownProgress extends Progress {
+  session: string;
 }
 
 export function showProgress(context: Context): ShownProgress {
-  const { date, lines, next } = parseProgress(readProgressText(context));
-  if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge start' });
   const session = sessionName(requireRunning(context).id);
-  return { session, date, lines, ...(next === undefined ? {} : { next }) };
+  return { session, ...parseProgress(readProgressText(context)) };
 }

@@ -70,7 +70,6 @@ describe('the parts of the briefing', () => {
       'findings',
       'next',
       'progress',
-      'offered',
       'foreign',
       'features',
       'proven',
@@ -106,7 +105,6 @@ describe('the parts of the briefing', () => {
       'features',
       'rules',
       'next',
-      'offered',
       'foreign',
       'focus',
     ]);

@@ -6,8 +6,6 @@ import { makeForge } from '../support/forge-project.js';
 import { LEDGER } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
-const LOOP = '.git/forge/loop.json';
-
 /** Features A and B, each done by a file of its name. */
 async function ready(...ids: string[]): Promise<Project> {
   const project = await makeForge();

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { usage } from '../core/error.js';
+import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
+import { ForgeError, usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, lineAt } from '../core/text.js';
@@ -123,7 +123,7 @@ export async function addFeature(
   watch: VerifyWatch = {},
 ): Promise<AddedFeature> {
   const { id, run = true, ...change } = checkInput(FeatureInput, raw);
-  checkChange(context, change);
+  checkChange(context, change, `forge feature add ${quoteWord(change.name)}`);
   const feature = changeFeatures(context, (features) => {
     if (id === undefined) refuseSameName(features, change.name);
     const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
@@ -140,7 +140,7 @@ export async function editFeature(
   const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
-  checkChange(context, change);
+  checkChange(context, change, `forge feature edit ${id}`);
   const { before, feature } = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const feature = planEdit(features, id, change);
@@ -169,11 +169,20 @@ function checkTexts(
   if (linear_issue) checkId(linear_issue, label('linear_issue'));
 }
 
-function checkChange(context: Context, change: FeatureChange): void {
+/** `typed` is the command without its tests, for the hint. */
+function checkChange(context: Context, change: FeatureChange, typed: string): void {
   // A builder does not choose the tests that judge its work.
   if (change.tests !== undefined) requireSupervisor(context, JUDGED_BY);
   checkTexts(change);
-  if (readConfig(context).features.test_command === '') change.tests?.forEach(splitCommand);
+  if (readConfig(context).features.test_command !== '') return;
+  for (const test of change.tests ?? []) {
+    try {
+      splitCommand(test);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.hint === undefined) throw error;
+      throw usage(error.code, error.message, { hint: `${typed} --test ${quoteWord(error.hint)}` });
+    }
+  }
 }
 
 /** Approves the new tests and runs them once. */

@@ -32,7 +32,7 @@ export function checkChoice(raw: FeatureChoice, verb: 'verify' | 'confirm'): { i
   const { ids = [], all = false } = checkInput(FeatureChoice, raw);
   if (all !== ids.length > 0) return { ids, all };
   throw usage('feature.which', `Name the features to ${verb}, or give --all${all ? ', not both' : ''}.`, {
-    hint: `forge feature ${verb} --all`,
+    hint: verb === 'verify' ? 'forge done --all' : 'forge feature confirm --all',
   });
 }
 

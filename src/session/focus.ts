@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { usage } from '../core/error.js';
+import { ForgeError, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
@@ -146,10 +146,15 @@ export async function addFeatureToWork(
 ): Promise<AddedFeature> {
   const added = await addFeature(context, input, watch);
   const feature = added.features[0] as Feature;
-  const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
-  if (!isFree || blockersOf(feature).length > 0) return added;
-  const task = taskLine({ id: feature.id, title: feature.name });
-  await turnFocus(context, { task, issue: feature.linear_issue ?? undefined });
-  context.warnings.push(`${feature.id} is the task now: forge focus show`);
+  try {
+    const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
+    if (!isFree || blockersOf(feature).length > 0) return added;
+    const task = taskLine({ id: feature.id, title: feature.name });
+    await turnFocus(context, { task, issue: feature.linear_issue ?? undefined });
+    context.warnings.push(`${feature.id} is the task now: forge focus show`);
+  } catch (error) {
+    // The feature is added, and forge status names a damaged focus.
+    if (!(error instanceof ForgeError)) throw error;
+  }
   return added;
 }

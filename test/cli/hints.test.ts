@@ -67,16 +67,12 @@ describe('hints', () => {
   });
 
   it.each([
-    [
-      ['feature', 'add', 'Login', 'works', '--test', 'test -e a'],
-      `forge feature add "Login works" --test "test -e a"`,
-    ],
+    [['feature', 'add', 'Login', 'works', '--test', 'test -e a'], 'forge feature add "Login works"'],
     [['feature', 'add', 'Login', 'works', 'now'], 'forge feature add "Login works now"'],
-    [['feature', 'add', 'F-3', '--test', 'make'], 'forge feature add F-3 "NAME" --test "make"'],
     [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
     [['log', 'did', 'it'], 'forge log "did it"'],
     [['end', '--learned', 'a', 'b', '--next', 'c'], 'forge end --learned "a b" --next c'],
-    [['start', 'write docs'], 'forge start --task "write docs"'],
+    [['start', 'write docs'], 'forge next\nforge start --task "TEXT"'],
     [['strat'], 'forge start\nforge --help'],
     [['stop'], 'forge end\nforge --help'],
     [['test'], 'forge done --all\nforge --help'],

@@ -119,11 +119,10 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-/** Sessions that can still be resumed, newest first. A start that was killed may not have noted `resumed_by`. */
+/** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
-  const resumed = new Set(sessions.map(({ resumed_from }) => resumed_from));
   return sessions
-    .filter(({ id, status, resumed_by }) => status === 'interrupted' && !resumed_by && !resumed.has(id))
+    .filter(({ status, resumed_by }) => status === 'interrupted' && resumed_by === undefined)
     .sort(bySequence)
     .reverse();
 }

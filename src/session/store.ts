@@ -210,15 +210,23 @@ export function archiveLeft(
 
 /** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
 export function refuseToForget(context: Context): void {
-  for (const session of resumable(recentArchives(context))) {
+  const archives = recentArchives(context);
+  for (const session of resumable(archives)) {
     const name = sessionName(session.id);
+    const kfr = kfrToResume(context, session);
+    // A start that was killed may have taken them along without a note of it.
+    const later = archives.filter(({ seq }) => seq > session.seq).map(kfrIn);
+    const carried = new Set(later.flatMap(({ entries, closed }) => [...entries, ...closed]).map(sameEntry));
     requireResolved(
-      kfrToResume(context, session),
+      { ...kfr, entries: kfr.entries.filter((entry) => !carried.has(sameEntry(entry))) },
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along`,
     );
   }
 }
+
+const sameEntry = ({ id, text, created_at }: { id: string; text: string; created_at: string }): string =>
+  [id, created_at, text].join(' ');
 
 /** The live progress.txt, or the existing text without a session. */
 export function readProgressText({ disk, layout }: Context): string {

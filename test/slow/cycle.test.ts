@@ -139,8 +139,7 @@ describe('forge cycle', () => {
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation).toMatchObject({
       patterns: [{ pattern: 'done is a file', scope: 'environment', holds: true }],
-      improvement_proposals: [],
-      quality_signals: { coverage: 80, observations_refused: 2 },
+      quality_signals: { observations_refused: 2 },
     });
     expect(JSON.stringify(stored)).not.toContain('corp-mail');
     expect(project.has('.git/forge/halt.json')).toBe(false);

@@ -11,16 +11,17 @@ import { commandIn, kindOf } from '../finding/question.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
-import { forgetEmpty, isEmpty } from '../session/archive.js';
-import {
-  forgetConversation,
-  listConversations,
-  readConversation,
-  writeConversation,
-} from '../session/conversations.js';
 import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
-import { isOursToSettle, readRunning } from '../session/running.js';
+import {
+  forgetConversation,
+  isOursToSettle,
+  listConversations,
+  readConversation,
+  readRunning,
+  writeConversation,
+} from '../session/running.js';
+import { forgetEmpty, isEmpty } from '../session/store.js';
 import { AGENTS, type AgentName, isHookOf } from './agents.js';
 import { readCalls, type ToolCall } from './event.js';
 

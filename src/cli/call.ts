@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { ForgeError, usage } from '../core/error.js';
 import { escapeControls, plural } from '../core/text.js';
-import { makeCycleView } from '../cycle/render.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
 import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
 import {
@@ -113,7 +112,8 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
       const tail = makeTail(liveWidth, (text) => !silent && io.stderr.write(text));
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
-    cycleView: () => makeCycleView(silent ? null : (text) => io.stderr.write(text), errorStyle),
+    view: <T>(make: (write: ((text: string) => void) | null, style: Style) => T): T =>
+      make(silent ? null : (text) => void io.stderr.write(text), errorStyle),
     print: (line: string) => io.stdout.write(`${onScreen(line)}\n`) !== false,
     onScreen,
     style: await styleFor(io.stdout, width),

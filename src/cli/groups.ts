@@ -32,16 +32,22 @@ export const GROUPS: readonly GroupEntry[] = [
     watch: ['Show where the work stands, live', () => import('../ui/command-watch.js')],
     briefing: [
       'Show where the work stands, within a token budget',
-      () => import('../session/command-briefing.js'),
+      async () => ({ group: (await import('../session/command-work.js')).briefingGroup }),
     ],
     prime: [
       'Print the workflow in 15 lines, for an agent with only a shell',
-      async () => ({ group: (await import('../session/command-briefing.js')).primeGroup }),
+      async () => ({ group: (await import('../session/command-work.js')).primeGroup }),
     ],
   }),
   ...under('Every day', {
-    progress: ["Write the session's log", () => import('../session/command-progress.js')],
-    focus: ['Set the current task, files and blockers', () => import('../session/command-focus.js')],
+    progress: [
+      "Write the session's log",
+      async () => ({ group: (await import('../session/command-work.js')).progressGroup }),
+    ],
+    focus: [
+      'Set the current task, files and blockers',
+      async () => ({ group: (await import('../session/command-work.js')).focusGroup }),
+    ],
     kfr: [
       'Keep working memory: what must stay correct for the next turns',
       () => import('../kfr/command.js'),
@@ -82,7 +88,10 @@ export const GROUPS: readonly GroupEntry[] = [
       'Show and edit the description of the system',
       async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
     ],
-    note: ['Manage durable notes', () => import('../note/command.js')],
+    note: [
+      'Manage durable notes',
+      async () => ({ group: (await import('../knowledge/command.js')).noteGroup }),
+    ],
     learn: [
       'Record a lesson for later sessions',
       async () => ({ group: (await import('../knowledge/command.js')).learnGroup }),

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { CycleView } from '../cycle/render.js';
 import type { Forge, World } from '../index.js';
 import type { ProgressBar, Style, Tail } from './style.js';
 
@@ -72,8 +71,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** For work that must end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
-  /** Shows the stages and the output of a cycle on stderr. */
-  cycleView(): CycleView;
+  /** A view that writes to stderr, or nowhere (`write` is null) with --json and --quiet. */
+  view<T>(make: (write: ((text: string) => void) | null, style: Style) => T): T;
   /** Writes a part of the answer to stdout before the rest is known. False when the reader closed its end. */
   print(line: string): boolean;
   /** Fits an answer to the terminal on stdout. */

@@ -16,10 +16,9 @@ import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
-import { readProgressText } from '../session/progress.js';
-import { parseProgress } from '../session/progress-rules.js';
-import { sessionName } from '../session/rules.js';
+import { parseProgress, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
+import { readProgressText } from '../session/store.js';
 import { operationOf, readRules } from './check.js';
 import {
   amendMessage,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
-import type { Focus } from '../session/focus-rules.js';
+import type { Focus } from '../session/rules.js';
 import { type CommitMessage, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 

@@ -27,8 +27,6 @@ export interface EntryList<E, V> {
 
 interface EntrySnapshot<E, V> {
   entries: E[];
-  /** Paths of the files that were read: the entries, and the view if it was edited. */
-  checked: string[];
   /** What a person changed in the view. */
   changes: string[];
   stored: Map<string, { bytes: Buffer; entry: E }>;
@@ -39,18 +37,16 @@ interface EntrySnapshot<E, V> {
 export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V> {
   const stored = readStored(disk, list);
   const entries = list.arrange([...stored.values()].map(({ entry }) => entry));
-  const checked = [...stored.keys()];
   const path = list.viewFile(disk.layout);
   const [bytes, copy] = [disk.read(path), disk.read(viewCopy(disk.layout, path))];
   const unedited = copy ?? encodeDocument(list.toView(entries, null));
   if (!bytes || unedited.equals(bytes))
-    return { entries, checked, changes: [], stored, view: { bytes, copy, value: null } };
+    return { entries, changes: [], stored, view: { bytes, copy, value: null } };
   const value = decodeDocument(list.view, bytes, shown(disk.layout, path));
   const base = decodeView(list, copy) ?? list.toView(entries, null);
   const taken = list.takeIn(entries, base, value);
   return {
     entries: list.arrange(taken.entries),
-    checked: [...checked, path],
     changes: taken.changes,
     stored,
     view: { bytes, copy, value },

@@ -135,8 +135,6 @@ export const conversationsFolder = inState('agents');
 export const conversationFile = named(conversationsFolder);
 /** Failures of agents' hooks, which must print nothing. */
 export const hookLog = inState('hooks.log');
-/** How many cycles wait for consolidation: a cache. */
-export const windowFile = inState('window.json');
 /** The running cycle of this worktree, and the state of a loop. */
 export const cycleFile = inState('cycle.json');
 export const loopFile = inState('loop.json');
@@ -160,11 +158,10 @@ const inShared =
 /** The session ids of this repository, and their lock. */
 export const sessionIdsFile = inShared('session-ids.json');
 export const sessionIdsLock = inShared('session-ids.lock');
-/** Events that wait to be sent, claims of tasks on this machine, and what was heard from other machines. */
+/** Events that wait to be sent, and claims of tasks on this machine. */
 export const outboxFolder = inShared('outbox');
 export const claimsFile = inShared('claims.json');
 export const claimsLock = inShared('claims.lock');
-export const heardFile = inShared('heard.json');
 /** The key of this repository's fingerprints. */
 export const saltFile = inShared('salt');
 /** Recent findings of the guard: the text of a fingerprint, and how often it was refused. */
@@ -184,3 +181,6 @@ export const trustFile = inStateHome('trust');
 /** Tags of checkpoints are below `refs/tags/checkpoint/`. */
 export const TAG_FOLDER = 'checkpoint';
 export const tagOf = (name: string): string => `${TAG_FOLDER}/${name}`;
+
+/** How many cycles wait for consolidation: a cache. */
+export const windowFile = inState('window.json');

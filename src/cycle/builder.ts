@@ -8,7 +8,7 @@ import { readTarget } from '../core/files.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { cycleFile, initScript } from '../core/paths.js';
 import { type Log, type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
-import { decodeUtf8, describeIssue, fieldName } from '../core/schema.js';
+import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { maskText, redactText } from '../guard/guard.js';
@@ -222,44 +222,23 @@ export async function guardLog(context: Context, log: Log): Promise<Log> {
   return { ...log, tail: '' };
 }
 
-export const guardText = (context: Context, text: string): string =>
-  whyRefused(context, JSON.stringify({ text })) === null ? text : 'left out: it may not be stored';
-
 const Line = z.string().check(z.minLength(1), z.maxLength(2000));
-const Signal = z.record(
-  z.string().check(z.minLength(1), z.maxLength(100)),
-  z.union([z.string().check(z.maxLength(2000)), z.number(), z.boolean(), z.null()]),
-);
-
-/** The forms of a line, by the field that identifies each. */
-const FORMS = {
-  pattern: z.strictObject({
-    pattern: Line,
-    scope: z._default(z.enum(SCOPES), SCOPES[0]),
-    holds: z.optional(z.boolean()),
-  }),
-  confirm: z.strictObject({ confirm: Line }),
-  proposal: z.strictObject({ proposal: Line }),
-  signal: z.strictObject({ signal: Signal }),
-};
+const Pattern = z.strictObject({
+  pattern: Line,
+  scope: z._default(z.enum(SCOPES), SCOPES[0]),
+  holds: z.optional(z.boolean()),
+});
+const Confirmation = z.strictObject({ confirm: Line });
 
 export interface Observations {
   patterns: NonNullable<CycleInput['patterns']>;
-  proposals: string[];
-  signals: NonNullable<CycleInput['quality_signals']>;
   /** Ids of candidates. */
   confirmed: string[];
   /** What was left out, and why: `line 3: …`. */
   problems: string[];
 }
 
-export const noObservations = (): Observations => ({
-  patterns: [],
-  proposals: [],
-  signals: {},
-  confirmed: [],
-  problems: [],
-});
+export const noObservations = (): Observations => ({ patterns: [], confirmed: [], problems: [] });
 
 /** Parses JSONL strictly. A bad line does not affect the others. `refuse` says why a line may not be stored, or null. */
 export function parseObservations(text: string, refuse: (line: string) => string | null): Observations {
@@ -276,25 +255,14 @@ export function parseObservations(text: string, refuse: (line: string) => string
 }
 
 function addLine(result: Observations, line: string): string | null {
-  let value: unknown;
   try {
-    value = parseJson(line);
+    const value = parseJson(line);
+    if (typeof value === 'object' && value !== null && 'confirm' in value)
+      result.confirmed.push(checkInput(Confirmation, value).confirm);
+    else result.patterns.push(checkInput(Pattern, value));
+    return null;
   } catch (error) {
-    if (error instanceof JsonProblem) return error.message.replace(/\.$/, '');
+    if (error instanceof JsonProblem || error instanceof ForgeError) return error.message.replace(/\.$/, '');
     throw error;
   }
-  const isObject = typeof value === 'object' && value !== null;
-  const form = Object.entries(FORMS).find(([name]) => isObject && Object.hasOwn(value as object, name))?.[1];
-  if (!form) return 'found none of "pattern", "confirm", "proposal", "signal"';
-  const parsed = (form as z.ZodMiniType).safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
-    return `${fieldName(issue.path) || 'line'}: ${describeIssue(issue, value)}`;
-  }
-  const kept = parsed.data as z.infer<(typeof FORMS)[keyof typeof FORMS]>;
-  if ('confirm' in kept) result.confirmed.push(kept.confirm);
-  else if ('proposal' in kept) result.proposals.push(kept.proposal);
-  else if ('signal' in kept) Object.assign(result.signals, kept.signal);
-  else result.patterns.push(kept);
-  return null;
 }

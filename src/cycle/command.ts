@@ -1,8 +1,8 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { harmless, jsonLine, oneLine, plural } from '../core/text.js';
-import type { CycleOptions, CycleResult, CycleWatch, LoopOptions } from '../index.js';
+import { escapeControls, harmless, jsonLine, oneLine, plural } from '../core/text.js';
+import type { CycleOptions, CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
 import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './rules.js';
 
 const TIMEOUT: OptionSpec = {
@@ -21,7 +21,7 @@ function commandOf(words: readonly string[], name: string): Pick<CycleOptions, '
 
 /** Shows the progress, and lets Ctrl-C end the cycle cleanly. */
 function watchCycle(call: Call): CycleWatch & { end(): void } {
-  const view = call.cycleView();
+  const view = call.view(makeCycleView);
   return { ...view, ...call.stops(view.note) };
 }
 
@@ -159,3 +159,49 @@ export const loopGroup: Group = {
     }),
   ],
 };
+
+/** What a person sees while a cycle runs: a line for each stage, and the output of its commands. */
+export interface CycleView {
+  onStageEnd(stage: Stage): void;
+  onOutput(text: string): void;
+  note(line: string): void;
+  end(): void;
+}
+
+/** Longer lines are split, so that output without line ends is shown. */
+const MAX_LINE = 4096;
+
+/** Prints to stderr. With `write` null, prints nothing. */
+export function makeCycleView(write: ((text: string) => void) | null, style: Style): CycleView {
+  let open = '';
+  const print = (text: string): void => write?.(text);
+  const flush = (): void => {
+    if (open !== '') print(`  | ${escapeControls(open)}\n`);
+    open = '';
+  };
+  return {
+    onStageEnd: (stage) => {
+      flush();
+      print(stageLine(stage, style));
+    },
+    onOutput: (text) => {
+      const lines = `${open}${text}`.split(/\r?\n/);
+      open = lines.pop() ?? '';
+      for (const line of lines) print(`  | ${escapeControls(line)}\n`);
+      if (open.length > MAX_LINE) flush();
+    },
+    note: (line) => {
+      flush();
+      print(`${line}\n`);
+    },
+    end: flush,
+  };
+}
+
+function stageLine({ name, status, duration_ms, note }: Stage, style: Style): string {
+  const paint = { ok: style.good, failed: style.bad, skipped: style.dim }[status];
+  const seconds = duration_ms < 1000 ? `${duration_ms} ms` : `${(duration_ms / 1000).toFixed(1)} s`;
+  const time = (status === 'skipped' ? '' : seconds).padStart(8);
+  const words = [name.padEnd(11), paint(status.padEnd(7)), time, note ? ` ${oneLine(note, 300)}` : ''];
+  return `${words.join(' ').trimEnd()}\n`;
+}

@@ -1,9 +1,9 @@
 import { elapsed } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
+import { ForgeError } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { describeHolder, readHeld } from '../events/held.js';
+import { readHeld } from '../events/held.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
@@ -115,55 +115,22 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
   });
   const stored = await storeCycle(run, evaluation);
-  await run.claim?.end(isPassing(run.context, run.task));
+  await run.claim?.end(evaluation.passes);
   run.claim = null;
   return reportCycle(run, evaluation, stored);
 }
 
-/** False as well when the command has damaged the list of features. */
-function isPassing(context: Context, task: string): boolean {
-  try {
-    return listFeatures(context).features.some(({ id, status }) => id === task && status === 'passing');
-  } catch (error) {
-    if (error instanceof ForgeError) return false;
-    throw error;
-  }
-}
-
-/** EVT-03: chooses a task that nobody else holds, and claims it. */
+/** EVT-03: chooses a task that nobody else holds, and claims it. Exit 3 if another holder was faster. */
 async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
   const { context, input } = run;
-  const choose = () => chooseTask(context, input.task, listFeatures(context).features);
-  if (eventUrl(context) === null) return choose();
-  const { refreshHeld } = await import('../events/claim.js');
-  const { holdTask } = await import('../events/claim-work.js');
-  await refreshHeld(context, LOOK_MS);
-  for (let tries = 0; ; tries++) {
-    const chosen = choose();
-    try {
-      if (chosen.id === NO_TASK) refuseIdle(context);
-      else run.claim = await holdTask(context, chosen.id);
-      return chosen;
-    } catch (error) {
-      // Another holder was faster.
-      if (!isTaken(error) || input.task !== undefined || chosen.id === NO_TASK || tries === MAX_TRIES)
-        throw error;
-      await refreshHeld(context, LOOK_MS);
-    }
-  }
+  if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
+  const chosen = chooseTask(context, input.task, listFeatures(context).features);
+  if (eventUrl(context) !== null && chosen.id !== NO_TASK)
+    run.claim = await (await import('../events/claim-work.js')).holdTask(context, chosen.id);
+  return chosen;
 }
 
-const MAX_TRIES = 20;
 const LOOK_MS = 3000;
-
-/** A cycle without a task would do again what others are doing. */
-function refuseIdle(context: Context): void {
-  const [held] = [...readHeld(context).values()].filter(({ state }) => state === 'held');
-  if (held)
-    throw refused('claim.held', `Others hold all remaining tasks; ${held.task}: ${describeHolder(held)}.`, {
-      hint: 'forge fleet',
-    });
-}
 
 /** Runs init.sh, which prepares the environment. */
 async function prepare(run: CycleRun): Promise<StageOutcome> {

@@ -29,6 +29,8 @@ import { type CycleRun, outputOf } from './running.js';
 export interface Evaluation {
   classification: Classification;
   found: Judgement;
+  /** Whether the task's tests pass. */
+  passes: boolean;
   passing_before: number;
   /** The working tree before the tests ran. Null when unknown. */
   tree: string | null;
@@ -44,7 +46,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const [notes, violations]: [string[], string[]] = [[], []];
   const isIntact = await checkMemory(context, violations, notes);
   const after = tryFacts(context, violations);
-  const changed = ran?.started ? await readChanged(run, notes) : null;
+  const changed = ran?.started ? await readChanged(run) : null;
   const tree = changed?.tree ?? null;
   const judge: Judge = { run, evidence: [], notes, tree, results: new Map() };
   // Tests prove nothing if memory or the list of tests is damaged.
@@ -68,6 +70,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
       features: last.features.length,
       files_changed: changed?.files.length ?? null,
     },
+    passes: passing.includes(run.task),
     passing_before: before.features.filter(isPassing).length,
     ...{ tree, gained, notes },
   };
@@ -87,21 +90,12 @@ async function checkMemory(context: Context, violations: string[], notes: string
   }
 }
 
-/** The files that the command changed outside of `.forge/`. Null when unknown. */
-async function readChanged(
-  { trees }: CycleRun,
-  notes: string[],
-): Promise<{ tree: string; files: string[] } | null> {
+/** The files that the command changed outside of `.forge/`. Null when the tree before is unknown. */
+async function readChanged({ trees }: CycleRun): Promise<{ tree: string; files: string[] } | null> {
   if (!trees) return null;
-  try {
-    const tree = await trees.reader.read();
-    const files = tree === trees.before ? [] : await trees.reader.changed(trees.before, tree);
-    return { tree, files: files.filter((path) => !path.split('/').includes(FORGE_FOLDER)) };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    notes.push(`the changed files are unknown: ${error.message}`);
-    return null;
-  }
+  const tree = await trees.reader.read();
+  const files = tree === trees.before ? [] : await trees.reader.changed(trees.before, tree);
+  return { tree, files: files.filter((path) => !path.split('/').includes(FORGE_FOLDER)) };
 }
 
 /** The total time for reruns. Features beyond it are named. */

@@ -1,12 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
-import { ProcessIdentity } from '../core/holder.js';
+import { ForgeError } from '../core/error.js';
 import { loopFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { readHeld } from '../events/held.js';
-import { eventUrl, hasUnsent } from '../events/outbox.js';
+import { hasUnsent } from '../events/outbox.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor } from '../project/project.js';
@@ -35,8 +33,6 @@ const MAX_FAILURES = 3;
 /** `<git dir>/forge/loop.json`: the counts that a resumed loop continues with. */
 export const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
-  /** The running loop. Null when it ended. */
-  holder: z.nullable(ProcessIdentity),
   cycles: z.int().check(z.gte(0)),
   by_classification: z.record(z.string(), z.int()),
   /** How long the loop ran, without the pauses before a resume. */
@@ -82,7 +78,7 @@ export async function runLoop(
   try {
     return await repeat(loop, tick);
   } finally {
-    saveLoop(context, { ...loop.state, holder: null });
+    saveLoop(context, loop.state);
   }
 }
 
@@ -90,7 +86,6 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
   const { context, input, watch } = loop;
   const { command, timeout_seconds, sleep_seconds: sleep = 0 } = input;
   for (let round = 0; ; round++) {
-    await waitForOthers(loop, tick);
     const stop = whyStop(loop, 0);
     if (stop) return endedBy(loop, stop);
     try {
@@ -149,23 +144,7 @@ function whyStop({ context, input, watch, state, failures }: Loop, sleep: number
   if (failures >= max_failures) return 'max_failures';
   if (max_cycles !== undefined && state.cycles >= max_cycles) return 'max_cycles';
   if (max_time_seconds !== undefined && state.seconds + sleep >= max_time_seconds) return 'max_time';
-  return isNothingLeft(context, input) && !isHeldByOthers(context) ? 'nothing_left' : null;
-}
-
-/** Everything that is left is in work elsewhere. It may become free again. */
-const isHeldByOthers = (context: Context): boolean =>
-  eventUrl(context) !== null && [...readHeld(context).values()].some(({ state }) => state === 'held');
-
-/** Milliseconds between two looks at what others hold. */
-const LOOK = 2000;
-
-/** EVT-03: waits while others hold all remaining tasks. */
-async function waitForOthers({ context, input, watch }: Loop, tick: () => number): Promise<void> {
-  const { max_time_seconds: max = Infinity } = input;
-  while (isNothingLeft(context, input) && isHeldByOthers(context) && tick() < max && !watch.finish?.aborted) {
-    await rest(watch, LOOK);
-    await (await import('../events/claim.js')).refreshHeld(context);
-  }
+  return isNothingLeft(context, input) ? 'nothing_left' : null;
 }
 
 /** Without any features, the given limits say how many cycles to run. */
@@ -192,30 +171,12 @@ function endedBy({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): 
   return { ...result, reason: message, error: { kind, code, message, exit } };
 }
 
-/** Takes this worktree for a loop. Exit 3 `loop.held` names the holder. */
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {
-  const { disk, world } = context;
-  const me = world.self();
-  return disk.withLock(() => {
-    const before = disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
-    const holder = before?.holder;
-    if (holder && holder.pid !== me.pid && world.liveness(holder) === 'alive')
-      throw refused('loop.held', `A loop is already running here (process ${holder.pid}); nothing was run.`, {
-        hint: `wait for it, or end it: kill ${holder.pid}`,
-      });
-    if (resume && !before)
-      context.warnings.push('There is no loop to resume; this one counts from the start.');
-    const fresh: LoopState = {
-      schema_version: '1.0',
-      holder: me,
-      cycles: 0,
-      by_classification: {},
-      seconds: 0,
-    };
-    const state = resume && before ? { ...before, holder: me } : fresh;
-    saveLoop(context, state);
-    return state;
-  });
+  const { disk } = context;
+  const before = disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
+  if (resume && before) return before;
+  if (resume) context.warnings.push('There is no loop to resume; this one counts from the start.');
+  return { schema_version: '1.0', cycles: 0, by_classification: {}, seconds: 0 };
 }
 
 const saveLoop = ({ disk }: Context, state: LoopState): void =>

@@ -35,9 +35,12 @@ export function classify(findings: Findings): Classification {
 export const hasFailed = (classification: Classification): boolean =>
   classification !== 'SUCCESS' && classification !== 'PARTIAL_SUCCESS';
 
-/** What a command may not change, at one moment. */
-export interface Guarded {
-  /** Digests by name. Null: there is no such file. */
+/** What a cycle compares before and after the command. */
+export interface CycleFacts {
+  features: Feature[];
+  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
+  testFiles: Readonly<Record<string, string>>;
+  /** Digests of files that the command may not change, by name. Null: there is no such file. */
   files: Readonly<Record<string, string | null>>;
   /** The tests of each feature. */
   tests: ReadonlyMap<string, string>;
@@ -45,12 +48,7 @@ export interface Guarded {
   breaches: ReadonlyMap<string, string>;
 }
 
-/** What a cycle compares before and after the command. */
-export interface CycleFacts extends Guarded {
-  features: Feature[];
-  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
-  testFiles: Readonly<Record<string, string>>;
-}
+export type Guarded = Pick<CycleFacts, 'files' | 'tests' | 'breaches'>;
 
 /** Names each rule broken between two moments. A new feature breaks none. */
 export function findViolations(before: Guarded, after: Guarded): string[] {

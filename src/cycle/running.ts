@@ -61,24 +61,20 @@ export const newMark = (context: Context): CycleMark => ({
 
 /** Takes this worktree for a cycle, and records an interrupted one first. Exit 3 `cycle.held` names the holder. */
 export function takeMark(context: Context, mark: CycleMark): void {
-  for (let recorded: string | null = null; ; ) {
-    const left = context.disk.withLock(() => {
-      const found = readMark(context);
-      refuseHeld(context, found);
-      if (found && found.key !== recorded) return found;
-      writeMark(context, mark);
-      return null;
-    });
-    if (!left) return;
-    removeBuilderFolder(left.key);
-    const input = interruptedInput(left);
-    const { cycle, known } = recordCycle(context, input);
-    if (!known)
-      context.warnings.push(
-        `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`,
-      );
-    recorded = left.key;
-  }
+  context.disk.withLock(() => {
+    const left = readMark(context);
+    refuseHeld(context, left);
+    if (left) recordInterrupted(context, left);
+    writeMark(context, mark);
+  });
+}
+
+function recordInterrupted(context: Context, left: CycleMark): void {
+  removeBuilderFolder(left.key);
+  const input = interruptedInput(left);
+  const { cycle, known } = recordCycle(context, input);
+  if (known) return;
+  context.warnings.push(`Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`);
 }
 
 /** Exit 3 `cycle.held` while a cycle runs here: nobody may move its files. */

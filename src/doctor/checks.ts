@@ -22,9 +22,8 @@ import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
-import { readArchives } from '../session/archive.js';
-import { FOCUS } from '../session/focus-rules.js';
-import { RUNNING_SESSION } from '../session/rules.js';
+import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
+import { readArchives } from '../session/store.js';
 import { showTrust } from '../trust/trust.js';
 import { withRescue } from './rescue.js';
 

@@ -1,6 +1,5 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -188,42 +187,31 @@ const isTwoWords = (first: string, second: string): boolean =>
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id } = call.options as { id?: string };
-  const hint = (words: string): string => {
-    const tests = (call.options.test ?? []) as string[];
-    return ['forge feature add', words, ...tests.map((test) => `--test ${quoteWord(test)}`)].join(' ');
-  };
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', 'Text of several words needs quotes.', {
-      hint: hint(`"${first} ${second}"`),
+      hint: `forge feature add "${first} ${second}"`,
     });
-  if (second !== undefined && /\s/.test(first.trim()))
-    throw usage('feature.words', `${JSON.stringify(oneLine(first, 80))} is not an id. A test needs --test.`, {
-      hint: hint(`${quoteWord(first)} --test ${quoteWord(second)}`),
-    });
-  if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
-    throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
   return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
 }
 
-const noTest = (id: string, style: Style): string =>
-  `  no test yet: ${style.command(`forge feature edit ${id} --test "COMMAND"`)}  ${style.dim('# one that fails until it is built')}`;
-
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
   const list = renderList({ features }, style, {});
   const id = features[0]?.id ?? '';
-  if (!first_run) return features[0]?.tests?.length ? list : `${list}\n${noTest(id, style)}`;
-  const { result, reason = '', hint = '', line, command } = first_run;
+  const edit = style.command(`forge feature edit ${id} --test "COMMAND"`);
+  if (!first_run && features[0]?.tests?.length) return list;
+  if (!first_run)
+    return `${list}\n  no test yet: ${edit}  ${style.dim('# one that fails until it is built')}`;
+  const { result, reason = '', line, command } = first_run;
   const shown = oneLine(command, 100);
   if (result === 'failed') {
     const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
     return `${list}\n  its test fails for now, as it should (${shown})${cause}`;
   }
-  if (result === 'not_run')
-    return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}): ${style.command(hint)}`;
+  if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}): ${edit}`;
   return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 

@@ -29,7 +29,7 @@ import {
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
-import { type FirstRun, runFirst, type VerifyWatch } from './verify.js';
+import { checkChoice, type FeatureChoice, type FirstRun, runFirst, type VerifyWatch } from './verify.js';
 
 const Change = {
   tests: z.optional(z.array(z.string())),
@@ -73,7 +73,7 @@ export const showFeature = (context: Context, { id }: { id: string }): Feature =
 
 /** SES-10: what to do next, and why. */
 export const nextTask = (context: Context): Selection =>
-  selectNext(listFeatures(context).features, readIssues(context).issues, describeHeld(context));
+  selectNext(listFeatures(context).features, readIssues(context), describeHeld(context));
 
 /** The same, after asking the server what others hold (EVT-03). */
 export async function nextFreeTask(context: Context): Promise<Selection> {
@@ -129,7 +129,6 @@ export async function addFeature(
     const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
     return { features: [...features, added], result: added };
   });
-  warnUnknown(context, feature);
   return tryTests(context, feature, run, watch);
 }
 
@@ -147,7 +146,6 @@ export async function editFeature(
     const feature = planEdit(features, id, change);
     return { features: features.with(features.indexOf(before), feature), result: { before, feature } };
   });
-  if (change.blocked_by) warnUnknown(context, feature);
   if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch);
   if (change.tests) approveTests(context, change.tests);
   return { features: [feature] };
@@ -201,13 +199,6 @@ async function tryTests(
   return { features: [requireFeature(readFeatures(context), feature.id)], first_run };
 }
 
-/** An unknown blocker is not refused: another branch may bring it. */
-function warnUnknown(context: Context, feature: Feature): void {
-  const features = readFeatures(context);
-  for (const id of blockersOf(feature).filter((id) => !features.some((other) => other.id === id)))
-    context.warnings.push(`There is no feature ${id} yet. ${feature.id} waits until it exists and passes.`);
-}
-
 export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
@@ -216,21 +207,9 @@ export function removeFeature(context: Context, { id }: { id: string }): { remov
   });
 }
 
-export const FeatureConfirmInput = z.strictObject({
-  ids: z.optional(z.array(z.string())),
-  all: z.optional(z.boolean()),
-});
-
 /** FEA-05: a person accepts tests that have never failed. */
-export async function confirmFeatures(
-  context: Context,
-  raw: z.infer<typeof FeatureConfirmInput>,
-): Promise<FeatureList> {
-  const { ids = [], all = false } = checkInput(FeatureConfirmInput, raw);
-  if (all === ids.length > 0)
-    throw usage('feature.which', `Name the features to confirm, or give --all${all ? ', not both' : ''}.`, {
-      hint: 'forge feature confirm --all',
-    });
+export async function confirmFeatures(context: Context, raw: FeatureChoice): Promise<FeatureList> {
+  const { ids, all } = checkChoice(raw, 'confirm');
   const reason = 'the tests prove it although they have never failed';
   const decision = requireDecision(context, 'Confirming a feature', reason);
   const before = readFeatures(context);

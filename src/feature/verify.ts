@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { formatArgv, quoteWord, testArgv } from '../core/argv.js';
+import { formatArgv, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { readTarget } from '../core/files.js';
-import { MAX_STATE_BYTES, parseJson } from '../core/json.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
-import { namesLike, oneLine } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/memory.js';
@@ -24,10 +21,20 @@ import {
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 
-export const FeatureVerifyInput = z.strictObject({
+export const FeatureChoice = z.strictObject({
   ids: z.optional(z.array(z.string())),
   all: z.optional(z.boolean()),
 });
+export type FeatureChoice = z.infer<typeof FeatureChoice>;
+
+/** Exit 2 unless the caller names features or wants all. */
+export function checkChoice(raw: FeatureChoice, verb: 'verify' | 'confirm'): { ids: string[]; all: boolean } {
+  const { ids = [], all = false } = checkInput(FeatureChoice, raw);
+  if (all !== ids.length > 0) return { ids, all };
+  throw usage('feature.which', `Name the features to ${verb}, or give --all${all ? ', not both' : ''}.`, {
+    hint: verb === 'verify' ? 'forge done --all' : 'forge feature confirm --all',
+  });
+}
 
 export interface TestWatch {
   /** Gets the first MiB of the output as it arrives. */
@@ -80,10 +87,10 @@ export interface VerificationRun extends Ran {
 /** FEA-02: runs the features' tests, the only way to `passing`. Needs trust. No lock is held while they run. */
 export async function verifyFeatures(
   context: Context,
-  raw: z.infer<typeof FeatureVerifyInput>,
+  raw: FeatureChoice,
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
-  const features = chooseFeatures(context, checkInput(FeatureVerifyInput, raw));
+  const features = chooseFeatures(context, checkChoice(raw, 'verify'));
   const template = readConfig(context).features.test_command;
   const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
   requireTrust(
@@ -124,14 +131,7 @@ export async function verifyFeatures(
 const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
   tests.map((test) => testArgv(test, template));
 
-function chooseFeatures(
-  context: Context,
-  { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
-): Feature[] {
-  if (all === ids.length > 0)
-    throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
-      hint: 'forge done --all',
-    });
+function chooseFeatures(context: Context, { ids, all }: { ids: string[]; all: boolean }): Feature[] {
   const features = readFeatures(context);
   const hasTests = ({ tests = [] }: Feature): boolean => tests.length > 0;
   const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));
@@ -256,8 +256,6 @@ export interface FirstRun {
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
-  /** What to type instead of a command that is not there. */
-  hint?: string;
   /** Of a failure's output, the line that says most. */
   line?: string;
   command: string;
@@ -286,8 +284,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const not_run = whyNotRun(last);
-  if (not_run !== null)
-    return { result: 'not_run', reason: not_run, hint: hintFor(context, feature.id, last.argv), command };
+  if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
   updateFeatures(context, (before) =>
@@ -296,31 +293,6 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   return ok
     ? { result: 'passed', command }
     : { result: 'failed', reason: whyTestFailed(last), ...tellingLine(last.output), command };
-}
-
-/** The command that sets another test: with the npm script that was probably meant, if there is one. */
-function hintFor({ layout }: Context, id: string, argv: readonly string[]): string {
-  const typed = `forge feature edit ${id} --test`;
-  const [program = '', first = '', second = ''] = argv;
-  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(program)) return `${typed} "COMMAND"   # one that runs here`;
-  const scripts = scriptsOf(join(layout.root, 'package.json'));
-  const isRun = first === 'run' || first === 'run-script';
-  const [near] = namesLike(isRun ? second : first, scripts);
-  const known = scripts.length === 0 ? 'package.json has no scripts' : `scripts: ${scripts.join(', ')}`;
-  if (near === undefined) return `${typed} "COMMAND"   # ${oneLine(known, 120)}`;
-  const words = near === 'test' ? [program, near] : [program, 'run', near];
-  return `${typed} ${quoteWord(formatArgv([...words, ...argv.slice(isRun ? 3 : 2)]))}`;
-}
-
-function scriptsOf(path: string): string[] {
-  try {
-    const { scripts } = parseJson(readTarget(path, MAX_STATE_BYTES)?.toString('utf8') ?? '') as {
-      scripts?: object;
-    };
-    return Object.keys(scripts ?? {});
-  } catch {
-    return [];
-  }
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>

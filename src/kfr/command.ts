@@ -63,10 +63,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     if (await confirm(question)) return;
   }
   throw refused('kfr.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
-    hint:
-      call.options.dismissAll === undefined
-        ? 'forge kfr clear --yes'
-        : 'forge kfr clear --yes --dismiss-all "REASON"',
+    hint: 'forge kfr clear --yes',
   });
 }
 
@@ -143,18 +140,16 @@ async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> 
 /** Ordered so that a question can be settled before another entry replaces it. */
 async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
   const operations: KfrPatch['operations'] = [];
-  const settle = async (op: 'resolve' | 'dismiss' | 'park', field: string): Promise<void> => {
+  const settle = (op: 'resolve' | 'dismiss' | 'park', field: string): void => {
     for (const word of flags[op] ?? []) {
-      const { entries } = word.includes('=') ? { entries: [] } : await call.forge().kfr.list();
-      const open = entries.find(({ requires_resolution }) => requires_resolution);
-      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, settling(op, open?.id));
+      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, settling(op));
       operations.push({ op, id, [field]: text });
     }
   };
-  await settle('resolve', 'resolution');
-  await settle('dismiss', 'reason');
+  settle('resolve', 'resolution');
+  settle('dismiss', 'reason');
   for (const id of flags.remove ?? []) operations.push({ op: 'remove', id });
-  await settle('park', 'reason');
+  settle('park', 'reason');
   for (const [kind, text] of Object.entries({ Goal: flags.goal, Plan: flags.plan }))
     if (text !== undefined) operations.push({ op: 'replace', kind, text: await call.text(text) });
   for (const word of flags.add ?? []) {

@@ -22,7 +22,6 @@ import {
   type Outcome,
   openEntries,
   requireResolved,
-  settling,
 } from './rules.js';
 
 /** The current KFR and its size in a prompt (tokens, without the header). */
@@ -96,24 +95,20 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
   return changeKfr(context, (kfr) => {
     const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context));
     const { applied, warnings, refusals } = patched;
-    if (refusals.length > 0) throw patchRefused(kfr, operations, patched);
+    if (refusals.length > 0) throw patchRefused(operations, patched);
     context.warnings.push(...warnings);
     return { kfr: patched.kfr, answer: { ...summarise(patched.kfr), applied, warnings } };
   });
 }
 
 /** Each failed operation, in one line and as data. */
-function patchRefused(kfr: Kfr, given: readonly Operation[], { refusals, isMalformed }: Patched): Error {
+function patchRefused(given: readonly Operation[], { refusals, isMalformed }: Patched): Error {
   const named = refusals
     .slice(0, NAMED_REFUSALS)
     .map(({ index, message }) => `${nameOf(given[index] ?? null, index)}: ${message}`);
   const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
   const lines = ['Nothing was changed:', ...named, ...more];
-  const guess = refusals.find(({ code, op }) => code === 'unknown_id' && op !== 'remove')?.op;
-  const [open] = openEntries(kfr);
-  const hint = guess && (open ? settling(guess as 'resolve', open.id) : 'forge kfr list');
   return (isMalformed ? usage : refused)('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
-    hint,
     data: { operations: refusals },
   });
 }

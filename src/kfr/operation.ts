@@ -46,23 +46,12 @@ export function checkShape(operation: Operation): CheckedOperation {
   const { success, data, error } = Checked.safeParse(operation);
   if (success) return data;
   const issue = error.issues[0] as z.core.$ZodIssue;
-  const [field] = issue.path;
-  if (issue.code === 'unrecognized_keys')
-    throw new Refused('unknown_field', `There is no field ${issue.keys.map(shownValue).join(', ')}.`, true);
-  if (field === undefined)
-    throw new Refused(
-      'not_an_object',
-      'An operation is an object like {"op":"add","kind":"Constraint","text":"…"}.',
-      true,
-    );
-  if (field === 'op')
-    throw new Refused(
-      'unknown_op',
-      `op: found ${shownValue(operation.op)}, allowed: ${OPERATIONS.join(', ')}.`,
-      true,
-    );
-  const code = field === 'requires_resolution' ? 'wrong_type' : 'missing_field';
-  throw new Refused(code, `${fieldName(issue.path)}: ${describeIssue(issue, operation)}.`, true);
+  const field = fieldName(issue.path);
+  const problem =
+    field === 'op'
+      ? `found ${shownValue(operation?.op)}, allowed: ${OPERATIONS.join(', ')}`
+      : describeIssue(issue, operation);
+  throw new Refused('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`, true);
 }
 
 /** How messages name an operation: `add Constraint "Use port 0"`, `resolve kfr-2`, or by its place, from 1. */

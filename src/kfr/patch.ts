@@ -44,7 +44,7 @@ export interface Patched {
   kfr: Kfr;
   applied: Applied[];
   warnings: string[];
-  /** If there are any, `kfr` is unchanged. */
+  /** If there are any, `kfr` is unchanged, and nothing was applied. */
   refusals: Refusal[];
   /** Some operations are malformed, rather than refused by a rule. */
   isMalformed: boolean;
@@ -95,14 +95,7 @@ class Patcher {
     const { before, applied, warnings, refusals, isMalformed } = this;
     // If an operation failed, the entries that it would have removed are still there.
     if (refusals.length === 0) this.checkBudget();
-    const failed = refusals.length > 0;
-    return {
-      kfr: failed ? before : this.kfr,
-      applied: failed ? [] : applied,
-      warnings: failed ? [] : warnings,
-      refusals,
-      isMalformed,
-    };
+    return { kfr: refusals.length > 0 ? before : this.kfr, applied, warnings, refusals, isMalformed };
   }
 
   private add(operation: EntryOperation, name: string): Omit<Applied, 'index' | 'op'> {

@@ -1,10 +1,16 @@
+import * as z from 'zod/mini';
 import { readEntries, updateEntries } from '../core/entries.js';
-import { usage } from '../core/error.js';
-import { shown } from '../core/paths.js';
-import { checkInput } from '../core/schema.js';
-import { checkText, oneLine } from '../core/text.js';
+import { corrupted, ForgeError, usage } from '../core/error.js';
+import { readTarget } from '../core/files.js';
+import { MAX_STATE_BYTES } from '../core/json.js';
+import { architectureDraft, architectureFile, shown } from '../core/paths.js';
+import { checkInput, decodeUtf8 } from '../core/schema.js';
+import { checkText, makeToken, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
+import { userGit } from '../git/client.js';
+import { openEditor } from '../git/commit.js';
+import { loadGuard, maskText } from '../guard/guard.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
 import {
@@ -19,11 +25,13 @@ import { approveRules } from '../trust/trust.js';
 import {
   describeLearning,
   forget,
+  type Invariant,
   LEARNED_LIST,
   type Learning,
   learn,
   listLearnings,
   NewLearning,
+  parseInvariants,
   searchLearnings,
 } from './rules.js';
 
@@ -102,4 +110,159 @@ export function restoreLedgerViews(context: Context): string[] {
     .filter((path) => !disk.exists(path));
   if (missing.length > 0) rebuildViews(context);
   return missing.map((path) => shown(layout, path));
+}
+
+export interface ShownArchitecture {
+  /** From the project's folder. */
+  path: string;
+  /** The whole text, with LF. Text that the guard forbids in messages is removed. */
+  text: string;
+  invariants: Invariant[];
+}
+
+/** KNO-03. Exit 4 if it is missing or not text. */
+export async function showArchitecture(context: Context): Promise<ShownArchitecture> {
+  const { path, bytes } = readFile(context);
+  const text = decodeProse(bytes, path);
+  const invariants = await withoutSecrets(context, parseInvariants(text), path);
+  return { path, invariants, text: await maskText(text.replace(/\r\n?/g, '\n')) };
+}
+
+/** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
+export async function readInvariants(context: Context): Promise<string[]> {
+  const path = shown(context.layout, architectureFile(context.layout));
+  try {
+    const bytes = context.disk.read(architectureFile(context.layout));
+    const text = bytes ? decodeProse(bytes, path) : '';
+    if (!/invariant/i.test(text)) return [];
+    return textsOf(await withoutSecrets(context, parseInvariants(text), path));
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    warnOnce(context, `No invariants of the architecture are known: ${error.message}`);
+    return [];
+  }
+}
+
+const textsOf = (invariants: readonly Invariant[]): string[] => invariants.map(({ text }) => text);
+
+function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
+  const path = shown(layout, architectureFile(layout));
+  const bytes = disk.read(architectureFile(layout));
+  if (bytes) return { path, bytes };
+  throw corrupted('file.missing', `${path} is missing.`, {
+    file: path,
+    hint: 'forge init   # restores what is missing',
+  });
+}
+
+/** Some editors write a byte-order mark. */
+function decodeProse(bytes: Buffer, path: string): string {
+  const hasMark = bytes.subarray(0, 3).toString('hex') === 'efbbbf';
+  return decodeUtf8(hasMark ? bytes.subarray(3) : bytes, path);
+}
+
+/** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
+async function withoutSecrets(context: Context, read: Invariant[], path: string): Promise<Invariant[]> {
+  if (read.length === 0) return read;
+  const guard = await loadGuard(context.world.env, context);
+  // All are scanned together, because a finding is rare.
+  if (guard.scanGrave(textsOf(read).join('\n')).length === 0) return read;
+  return read.filter(({ text, line }) => {
+    const [hit] = guard.scanGrave(text);
+    if (hit)
+      warnOnce(
+        context,
+        `${path}:${line}: ${hit.what} (rule ${hit.rule}): this invariant is not shown. Take it out.`,
+      );
+    return hit === undefined;
+  });
+}
+
+function warnOnce({ warnings }: Context, warning: string): void {
+  if (!warnings.includes(warning)) warnings.push(warning);
+}
+
+const ArchitectureEdit = z.strictObject({
+  /** Replaces the existing text. Without it an editor is opened, which needs a terminal. */
+  text: z.optional(z.string()),
+});
+
+export interface EditedArchitecture {
+  /** From the project's folder. */
+  path: string;
+  invariants: Invariant[];
+  changed: boolean;
+}
+
+/**
+ * KNO-03: a new text for `architecture.md`. The editor works on the file itself, so that a window that stays open can still
+ * save. A text that forge refuses (exit 2 or 5) is moved to the git dir, and the file is restored.
+ */
+export async function editArchitecture(
+  context: Context,
+  raw: z.infer<typeof ArchitectureEdit> = {},
+): Promise<EditedArchitecture> {
+  const { text } = checkInput(ArchitectureEdit, raw);
+  requireSupervisor(context, 'knowledge');
+  const { path, bytes: before } = readFile(context);
+  const bytes = text === undefined ? await useEditor(context, before) : Buffer.from(text);
+  const changed = !bytes.equals(before);
+  if (changed) (text === undefined ? acceptEdit : replaceText)(context, bytes, before);
+  const read = parseInvariants(decodeProse(bytes, path));
+  const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
+  approveRules(
+    context,
+    textsOf(read).filter((invariant) => !known.has(invariant)),
+  );
+  return { path, changed, invariants: await withoutSecrets(context, read, path) };
+}
+
+async function useEditor(context: Context, before: Buffer): Promise<Buffer> {
+  const { disk, layout, world, repository } = context;
+  if (!world.terminal)
+    throw usage('architecture.no_terminal', 'Editing needs a terminal.', {
+      hint: 'forge architecture edit FILE   # - is stdin',
+    });
+  if (disk.dryRun) return before;
+  const file = architectureFile(layout);
+  const read = (): Buffer => readTarget(file, Number.MAX_SAFE_INTEGER) ?? before;
+  try {
+    await openEditor(userGit(repository?.root ?? layout.root, world.env), file, world.env);
+  } catch (error) {
+    // An editor may fail after it has saved.
+    if (read().equals(before)) throw error;
+  }
+  return read();
+}
+
+function replaceText({ disk, layout }: Context, bytes: Buffer, before: Buffer): void {
+  const file = architectureFile(layout);
+  if (bytes.length > MAX_STATE_BYTES)
+    throw usage(
+      'architecture.too_large',
+      `The text has ${bytes.length} bytes; ${MAX_STATE_BYTES} are allowed.`,
+    );
+  if (decodeProse(bytes, shown(layout, file)).trim() === '')
+    throw usage('architecture.empty', 'The text is empty; nothing was changed.');
+  disk.withLock(() => disk.replace(file, bytes, before));
+}
+
+/** Replaces the text as if it had been typed elsewhere. The copy keeps it if it is refused. */
+function acceptEdit(context: Context, bytes: Buffer, before: Buffer): void {
+  const { disk, layout } = context;
+  const copy = architectureDraft(layout, makeToken(8));
+  disk.withLock(() => {
+    disk.replaceMoved(copy, bytes);
+    disk.replaceMoved(architectureFile(layout), before);
+    try {
+      replaceText(context, bytes, before);
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error;
+      const { kind, code, message, details } = error;
+      const kept = `What you wrote is kept: ${copy}   # forge architecture edit FILE takes it`;
+      const hint = details.hint === undefined ? kept : `${details.hint}\n    ${kept}`;
+      throw new ForgeError(kind, code, message, { ...details, hint, data: { ...details.data, draft: copy } });
+    }
+    disk.remove(copy);
+  });
 }

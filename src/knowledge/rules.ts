@@ -172,3 +172,87 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   toView,
   takeIn,
 };
+
+/** One rule of `architecture.md`, which people write. Nested items are on separate lines, after `  - `. */
+export interface Invariant {
+  text: string;
+  /** 1-based. */
+  line: number;
+}
+
+/** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
+const MAX_LINE = 2000;
+const MAX_SHOWN = 400;
+/** For one invariant, with its nested items. */
+const MAX_PARTS = 20;
+
+const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
+const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
+
+/** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
+export function parseInvariants(text: string): Invariant[] {
+  const items: { line: number; indent: number; parts: string[] }[] = [];
+  let fence: string | null = null;
+  /** Level of the section "Invariants" that is being read. */
+  let within: number | null = null;
+  let item: (typeof items)[number] | null = null;
+  let isAfterBlank = true;
+  for (const [i, whole] of withoutComments(text.replace(/\r\n?/g, '\n')).split('\n').entries()) {
+    const line = whole.slice(0, MAX_LINE);
+    const marks = FENCE.exec(line)?.[1];
+    if (fence !== null || marks !== undefined) {
+      if (fence === null) fence = marks ?? null;
+      else if (marks?.startsWith(fence) && line.trim() === marks) fence = null;
+      continue;
+    }
+    const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
+    if (heading) {
+      const level = heading[1]?.length ?? 1;
+      item = null;
+      if (within === null || level <= within) within = isInvariants(heading[2] ?? '') ? level : null;
+    } else if (RULE.test(line)) item = null;
+    else if (found && item && indent > item.indent + 1)
+      item.parts.push(`${'  '.repeat(Math.floor((indent - item.indent) / 2))}- ${found[1] ?? ''}`);
+    else if (found && (item || indent < 4)) {
+      item = { line: i + 1, indent, parts: [found[1] ?? ''] };
+      if (within !== null) items.push(item);
+    } else if (item && isAfterBlank && indent === 0 && line.trim() !== '') item = null;
+    else if (item) continuePart(item.parts, line.trim());
+    isAfterBlank = line.trim() === '';
+  }
+  const shown = (part: string): string => {
+    const [blanks = ''] = /^ */.exec(part) ?? [];
+    return blanks + oneLine(part, MAX_SHOWN);
+  };
+  return items
+    .map(({ line, parts }) => ({ line, text: parts.slice(0, MAX_PARTS).map(shown).join('\n') }))
+    .filter((invariant) => invariant.text !== '');
+}
+
+function continuePart(parts: string[], text: string): void {
+  const last = parts.pop() ?? '';
+  parts.push(text === '' || last.length > MAX_LINE ? last : `${last} ${text}`);
+}
+
+/** Keeps line numbers. An unclosed comment is text. */
+function withoutComments(text: string): string {
+  const [before = '', ...rest] = text.split('<!--');
+  const kept = rest.map((part) => {
+    const end = part.indexOf('-->');
+    if (end < 0) return `<!--${part}`;
+    return '\n'.repeat(part.slice(0, end).split('\n').length - 1) + part.slice(end + 3);
+  });
+  return before + kept.join('');
+}
+
+const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;
+
+/** "Invariants", "3. System invariants (never break)", "Invariants of the store"; not "Why invariants matter". */
+function isInvariants(title: string): boolean {
+  const plain = title.normalize('NFKC').toLowerCase();
+  const words = plain.replace(/\(.*\)/, '').match(/\p{L}+/gu) ?? [];
+  if (words.length > 5) return false;
+  return words[0] === 'invariants' || /^invariants?$/.test(words.at(-1) ?? '');
+}

@@ -38,6 +38,7 @@ interface Flags {
   exitCode?: number;
   signal?: string[];
   pattern?: string[];
+  environmentValid?: string;
   log?: string;
   [flag: string]: unknown;
 }
@@ -58,7 +59,7 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
-    environment_valid: readBoolean(flags.environmentValid),
+    environment_valid: readEnvironment(flags.environmentValid),
     governance_violations: flags.violation,
     log: flags.log === undefined ? undefined : await call.file(flags.log),
     idempotency_key: flags.key,
@@ -70,30 +71,28 @@ type Signal = string | number | boolean;
 
 /** Refuses a repeated name: no given value may be lost. */
 function readSignals(texts: readonly string[]): Record<string, Signal> {
-  const signals = new Map<string, Signal>();
+  const signals: Record<string, Signal> = {};
   for (const text of texts) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (name === '') throw wrongSignal(text, 'name=value');
-    if (FORBIDDEN_KEYS.has(name)) throw wrongSignal(text, 'another name');
-    if (signals.has(name)) throw wrongSignal(text, 'each name once');
+    if (name === '' || FORBIDDEN_KEYS.has(name) || Object.hasOwn(signals, name))
+      throw usage(
+        'record.signal',
+        `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value, each name once.`,
+        { field: 'signal' },
+      );
     const isNumber = /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
-    signals.set(name, readBooleanWord(value) ?? (isNumber ? Number(value) : value));
+    signals[name] = readBoolean(value) ?? (isNumber ? Number(value) : value);
   }
-  return Object.fromEntries(signals);
+  return signals;
 }
 
-const wrongSignal = (text: string, allowed: string): Error =>
-  usage('record.signal', `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: ${allowed}.`, {
-    field: 'signal',
-  });
-
-const readBooleanWord = (word: unknown): boolean | undefined =>
+const readBoolean = (word: string): boolean | undefined =>
   word === 'true' ? true : word === 'false' ? false : undefined;
 
-function readBoolean(word: unknown): boolean | undefined {
-  const value = readBooleanWord(word);
+function readEnvironment(word: string | undefined): boolean | undefined {
+  const value = word === undefined ? undefined : readBoolean(word);
   if (word === undefined || value !== undefined) return value;
-  const found = JSON.stringify(oneLine(String(word), 40));
+  const found = JSON.stringify(oneLine(word, 40));
   throw usage('record.boolean', `--environment-valid: found ${found}, allowed: true | false.`, {
     field: 'environment-valid',
   });
@@ -110,14 +109,9 @@ async function record(call: Call, file: string | undefined): Promise<Recorded> {
 }
 
 async function fromFile(call: Call, file: string): Promise<CycleInput[]> {
-  const names = OPTIONS.map(({ flags }) => flags.slice(2, flags.indexOf(' ')));
-  const camelCase = (name: string): string =>
-    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  const extra = names.find((name) => call.options[camelCase(name)] !== undefined);
-  if (extra !== undefined)
-    throw usage('record.both', `--${extra} cannot be used with a FILE, which describes its cycles in full.`, {
-      field: extra,
-    });
+  const { task, exitCode } = call.options as Flags;
+  if (task !== undefined || exitCode !== undefined)
+    throw usage('record.both', 'Cycles come from a FILE or from flags, not from both.');
   return call.forge().memory.parse(await call.file(file));
 }
 

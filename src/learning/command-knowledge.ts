@@ -112,22 +112,12 @@ interface Acknowledged {
 }
 type Result = Overridden | Acknowledged | Reset;
 
-/** The subject of each action; '' if it takes none. `reset` checks its own. */
-const SUBJECTS: Record<string, string | undefined> = {
-  append: 'TEXT',
-  invalidate: 'ID',
-  freeze: '',
-  unfreeze: '',
-  reset: undefined,
-  acknowledge: '',
-};
-const ACTIONS = Object.keys(SUBJECTS);
+const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'];
 
 async function override(call: Call, action: string, subject = ''): Promise<Result> {
   const { memory } = call.forge();
   const reason = reasonOf(call);
   const { scope } = call.options as { scope?: 'execution' };
-  checkSubject(action, subject);
   switch (action) {
     case 'append':
       return memory.correct({ pattern: subject, ...(scope === undefined ? {} : { scope }), ...reason });
@@ -137,24 +127,15 @@ async function override(call: Call, action: string, subject = ''): Promise<Resul
       return memory.reset({ tier: subject === '' ? undefined : subject, ...reason });
     case 'acknowledge':
       return memory.acknowledge(reason);
-    default:
+    case 'freeze':
+    case 'unfreeze':
       return memory.freeze({ end: action === 'unfreeze', ...reason });
   }
-}
-
-function checkSubject(action: string, subject: string): void {
-  if (!ACTIONS.includes(action))
-    throw usage(
-      'override.unknown',
-      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
-      { field: 'action' },
-    );
-  const what = SUBJECTS[action];
-  if (what === undefined || (what === '') === (subject === '')) return;
-  const problem = what === '' ? 'takes no subject' : `needs a subject: ${what}`;
-  throw usage('override.subject', `override ${action} ${problem}.`, {
-    hint: `forge memory override ${action}${what === '' ? '' : ' "…"'} --reason "TEXT"`,
-  });
+  throw usage(
+    'override.unknown',
+    `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
+    { field: 'action' },
+  );
 }
 
 function renderOverride(result: Result, style: Style): string {

@@ -1,28 +1,36 @@
+import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { readHint, writeHint } from '../core/files.js';
 import { windowFile } from '../core/paths.js';
-import { oneLine, plural } from '../core/text.js';
+import { checkInput } from '../core/schema.js';
+import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
+import { type Decision, requireDecision } from '../ledger/audit.js';
 import { openDamage } from '../ledger/graph.js';
 import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import {
+  type Body,
   currentState,
   headsBefore,
   type Memory,
+  type RecordRef,
   readMemory,
   requireMemory,
+  storeAudit,
   storeRecords,
 } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
-import { type Context, isBuilding, isHalted, requireSupervisor } from '../project/project.js';
+import { type Context, isBuilding, isHalted, requireSupervisor, timestamp } from '../project/project.js';
+import { SCOPES } from './evaluation.js';
 import {
   candidateId,
   closeInvestigations,
   type KnownPattern,
   listKnown,
   openInvestigations,
+  readKnowledge,
 } from './knowledge.js';
-import { normalisePattern } from './proven.js';
+import { knowledgeId, normalisePattern, type Proven } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
@@ -30,6 +38,7 @@ import {
   planConsolidation,
   recordsOf,
   WINDOW,
+  weighEvidence,
   weighing,
 } from './rules.js';
 
@@ -49,7 +58,9 @@ export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);
-  const uncovered = countUncovered(memory.records('evaluation'), (id) => covered.has(id));
+  // Files that a consolidation covers are not read.
+  const isOpen = ({ ids }: { ids: readonly string[] }): boolean => ids.some((id) => !covered.has(id));
+  const uncovered = countUncovered(memory.records('evaluation', isOpen), (id) => covered.has(id));
   const due_in = WINDOW - uncovered;
   return { memory, uncovered, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
 }
@@ -82,12 +93,7 @@ export const planFor = (memory: Memory): Plan =>
     ...weighing(memory),
   });
 
-interface Outcome {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
-  record: string;
-}
+type Outcome = Pick<Plan['promoted'][number], 'knowledge_id' | 'pattern' | 'scope'>;
 
 /** What recording led to. */
 export interface Consolidated {
@@ -118,17 +124,15 @@ function consolidateIfDue(context: Context, { memory, uncovered, due_in, waits }
   // A crash before the records leaves an investigation that is closed later, not a contest that nobody investigates.
   openInvestigations(context, plan.contested);
   const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
-  const stored = storeRecords(context, recordsOf(plan, coverage)).values();
-  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map((entries) =>
-    entries.map(({ knowledge_id, pattern, scope }) => ({
-      ...{ knowledge_id, pattern, scope, record: stored.next().value?.id ?? '' },
-    })),
-  ) as [Outcome[], Outcome[], Outcome[]];
+  storeRecords(context, recordsOf(plan, coverage));
   rememberCount(context, 0);
   closeInvestigations(context);
-  for (const { record, pattern, scope } of promoted)
-    queueEvent(context, 'learning', record, { kind: 'promotion', id: record, title: pattern, scope });
-  return { ran: true, promoted, contested, reinstated, due_in: WINDOW };
+  for (const { knowledge_id: id, pattern, scope } of plan.promoted)
+    queueEvent(context, 'learning', id, { kind: 'promotion', id, title: pattern, scope });
+  const outcomes = (entries: readonly Outcome[]): Outcome[] =>
+    entries.map(({ knowledge_id, pattern, scope }) => ({ knowledge_id, pattern, scope }));
+  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map(outcomes);
+  return { ran: true, promoted, contested, reinstated, due_in: WINDOW } as Consolidated;
 }
 
 /** The cached count of uncovered cycles. It holds while the ledger has these heads. */
@@ -227,11 +231,118 @@ export async function promotePattern(
   const all = canRun ? await consolidateMemory(context) : describe(context, assessment);
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
-  const isAsked = (entry: { pattern: string }): boolean => normalisePattern(entry.pattern) === wanted;
   const found: Promoted = { ...all, asked: pattern };
-  for (const list of LISTS) Object.assign(found, { [list]: all[list].filter(isAsked) });
+  for (const list of LISTS)
+    Object.assign(found, { [list]: all[list].filter((entry) => normalisePattern(entry.pattern) === wanted) });
   if (LISTS.some((list) => found[list].length > 0)) return found;
-  const others = plural(all.promoted.length + all.rejected.length, 'other');
-  const message = `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))} (${others} seen).`;
-  throw usage('pattern.unknown', message, { hint: 'forge memory promote' });
+  throw usage('pattern.unknown', `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))}.`, {
+    hint: 'forge memory promote',
+  });
+}
+
+/** What an override did: the audit record, and the knowledge record that names it. */
+export interface Overridden {
+  audit: RecordRef;
+  action: 'append' | 'invalidate' | 'freeze' | 'unfreeze';
+  record?: RecordRef;
+  knowledge_id?: string;
+  pattern?: string;
+  scope?: string;
+}
+
+const CorrectionInput = z.strictObject({
+  pattern: z.string(),
+  scope: z._default(z.enum(SCOPES), 'execution'),
+  reason: z.optional(z.string()),
+});
+
+const LIST = { hint: 'forge memory promote' };
+
+/** LTM-14: a human corrects knowledge. Settles an invalidation and contests of the same pattern. */
+export async function appendCorrection(
+  context: Context,
+  raw: z.input<typeof CorrectionInput>,
+): Promise<Overridden> {
+  const { pattern, scope, reason } = checkInput(CorrectionInput, raw);
+  const decision = requireDecision(context, 'Appending corrective knowledge', reason);
+  checkText(pattern, { what: 'The pattern', lines: false });
+  if (normalisePattern(pattern) === '')
+    throw usage('pattern.empty', 'The pattern is empty.', { field: 'pattern' });
+  const knowledge_id = knowledgeId(scope, pattern);
+  return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
+    const known = readKnowledge(context).get(knowledge_id);
+    const evaluations = readMemory(context).records('evaluation');
+    const weighed = weighEvidence(evaluations, { has: () => true }).get(knowledge_id);
+    return {
+      kind: 'correction',
+      ...{ knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
+      ...{ created_at: timestamp(context), evidence: [] },
+      settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
+      // The human knew what has contradicted it so far.
+      contradicts: weighed?.against ?? [],
+    };
+  });
+}
+
+/** LTM-14: a human invalidates knowledge. The record stays, and readers show it as invalid. */
+export async function invalidateKnowledge(
+  context: Context,
+  input: { knowledge: string; reason?: string },
+): Promise<Overridden> {
+  const decision = requireDecision(context, 'Invalidating knowledge', input.reason);
+  const { knowledge_id, pattern, scope } = findKnown(context, input.knowledge);
+  const about = { action: 'invalidate' as const, knowledge_id, pattern, scope };
+  return decide(context, about, decision, () => ({ kind: 'invalidated', knowledge_id }));
+}
+
+/** Stores the audit record and the knowledge record that names it in one write. */
+function decide(
+  context: Context,
+  about: Omit<Required<Overridden>, 'audit' | 'record'>,
+  decision: Decision,
+  draft: () => Omit<Body, 'tier'> & { kind: string },
+): Overridden {
+  requireMemory(context);
+  // An audit record is permanent. The text is only in the knowledge, where it can be redacted (LTM-19).
+  const { pattern: _, ...named } = about;
+  return context.disk.withLock(() => {
+    const body = draft();
+    const [audit, record] = storeRecords(context, [
+      { tier: 'audit', kind: 'override', ...named, ...decision },
+      ({ ids }) => ({ ...body, tier: 'knowledge', audit: ids[0] }),
+    ]) as [RecordRef, RecordRef];
+    closeInvestigations(context);
+    return { audit, record, ...about };
+  });
+}
+
+/** Finds knowledge by its words, or by the start of its id or of its record's id. */
+function findKnown(context: Context, name: string): Proven {
+  const isId = /^[0-9a-f]{6,64}$/.test(name);
+  const found = [...readKnowledge(context).values()].filter(({ knowledge_id, record, pattern }) =>
+    isId
+      ? knowledge_id.startsWith(name) || record.startsWith(name)
+      : normalisePattern(pattern) === normalisePattern(name),
+  );
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  const shown = JSON.stringify(oneLine(name, 80));
+  throw only
+    ? usage('knowledge.ambiguous', `${shown} is ambiguous: ${found.length} match. Name one by its id.`, LIST)
+    : usage('knowledge.unknown', `No knowledge matches ${shown}.`, LIST);
+}
+
+/** LTM-14: consolidation waits until a human ends that. Recording continues. */
+export async function freezeConsolidation(
+  context: Context,
+  input: { reason?: string; end?: boolean },
+): Promise<Overridden> {
+  const action = input.end ? 'unfreeze' : 'freeze';
+  const what = input.end ? 'Unfreezing consolidation' : 'Freezing consolidation';
+  const decision = requireDecision(context, what, input.reason);
+  requireMemory(context);
+  return context.disk.withLock(() => {
+    const settles = input.end ? { settles: readFreezes(readMemory(context)) } : {};
+    return { audit: storeAudit(context, { kind: 'override', action, ...settles, ...decision }), action };
+  });
 }

@@ -63,10 +63,8 @@ const judged = {
   improvement_proposals: z.optional(Texts),
   patterns: z.optional(z.array(Pattern).check(z.maxLength(1000))),
   evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
-  /** Runs that the record had no room for: how many, how many failed, and the digest of their JSON lines. */
-  evidence_left_out: z.optional(
-    z.strictObject({ runs: z.int().check(z.gte(1)), failed: z.int().check(z.gte(0)), sha256: Digest }),
-  ),
+  /** How many runs the record had no room for. */
+  evidence_left_out: z.optional(z.int().check(z.gte(1))),
 };
 
 /** One cycle as `forge memory record` takes it. */
@@ -99,7 +97,11 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
 function keepLog(log: string | Log): Log {
   if (typeof log !== 'string') return log;
   const bytes = Buffer.from(log, 'utf8');
-  return { tail: lastBytes(bytes), bytes: bytes.length, sha256: digest(bytes) };
+  return {
+    tail: lastBytes(bytes),
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  };
 }
 
 export const isEvaluated = (input: CycleInput): boolean =>
@@ -144,8 +146,8 @@ function fitting<T>(items: readonly T[], bytes: number): T[] {
   let left = bytes;
   return items.slice(0, 500).filter((item) => {
     const size = Buffer.byteLength(JSON.stringify(item));
-    if (size <= left) left -= size;
-    else return false;
+    if (size > left) return false;
+    left -= size;
     return true;
   });
 }
@@ -153,10 +155,10 @@ function fitting<T>(items: readonly T[], bytes: number): T[] {
 /** The runs of a cycle as its record has them. */
 export interface BoundEvidence {
   evidence: Evidence[];
-  evidence_left_out?: NonNullable<CycleInput['evidence_left_out']>;
+  evidence_left_out?: number;
 }
 
-/** The runs that fit into a record, failures first, and a digest of the rest in the order of the runs. */
+/** The runs that fit into a record, failures first if some do not. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
   const rank = ({ exit_code }: Evidence): number => (exit_code === 0 ? 1 : 0);
   const kept = fitting(
@@ -164,11 +166,7 @@ export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
     256 * 1024,
   );
   if (kept.length === runs.length) return { evidence: [...runs] };
-  const known = new Set(kept);
-  const left = runs.filter((run) => !known.has(run));
-  const sha256 = digest(left.map((run) => `${JSON.stringify(run)}\n`).join(''));
-  const failed = left.filter(({ exit_code }) => exit_code !== 0).length;
-  return { evidence: kept, evidence_left_out: { runs: left.length, failed, sha256 } };
+  return { evidence: kept, evidence_left_out: runs.length - kept.length };
 }
 
 /** The texts that fit into a record, each in one line. The last line counts the others. */
@@ -177,5 +175,3 @@ export function boundTexts(texts: readonly string[]): string[] {
   const kept = fitting(lines, 128 * 1024);
   return kept.length === lines.length ? lines : [...kept, `and ${lines.length - kept.length} more`];
 }
-
-const digest = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');

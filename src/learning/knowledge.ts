@@ -52,10 +52,10 @@ export function closeInvestigations(context: Context): void {
 }
 
 /** The active issues, without investigations that only wait to be closed. */
-export function readIssues(context: Context): { path: string; bytes: Buffer | null; issues: Unit[] } {
+export function readIssues(context: Context): Unit[] {
   const { disk, layout } = context;
-  const { path, bytes, value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
-  return { path, bytes, issues: openOf(context, value.issues) };
+  const { value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  return openOf(context, value.issues);
 }
 
 /** Reads knowledge only if there is an investigation. */
@@ -68,19 +68,15 @@ function openOf(context: Context, issues: Unit[]): Unit[] {
   });
 }
 
-/** Each investigation of the same knowledge has a separate file. Closing one twice writes the same file. */
-function keepDone({ disk, layout, world }: Context, unit: Unit): void {
-  const { linear_id, created_at } = unit;
-  const opened = `"created_at": ${JSON.stringify(created_at)}`;
-  const updated_at = world.now().toISOString();
-  const done = { schema_version: ACTIVE_ISSUES.version, ...unit, state: 'done', updated_at };
-  for (let turn = 1; ; turn++) {
-    const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
-    const bytes = disk.read(path);
-    if (bytes !== null && !bytes.includes(opened)) continue;
-    disk.replace(path, encodeDocument(done));
-    return;
-  }
+/** A later investigation of the same knowledge replaces the file. */
+function keepDone(context: Context, unit: Unit): void {
+  const done = {
+    schema_version: ACTIVE_ISSUES.version,
+    ...unit,
+    state: 'done',
+    updated_at: timestamp(context),
+  };
+  context.disk.replace(doneIssueFile(context.layout, unit.linear_id), encodeDocument(done));
 }
 
 /** The caller holds the lock. */
@@ -107,7 +103,7 @@ export interface PatternCandidate {
 /** In the briefing and at session end. */
 const MAX_SHOWN = 5;
 
-/** Six digits from the knowledge id. People may type fewer. */
+/** Six digits from the knowledge id. */
 export const candidateId = (knowledge_id: string): string =>
   `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
     .padStart(9, '0')
@@ -143,25 +139,17 @@ export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven
 
 type Confirmed = NonNullable<CycleInput['patterns']>[number];
 
-/** The patterns of these candidates, by id or the start of one. Exit 2 if none or several match. */
+/** The patterns of these candidates, by id. Exit 2 for an unknown one. */
 export function resolveCandidates(context: Context, ids: readonly string[]): Confirmed[] {
   if (ids.length === 0) return [];
   const memory = readMemory(context);
   const weighed = [...weighEvidence(memory.records('evaluation'), weighing(memory)).values()];
   return ids.map((id) => {
-    const digits = /^(?:C-)?(\d{3,6})$/i.exec(id.trim())?.[1] ?? '-';
-    const found = weighed.filter(({ knowledge_id }) => candidateId(knowledge_id).startsWith(`C-${digits}`));
-    const [only] = found;
-    if (only && found.length === 1) return { pattern: only.pattern, scope: only.scope as Confirmed['scope'] };
-    throw refuseId(id, found);
+    const wanted = `C-${id.trim().replace(/^C-/i, '')}`;
+    const found = weighed.find(({ knowledge_id }) => candidateId(knowledge_id) === wanted);
+    if (found) return { pattern: found.pattern, scope: found.scope as Confirmed['scope'] };
+    throw usage('candidate.unknown', `There is no candidate ${JSON.stringify(oneLine(id, 40))}.`, {
+      hint: 'forge memory promote   # lists the candidates',
+    });
   });
-}
-
-function refuseId(id: string, found: readonly Weighed[]): Error {
-  const shown = JSON.stringify(oneLine(id, 40));
-  const hint = 'forge memory promote   # lists the candidates';
-  if (found.length === 0) return usage('candidate.unknown', `There is no candidate ${shown}.`, { hint });
-  const matches = found.map(({ knowledge_id }) => candidateId(knowledge_id)).join(', ');
-  const message = `${shown} is ambiguous: ${found.length} candidates match (${matches}).`;
-  return usage('candidate.ambiguous', message, { hint });
 }

@@ -79,10 +79,6 @@ export async function reportMemory(
   context: Context,
   { from, to }: { from?: number; to?: number } = {},
 ): Promise<MemoryReport> {
-  if (from !== undefined && to !== undefined && from > to)
-    throw usage('report.range', `The range ${from} to ${to} is empty: --from is above --to.`, {
-      field: 'from',
-    });
   const { due_in, waits, memory } = assess(context);
   const known = listKnown(context, memory);
   const names = new Map(known.map(({ knowledge_id, pattern }) => [knowledge_id, pattern]));

@@ -43,9 +43,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       discard: bind(() => import('../recover/undo.js'), 'discardSessionKept'),
     },
     progress: {
-      add: bind(() => import('../session/progress.js'), 'addProgress'),
-      next: bind(() => import('../session/progress.js'), 'setNextStep'),
-      show: bind(() => import('../session/progress.js'), 'showProgress', 'reads'),
+      add: bind(() => import('../session/store.js'), 'addProgress'),
+      next: bind(() => import('../session/store.js'), 'setNextStep'),
+      show: bind(() => import('../session/store.js'), 'showProgress', 'reads'),
     },
     focus: {
       show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
@@ -88,8 +88,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     ci: bind(() => import('../ci/ci.js'), 'checkAll', 'reads'),
     /** KNO-03: the description of the system. */
     architecture: {
-      show: bind(() => import('../knowledge/architecture.js'), 'showArchitecture', 'reads'),
-      edit: bind(() => import('../knowledge/architecture.js'), 'editArchitecture'),
+      show: bind(() => import('../knowledge/knowledge.js'), 'showArchitecture', 'reads'),
+      edit: bind(() => import('../knowledge/knowledge.js'), 'editArchitecture'),
     },
     knowledge: {
       add: bind(() => import('../knowledge/knowledge.js'), 'addLearning'),
@@ -111,9 +111,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       acknowledge: bind(() => import('../ledger/integrity.js'), 'acknowledge', 'settles'),
       promote: bind(() => import('../learning/consolidation.js'), 'promotePattern'),
       consolidate: bind(() => import('../learning/consolidation.js'), 'consolidateMemory'),
-      correct: bind(() => import('../learning/override.js'), 'appendCorrection'),
-      invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
-      freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
+      correct: bind(() => import('../learning/consolidation.js'), 'appendCorrection'),
+      invalidate: bind(() => import('../learning/consolidation.js'), 'invalidateKnowledge'),
+      freeze: bind(() => import('../learning/consolidation.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
       show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),
@@ -201,7 +201,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind(() => import('../artifact/artifact.js'), 'verifyArtifacts', 'looks'),
     },
     note: {
-      promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),
+      promote: bind(() => import('../note/note.js'), 'promoteEntry'),
       add: bind(() => import('../note/note.js'), 'addNote'),
       list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
       show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
@@ -310,7 +310,7 @@ function binder(context: Context) {
 /** KFR-10: completes an interrupted promotion. If that fails, reading goes on with a warning. */
 async function finishPromotion(context: Context, isReading: boolean): Promise<void> {
   try {
-    await (await import('../kfr/promote.js')).finishPromotion(context);
+    await (await import('../note/note.js')).finishPromotion(context);
   } catch (error) {
     const waits = hasPromotion(context);
     if (!isReading && waits) throw error;

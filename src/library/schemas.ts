@@ -6,7 +6,7 @@ import { oneLine } from '../core/text.js';
 import { EVENT_FORMATS } from '../events/event.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
-import { FeatureVerifyInput } from '../feature/verify.js';
+import { FeatureChoice } from '../feature/verify.js';
 import { OPERATIONS } from '../kfr/operation.js';
 import { KFR, KINDS } from '../kfr/rules.js';
 import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
@@ -15,8 +15,7 @@ import { configSchema } from '../project/config.js';
 import { BriefingInput } from '../session/briefing.js';
 import { SessionEndInput } from '../session/end.js';
 import { FocusInput } from '../session/focus.js';
-import { FOCUS } from '../session/focus-rules.js';
-import { ARCHIVED_SESSION, RUNNING_SESSION, SessionStartInput } from '../session/rules.js';
+import { ARCHIVED_SESSION, FOCUS, RUNNING_SESSION, SessionStartInput } from '../session/rules.js';
 
 /** An entry in a separate file has all fields; a missing value is null. */
 function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {
@@ -91,7 +90,7 @@ const TOOL_INPUTS = {
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
   focus_set: FocusInput,
-  feature_verify: z.pick(FeatureVerifyInput, { ids: true }),
+  feature_verify: z.pick(FeatureChoice, { ids: true }),
   memory_record: z.pick(CycleInput, {
     task_id: true,
     exit_code: true,

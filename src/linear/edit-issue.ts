@@ -54,7 +54,7 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
   const now = timestamp(context);
   return context.disk.withLock(() => {
-    const used = [...readIssues(context).issues.map(({ linear_id }) => linear_id), ...doneIds(context)];
+    const used = [...readIssues(context).map(({ linear_id }) => linear_id), ...doneIds(context)];
     const issue = fromAnswers(nextLocalId(used), template ?? 'feature', answers, now);
     changeActive(context, (units) => [...units, issue]);
     return issue;

@@ -10,7 +10,7 @@ import { type Issue, toIssue } from './rules.js';
 /** Active issues, without forge's own investigations. */
 export const activeIssues = (context: Context): Issue[] =>
   readIssues(context)
-    .issues.filter(({ type }) => type !== 'investigation')
+    .filter(({ type }) => type !== 'investigation')
     .map(toIssue);
 
 export const doneIds = ({ disk, layout }: Context): string[] =>

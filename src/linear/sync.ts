@@ -6,7 +6,7 @@ import { updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
 import { changeActive } from '../learning/knowledge.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
-import { FOCUS, NO_FOCUS } from '../session/focus-rules.js';
+import { FOCUS, NO_FOCUS } from '../session/rules.js';
 import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
 import { ADD_COMMENT, ASSIGNED, COMMENT, CREATE, ISSUE, TEAMS, UPDATE } from './documents.js';
 import { activeIssues, moveToHistory, replaceIssue } from './issue.js';

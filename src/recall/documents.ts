@@ -9,7 +9,7 @@ import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { readInvariants } from '../knowledge/architecture.js';
+import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { readProven } from '../learning/proven.js';
@@ -17,10 +17,9 @@ import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
-import { archivedIds } from '../session/archive.js';
-import { readProgressText } from '../session/progress.js';
 import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
+import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 
@@ -204,7 +203,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
       ),
     issues: () =>
       loose(
-        readIssues(context).issues.map((unit) =>
+        readIssues(context).map((unit) =>
           document('issue', unit.linear_id, [unit.linear_id, unit.title, wordsOf(unit)].join('\n')),
         ),
       ),

@@ -30,10 +30,10 @@ import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { requireArchive } from '../session/archive.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
+import { requireArchive } from '../session/store.js';
 import {
   atBench,
   commitRestored,

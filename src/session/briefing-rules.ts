@@ -1,4 +1,4 @@
-import { countTokens, plural } from '../core/text.js';
+import { countTokens } from '../core/text.js';
 
 /** One part of the briefing: a title and its items, most important first. */
 export interface BriefingSection {
@@ -39,9 +39,6 @@ export interface Briefing {
 
 type BriefingStyle = 'text' | 'markdown';
 
-/** Below this budget (tokens) omissions are counted, not listed: the list alone would take half of it. */
-const LISTED_FROM = 200;
-
 /** Below this budget (tokens) the workflow is left out: it takes about 200. */
 const GUIDED_FROM = 500;
 
@@ -81,7 +78,7 @@ export function cutBriefing(
       ...begin,
       ...blocks(true),
       ...(data.length > 0 ? [opening(boundary), ...data, `--- end ${boundary} ---`] : []),
-      ...(omitted.length > 0 ? [formatOmitted(omitted, style, budget < LISTED_FROM)] : []),
+      ...(omitted.length > 0 ? [formatOmitted(omitted, style)] : []),
     ];
     const text = `${parts.join('\n\n')}\n`;
     const listed = shown.map(({ key, title: name, source, items }) => ({ key, title: name, source, items }));
@@ -118,11 +115,10 @@ function formatSection({ title, items }: BriefingSection, style: BriefingStyle):
   return [head, ...lines].join('\n');
 }
 
-function formatOmitted(omitted: readonly Omission[], style: BriefingStyle, brief: boolean): string {
-  const shows = (command: string): string => (style === 'markdown' ? `(\`${command}\`)` : `(${command})`);
-  const total = omitted.reduce((sum, { items }) => sum + items, 0);
-  const parts = brief
-    ? [`${plural(total, 'item')} ${shows('forge briefing')}`]
-    : omitted.map(({ section, items, command }) => `${items} of ${section} ${shows(command)}`);
+function formatOmitted(omitted: readonly Omission[], style: BriefingStyle): string {
+  const quote = style === 'markdown' ? '`' : '';
+  const parts = omitted.map(
+    ({ section, items, command }) => `${items} of ${section} (${quote}${command}${quote})`,
+  );
   return `Cut to fit: ${parts.join(', ')}.`;
 }

@@ -6,9 +6,7 @@ import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import { type Focus, isAbout } from './focus-rules.js';
-import { OPENING } from './progress-rules.js';
-import { type ArchivedSession, sessionName } from './rules.js';
+import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
@@ -24,8 +22,6 @@ export interface BriefingData {
   /** The session whose NEXT counts, if it is not the last one. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
-  /** Features that passed until this start and fail now. */
-  regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
@@ -37,10 +33,6 @@ export interface BriefingData {
   proven?: readonly Known[];
   /** Candidates for knowledge, at most five. */
   candidates?: readonly PatternCandidate[];
-  /** Entries of the resumed session that are not in force here. */
-  offered?: readonly { kind: string; text: string }[];
-  /** Promoted in other clones, as they announced it. */
-  elsewhere?: readonly { title: string; host: string }[];
   /** The last notes, oldest first. */
   notes?: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -119,11 +111,6 @@ function featureItems({ features, issues }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-const regressedItems = ({ regressed = [] }: BriefingData): string[] =>
-  regressed.map(
-    ({ id, command, failure = '' }) => `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`,
-  );
-
 /** Entries related to the task first, then the newest. */
 function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
   const newest = [...entries].reverse();
@@ -198,18 +185,11 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
-  const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
-  const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
+  const { approvedRules, candidates = [], architecture, invariants, findings = [] } = told;
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
-  const elsewhere = 'Learned elsewhere; pull to get it';
-  const [list, promote, events] = [
-    'forge knowledge list',
-    'forge memory promote',
-    'forge events list --type learning',
-  ];
+  const [list, promote] = ['forge knowledge list', 'forge memory promote'];
   const skills = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
@@ -217,11 +197,8 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
-    ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
-    ['regressed', 'Regressed since they were last verified', regressedItems(told), 'forge ls', 2, 'proven'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
     ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
@@ -237,13 +214,6 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ...{ key, title, items, command, priority, source },
     ...(key === 'rules' ? { approved: true as const } : {}),
   }));
-}
-
-/** What is in this ledger too has arrived. */
-function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
-  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
-  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
-  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
 function sayOnce(data: BriefingData): Told {

@@ -1,21 +1,18 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
-import { shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { readPromotions } from '../events/heard.js';
-import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
-import { FEATURE_LIST } from '../feature/store.js';
+import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
-import { readInvariants } from '../knowledge/architecture.js';
+import { injection, NO_KFR } from '../kfr/rules.js';
+import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
@@ -23,18 +20,16 @@ import type { Listed } from '../ledger/read.js';
 import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
-import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
-import { readProgressText } from './progress.js';
-import { parseProgress } from './progress-rules.js';
 import { readTree } from './record.js';
-import { sessionName } from './rules.js';
+import { parseProgress, sessionName } from './rules.js';
 import { readRunning } from './running.js';
+import { readProgressText, recentArchives } from './store.js';
 
 export const BriefingInput = z.strictObject({
-  budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
+  budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
   format: z.optional(z.enum(['text', 'markdown'])),
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
@@ -67,19 +62,12 @@ export type State = ReturnType<typeof readState>;
 
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(context: Context, listed?: readonly Listed[]) {
-  const { disk, layout } = context;
-  const learned = readEntries(disk, LEARNED_LIST);
-  const features = readEntries(disk, FEATURE_LIST);
-  const issues = readIssues(context);
-  const files = [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])];
   return {
-    learnings: listLearnings(learned.entries),
+    learnings: listLearnings(readEntries(context.disk, LEARNED_LIST).entries),
     ...readLearned(context, listed),
-    features: believe(context, features.entries),
-    issues: issues.issues,
+    features: believe(context, readFeatures(context)),
+    issues: readIssues(context),
     isApproved: approvedRules(context),
-    /** The files that were read and are intact. */
-    checked: files.map((path) => shown(layout, path)),
   };
 }
 
@@ -132,7 +120,7 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'regressed'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;
@@ -148,8 +136,6 @@ export function composeBriefing(
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
-    offered: readOffered(context),
-    elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, known.focus),
   });
@@ -172,18 +158,6 @@ const findingGroups = (context: Context): string[] =>
     .formattedText.split('\n\n')
     .filter(Boolean)
     .map((group) => group.replaceAll('\n- ', '\n  '));
-
-/**
- * Working memory of the resumed session from its archive, if it is not in force here. An archive comes with
- * the repository, so the agent decides about each entry (SES-13).
- */
-function readOffered(context: Context): Entry[] {
-  const resumed = readRunning(context)?.resumed_from;
-  if (resumed === undefined || !archivedIds(context).includes(resumed)) return [];
-  const { entries, closed } = readKfr(context);
-  const known = new Set([...entries, ...closed].map(({ text }) => text));
-  return kfrIn(requireArchive(context, resumed)).entries.filter(({ text }) => !known.has(text));
-}
 
 /** The working memory. Its header names a tool, which an agent or a person with only a shell does not have. */
 function leadOf(context: Context, session: string | null): Lead | null {

@@ -14,8 +14,7 @@ import type {
 } from '../index.js';
 import { describeCandidate } from '../learning/proven.js';
 import { describeObserved } from '../project/project.js';
-import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
-import { logLines } from './command-progress.js';
+import { BRIEFING_OPTIONS, briefingInput, logLines } from './command-work.js';
 import type { SessionEndInput } from './end.js';
 
 const STATE_WORDS = { started: 'started', running: 'goes on', joined: 'joined' };
@@ -81,14 +80,9 @@ function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style
 function renderReverified({ results, not_run }: Reverified, style: Style): string {
   if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
   const rows = results.map((result) => `  ${resultLine(result, style)}`);
-  const left = not_run.map(({ id, code }) => `  ${style.warn('not run')} ${id}  ${WHY_NOT[code] ?? code}`);
+  const left = not_run.map(({ id }) => `  ${style.warn('not run')} ${id}`);
   return [...rows, ...left].join('\n');
 }
-
-const WHY_NOT: Record<string, string> = {
-  time: 'the time was up',
-  'trust.needed': 'not approved on this machine: forge trust',
-};
 
 const end: CommandSpec<EndedSession> = {
   name: 'end',

@@ -7,8 +7,7 @@ import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
-import { type Focus, isAbout } from './focus-rules.js';
-import { type RunningSession, sessionName } from './rules.js';
+import { type Focus, isAbout, type RunningSession, sessionName } from './rules.js';
 
 interface EndedWork {
   running: RunningSession;

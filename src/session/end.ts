@@ -1,34 +1,48 @@
 import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
+import { splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
-import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
+import { readFeatures } from '../feature/store.js';
+import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
 import type { Learning, NewLearning } from '../knowledge/rules.js';
-import type { Classification } from '../learning/evaluation.js';
-import type { PatternCandidate } from '../learning/knowledge.js';
+import {
+  boundEvidence,
+  boundTexts,
+  type Classification,
+  type CycleInput,
+  type Evidence,
+} from '../learning/evaluation.js';
+import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
+import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
-import { type Context, observerOf, readConfig, timestamp } from '../project/project.js';
-import { clearShortTerm, displayId, isWorth, shortTerm, writeArchive } from './archive.js';
+import { type Context, isBuilding, observerOf, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
-import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
-import type { Focus } from './focus-rules.js';
-import { readProgressText } from './progress.js';
-import { addEntry, OPENING, parseProgress, setNext } from './progress-rules.js';
 import { readTree } from './record.js';
-import { type RunningSession, toArchive } from './rules.js';
+import {
+  addEntry,
+  type Focus,
+  isAbout,
+  OPENING,
+  parseProgress,
+  type RunningSession,
+  setNext,
+  toArchive,
+} from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
+import { clearShortTerm, displayId, isWorth, readProgressText, shortTerm, writeArchive } from './store.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -85,7 +99,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     refuseHeld(context, running);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
-    refreshOrWarn(context);
+    refreshViews(context);
     const around = {
       running,
       kfr,
@@ -154,27 +168,11 @@ async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Pr
   }
 }
 
-/** An unreadable view does not block the session's end. */
-function refreshOrWarn(context: Context): void {
-  try {
-    refreshViews(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
-    context.warnings.push(error.message);
-  }
-}
-
 /** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession): void {
   // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (context.world.terminal || isOursToSettle(context, running)) return;
-  // A sandbox hides the agent's process.
-  const isSandboxed = !isWritable(context.layout.state);
-  throw sessionHeld(
-    context,
-    running,
-    isSandboxed ? SANDBOX_HINT : 'forge start --join   # work in it too, then end it',
-  );
+  throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
 }
 
 /**
@@ -213,3 +211,85 @@ export function closeSession(
   clearShortTerm(context);
   return { ended_at: at, learned, ...(cycle ? { cycle } : {}) };
 }
+
+/** Longer texts are kept as learnings only. */
+const MAX_PATTERN = 1000;
+const MAX_PATTERNS = 100;
+
+/**
+ * SES-06: the session as one cycle; null if nothing was verified or learned. Without a verified feature there is no
+ * verdict, and the learnings wait as candidates. `confirm`: ids of candidates.
+ */
+export function planCycle(
+  context: Context,
+  running: RunningSession,
+  focus: Focus,
+  { learned, failed, confirm }: Record<'learned' | 'failed' | 'confirm', readonly string[]>,
+  at: string,
+): CycleInput | null {
+  const confirmed = resolveCandidates(context, confirm);
+  // A builder's work is judged by its cycle.
+  if (isBuilding(context)) return null;
+  // Records of a session are in its own files, or in copies made by repair and redaction.
+  const isOwn = ({ name }: { name: string }): boolean =>
+    name.startsWith(`${running.id}-`) || /^(?:put|red)-/.test(name);
+  const verdict = judgeSession(readMemory(context).records('evaluation', isOwn), running.id);
+  if (verdict === null && confirmed.length + learned.length + failed.length === 0) return null;
+  const own = learned.filter((text) => text.length <= MAX_PATTERN);
+  const patterns = [...own.map((pattern) => ({ pattern, scope: 'execution' as const })), ...confirmed];
+  return {
+    task_id: taskOf(context, running, focus, verdict),
+    exit_code: verdict?.classification === 'FAILURE' ? 1 : 0,
+    started_at: running.started_at,
+    finished_at: at,
+    ...verdict,
+    ...(patterns.length > 0 ? { patterns: patterns.slice(0, MAX_PATTERNS) } : {}),
+    // Only digits and hyphens, so the guard does not take it for a secret, though the field is named a key.
+    idempotency_key: running.id.replace('session-', ''),
+  };
+}
+
+/**
+ * The feature in focus, or the one that was verified instead: a verdict is about what ran. Else the issue, or the task
+ * as text.
+ */
+function taskOf(context: Context, { goal }: RunningSession, focus: Focus, verdict: Verdict | null): string {
+  const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
+  const verified = (verdict?.evidence ?? []).map((evidence) => evidence.feature);
+  if (feature !== undefined && !verified.includes(feature)) return verified[0] ?? feature;
+  return feature ?? focus.linear_issue ?? focus.task ?? goal ?? 'none';
+}
+
+type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
+  Pick<CycleInput, 'regression_flags' | 'evidence' | 'evidence_left_out'>;
+
+/** From the last verification of each feature. Null if no test has a result. */
+export function judgeSession(records: readonly { record: LedgerRecord }[], session: string): Verdict | null {
+  const own = records.filter(({ record }) => record.session === session).map(({ record }) => record);
+  const last = new Map<string, VerificationRun>();
+  for (const { kind, runs } of own)
+    if (kind === 'verification') for (const run of runs as VerificationRun[]) last.set(run.feature, run);
+  const started = [...last.values()].filter(({ not_run }) => not_run === undefined);
+  // Tests that were never seen to fail prove nothing (FEA-05).
+  const ran = started.filter(({ exit_code, status }) => exit_code !== 0 || status === 'passing');
+  if (ran.length === 0) return null;
+  const passing = ran.filter(({ exit_code }) => exit_code === 0).length;
+  const failing = new Set(ran.filter(({ exit_code }) => exit_code !== 0).map(({ feature }) => feature));
+  const regressed = own
+    .filter(({ kind, feature }) => kind === 'regression' && failing.has(String(feature)))
+    .map(({ feature }) => String(feature));
+  const isFailure = regressed.length > 0 || passing === 0;
+  return {
+    classification: isFailure ? 'FAILURE' : passing === ran.length ? 'SUCCESS' : 'PARTIAL_SUCCESS',
+    environment_valid: started.length === last.size,
+    quality_signals: { features_verified: ran.length, features_passing: passing },
+    ...(regressed.length > 0 ? { regression_flags: boundTexts([...new Set(regressed)]) } : {}),
+    ...boundEvidence(ran.map(toEvidence)),
+  };
+}
+
+const toEvidence = (run: VerificationRun): Evidence => {
+  const { feature, exit_code, duration_ms, output_bytes, output_sha256 } = run;
+  const argv = splitCommand(run.command);
+  return { feature, argv, exit_code, duration_ms, tree: null, output_bytes, output_sha256 };
+};

@@ -13,7 +13,7 @@ import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
-import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
+import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './rules.js';
 import { readRunning } from './running.js';
 
 export const FocusInput = z.strictObject({

@@ -2,7 +2,6 @@ import { refused } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { plural } from '../core/text.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
@@ -10,6 +9,31 @@ import { readKfr, writeKfr } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
+import type { State as MemoryState } from './briefing.js';
+import { closeSession } from './end.js';
+import { showFocus } from './focus.js';
+import {
+  type ArchivedSession,
+  addEntry,
+  type Focus,
+  NO_FOCUS,
+  planFocus,
+  RUNNING_SESSION,
+  type RunningSession,
+  type SessionStartInput,
+  sessionName,
+  startProgress,
+} from './rules.js';
+import {
+  allocateSessionId,
+  holderHere,
+  isLeftBehind,
+  isLeftByPerson,
+  judgeRunning,
+  readRunning,
+  sessionHeld,
+  warnLost,
+} from './running.js';
 import {
   archivedIds,
   archiveInterrupted,
@@ -19,35 +43,14 @@ import {
   forgetEmpty,
   isEmpty,
   isWorth,
+  kfrIn,
   kfrToResume,
   progressIn,
   recentArchives,
   refuseToForget,
   requireResumable,
   settleArchive,
-} from './archive.js';
-import type { State as MemoryState } from './briefing.js';
-import { closeSession } from './end.js';
-import { showFocus } from './focus.js';
-import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
-import { allocateSessionId } from './ids.js';
-import { addEntry, startProgress } from './progress-rules.js';
-import {
-  type ArchivedSession,
-  RUNNING_SESSION,
-  type RunningSession,
-  type SessionStartInput,
-  sessionName,
-} from './rules.js';
-import {
-  holderHere,
-  isLeftBehind,
-  isLeftByPerson,
-  judgeRunning,
-  readRunning,
-  sessionHeld,
-  warnLost,
-} from './running.js';
+} from './store.js';
 
 /** The options of a session start that decide which session it opens. */
 export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
@@ -61,9 +64,6 @@ interface Around {
   head: string | null;
   memory: Pick<MemoryState, 'features' | 'issues'>;
 }
-
-/** A person who was away for longer begins another session. */
-const CONTINUED_MS = 3 * 86_400_000;
 
 const HELD_HINT =
   'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there';
@@ -82,16 +82,14 @@ export function foreseeStart(context: Context, input: Wanted): Opened | 'held' {
   return goesOn(context, running, input) ? 'running' : 'started';
 }
 
-/** Our own session goes on, except if another one is resumed, or if a person comes back to another task, or late. */
+/** Our own session goes on, except if another one is resumed, or if a person comes back to another task. */
 function goesOn(context: Context, running: RunningSession, { resume, goal }: Wanted): boolean {
-  const { world, lastActivity } = context;
   const isLeft = isLeftByPerson(context, running);
   if (resume !== undefined) return isLeft && isMeant(running, resume);
   // Open questions are never left behind (KFR-09).
   if (!isLeft || openEntries(readKfr(context)).length > 0) return true;
   const { task } = showFocus(context);
-  const isOther = goal !== undefined && task !== null && task !== goal;
-  return !isOther && world.now().getTime() - (lastActivity ?? 0) < CONTINUED_MS;
+  return goal === undefined || task === null || task === goal;
 }
 
 /** Settles the recorded session, and opens the wanted one. The caller holds the lock. */
@@ -151,12 +149,10 @@ function leaveRunning(context: Context, running: RunningSession, { resume }: Wan
     forgetEmpty(context, running);
     return null;
   }
-  const count = readKfr(context).entries.length;
-  const memory = count === 0 ? '' : `, with its working memory (${plural(count, 'entry', 'entries')}),`;
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up${memory} with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up with: forge start --resume ${name}`,
     );
   return archiveInterrupted(context, running);
 }
@@ -211,6 +207,10 @@ function createSession(
     : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   const left = resumed ? kfrToResume(context, resumed) : NO_KFR;
+  if (resumed && left.entries.length < kfrIn(resumed).entries.length)
+    context.warnings.push(
+      `Its working memory is not in force here: forge session show ${sessionName(resumed.id)}`,
+    );
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },

@@ -9,9 +9,9 @@ import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
-import { editProgress } from './progress.js';
-import { addEntry } from './progress-rules.js';
+import { addEntry } from './rules.js';
 import { readRunning } from './running.js';
+import { editProgress } from './store.js';
 
 /** A command that an agent ran in a shell. Null: its exit code is not known. */
 export interface RanCommand {
@@ -102,19 +102,16 @@ async function commitLines(context: Context, from: string, to: string): Promise<
   return left > 0 ? [`Committed ${left} more`, ...lines] : lines;
 }
 
-/** The commands that matter for the work, failures first. */
+/** The last commands that matter for the work, newest first, each with its last exit code. */
 async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   const all = commands.filter(({ command }) => isWork(command.trim())).reverse();
-  // The last run counts.
   const last = all.filter((one, i) => all.findIndex(({ command }) => command === one.command) === i);
-  const isFailed = ({ exit }: RanCommand): boolean => exit !== 0 && exit !== null;
-  const sorted = last.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)));
-  const shown = sorted.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
+  const shown = last.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
     // Masked before it is truncated, because half a secret is not recognized.
     const words = oneLine(await maskText(command), 100);
     return exit === null ? words : `${words} (exit ${exit})`;
   });
-  return listed('Ran', await Promise.all(shown), sorted.length, '; ');
+  return listed('Ran', await Promise.all(shown), last.length, '; ');
 }
 
 /** Read-only commands, and forge's own. */

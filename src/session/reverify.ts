@@ -28,9 +28,6 @@ export interface Reverified {
   not_run: { id: string; code: string }[];
 }
 
-/** Part of the nine seconds of a start hook. */
-const HOOK_SECONDS = 4;
-
 /**
  * SES-11: reruns the tests of passing features, those verified longest ago first, so that each gets its turn. Results
  * are recorded as by `feature verify`. A test that hit the time limit has no result. Null if it does not apply.
@@ -42,22 +39,19 @@ export async function reverify(
   asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const settings = readConfig(context).session;
   const state = foreseeStart(context, asked);
   if (state === 'held' || (asked.reverify === undefined && state !== 'started')) return null;
   const chosen = chooseOldest(context, count);
-  if (watch.isHook && !settings.reverify_in_hooks) {
+  if (watch.isHook) {
     if (chosen.length > 0)
       context.warnings.push(
         `No feature was verified again: an agent waits for its hook. Run: forge start --reverify ${count}`,
       );
     return null;
   }
-  const { reverify_seconds: most, reverify_at_once: atOnce } = settings;
-  const seconds = watch.isHook ? Math.min(HOOK_SECONDS, most) : most;
-  const limit = timeLimit(seconds * 1000, watch.signal);
-  const reverified = await runAll(context, chosen, atOnce, limit.signal, watch).finally(limit.release);
-  warn(context, reverified, seconds);
+  const limit = timeLimit(readConfig(context).session.reverify_seconds * 1000, watch.signal);
+  const reverified = await runAll(context, chosen, limit.signal, watch).finally(limit.release);
+  warn(context, reverified);
   return reverified;
 }
 
@@ -79,61 +73,49 @@ function chooseOldest(context: Context, count: number): Feature[] {
     .slice(0, count);
 }
 
-/** Runs several concurrently. `signal`: the time is up, or a user aborted. Throws errors that no feature caused. */
+/** `signal`: the time is up, or a user aborted. Throws errors that no feature caused. */
 async function runAll(
   context: Context,
   chosen: readonly Feature[],
-  atOnce: number,
   signal: AbortSignal,
   watch: ReverifyWatch,
 ): Promise<Reverified> {
-  const queue = [...chosen];
   const results: FeatureResult[] = [];
-  const notRun: Reverified['not_run'] = [];
+  const not_run: Reverified['not_run'] = [];
   const onStart = (feature: string, command: string): void =>
     watch.onTest?.(feature, command, results.length, chosen.length);
-  const work = async (): Promise<void> => {
-    for (let id = queue.shift()?.id; id !== undefined; id = queue.shift()?.id) {
-      if (signal.aborted) notRun.push({ id, code: 'time' });
-      else
-        try {
-          results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
-        } catch (error) {
-          const { kind, code } = error instanceof ForgeError ? error : { kind: 'bug', code: '' };
-          if (kind === 'interrupted') notRun.push({ id, code: 'time' });
-          else if (kind === 'refused' || kind === 'usage') notRun.push({ id, code });
-          else throw error;
-        }
+  for (const { id } of chosen)
+    try {
+      if (signal.aborted) not_run.push({ id, code: 'time' });
+      else results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || !['interrupted', 'refused', 'usage'].includes(error.kind))
+        throw error;
+      not_run.push({ id, code: error.kind === 'interrupted' ? 'time' : error.code });
     }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: atOnce }, work));
   if (watch.signal?.aborted)
     throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no session was started.');
-  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
   const regressed = results.filter(({ before, status, planned }) => !planned && before !== status);
-  return { results, regressed: regressed.map(({ id }) => id), not_run: notRun };
+  return { results, regressed: regressed.map(({ id }) => id), not_run };
 }
+
+const WHY_NOT: Record<string, string> = {
+  time: 'the time was up',
+  'trust.needed': 'not approved on this machine: forge trust',
+};
 
 const SHOWN = 5;
 
-/** One line per kind of result, with ids only, because an agent reads these lines outside the marked data. */
-function warn({ warnings }: Context, { regressed, not_run }: Reverified, seconds: number): void {
-  const idsOf = (isMeant: (code: string) => boolean): string[] =>
-    not_run.filter(({ code }) => isMeant(code)).map(({ id }) => id);
-  const others = idsOf((code) => code !== 'time' && code !== 'trust.needed');
-  const untrusted = 'Not verified again, since the tests were not approved on this machine';
-  const rows: [what: string, ids: string[], then: string][] = [
-    ['Regressed', regressed, ` passed until now, and the tests fail. forge done ${regressed[0]}`],
-    [untrusted, idsOf((code) => code === 'trust.needed'), '. forge trust'],
-    [
-      `Not verified again, the time was up (${seconds} s)`,
-      idsOf((code) => code === 'time'),
-      '. They stay as they were.',
-    ],
-    ['Not verified again', others, `. forge done ${others[0]}`],
-  ];
-  for (const [what, ids, then] of rows) {
-    const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '';
-    if (ids.length > 0) warnings.push(`${what}: ${ids.slice(0, SHOWN).join(', ')}${more}${then}`);
-  }
+/** Ids only, because an agent reads these lines outside the marked data. */
+function warn({ warnings }: Context, { regressed, not_run }: Reverified): void {
+  const named = (ids: readonly string[]): string =>
+    ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '');
+  if (regressed.length > 0)
+    warnings.push(
+      `Regressed: ${named(regressed)} passed until now, and the tests fail. forge done ${regressed[0]}`,
+    );
+  const codes = new Set(not_run.map(({ code }) => code));
+  const reasons = [...codes].map((code) => WHY_NOT[code] ?? code);
+  if (not_run.length > 0)
+    warnings.push(`Not verified again: ${named(not_run.map(({ id }) => id))} (${reasons.join('; ')})`);
 }

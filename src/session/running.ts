@@ -1,13 +1,25 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
-import { type Holder, judgeHolder, type Verdict } from '../core/holder.js';
-import { archiveFile, kfrFile, openFile, sessionFile } from '../core/paths.js';
+import { readHint, readPlain, replaceFiles, writeHint } from '../core/files.js';
+import { type Holder, judgeHolder, type ProcessIdentity, type Verdict } from '../core/holder.js';
+import { type LockPolicy, withLock } from '../core/lock.js';
+import {
+  archiveFile,
+  conversationFile,
+  conversationsFolder,
+  kfrFile,
+  type Layout,
+  openFile,
+  sessionFile,
+  sessionIdsFile,
+  sessionIdsLock,
+} from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { makeToken, oneLine } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
-import { listConversations } from './conversations.js';
-import { lastIssued } from './ids.js';
-import { RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
+import { formatSessionName, nextNumber, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
 export function readRunning(context: Context): RunningSession | null {
@@ -43,11 +55,8 @@ const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean 
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (running) return running;
-  const record = readRecord(context);
-  const isForeign = record !== null && !isOwnSession(context, record.id);
-  const why = isForeign ? ` Session ${sessionName(record.id)} was not started in this clone.` : '';
   const lost = describeLost(context);
-  throw refused('session.none', `No session is running.${why}${lost === null ? '' : ` ${lost}`}`, {
+  throw refused('session.none', `No session is running.${lost === null ? '' : ` ${lost}`}`, {
     hint: 'forge start',
   });
 }
@@ -140,3 +149,124 @@ export function sessionHeld(context: Context, running: RunningSession, hint: str
 
 /** `claude` of `claude-0f3c…`. The file may have been written by anyone on this machine. */
 const agentName = (id: string): string => oneLine(id.split('-')[0] ?? '', 20);
+
+/** `session-ids.json` in the git common dir. */
+interface Issued {
+  /** The counter over all sessions. */
+  seq: number;
+  /** The newest ids, newest last. A session counts only if its id is here: a clone can bring any other. */
+  last: string[];
+}
+
+const KEPT = 1000;
+
+/**
+ * The next session id of this repository, under the git common dir, so that worktrees never repeat one. `known` are
+ * the ids and counters that the folder itself shows (archives from a clone or merge). A crash wastes a number.
+ */
+export function allocateSessionId(
+  layout: Layout,
+  policy: LockPolicy,
+  date: string,
+  known: { ids: readonly string[]; seq: number },
+  dryRun: boolean,
+): { id: string; seq: number } {
+  const take = (): { id: string; seq: number } => {
+    const issued = readIssued(layout);
+    const n = nextNumber(date, [...known.ids, ...issued.last]);
+    const id = `${formatSessionName(date, n)}-${makeToken(6)}`;
+    const seq = Math.max(issued.seq, known.seq) + 1;
+    const bytes = Buffer.from(`${JSON.stringify({ seq, last: [...issued.last, id].slice(-KEPT) })}\n`);
+    // Durable before the session is written, or a crash would make it look like another clone's.
+    if (!dryRun) replaceFiles([{ path: sessionIdsFile(layout), bytes }]);
+    return { id, seq };
+  };
+  return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
+}
+
+/** The ids last issued here, newest last. */
+export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+function readIssued(layout: Layout): Issued {
+  const bytes = readPlain(sessionIdsFile(layout), MAX_BYTES);
+  try {
+    const { seq, last } = JSON.parse(bytes?.toString('utf8') ?? '') as Issued;
+    if (Number.isSafeInteger(seq) && Array.isArray(last)) return { seq, last };
+  } catch {
+    // Missing or damaged: the archives and the random suffix keep ids apart.
+  }
+  return { seq: 0, last: [] };
+}
+
+/** The state of an agent's conversation in this worktree, from one hook to the next. */
+export interface Conversation {
+  /** The agent and its conversation id, as a file name. */
+  id: string;
+  /** The agent's process. */
+  process: ProcessIdentity | null;
+  /** When it started, ms. */
+  at: number;
+  /** The working memory that it last got. Null if none of it is in its context any more. */
+  seen: string | null;
+  /** How many of its stops were blocked since the last prompt of a person. */
+  blocks: number;
+  /** Its transcript, and the read offset in bytes. */
+  transcript: string;
+  read: number;
+  /** The read offset for findings, in bytes. */
+  noted: number;
+  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
+  since: number;
+  /** The working memory that it was asked to settle at the last blocked stop. */
+  asked: string | null;
+}
+
+const NEW: Omit<Conversation, 'id'> = {
+  process: null,
+  at: 0,
+  seen: null,
+  blocks: 0,
+  transcript: '',
+  read: 0,
+  noted: 0,
+  since: 0,
+  asked: null,
+};
+
+/** More than are ever open at the same time in one worktree. */
+const KEPT_CONVERSATIONS = 20;
+
+export function readConversation(layout: Layout, id: string): Conversation {
+  const known = { ...NEW, ...readHint<Conversation>(conversationFile(layout, id)), id };
+  // A damaged count would delay the limit that lets the agent stop.
+  return known.blocks > 0 ? known : { ...known, blocks: 0 };
+}
+
+/** Neither locked nor synced: after a power failure an agent sees the text again. False if it was not stored. */
+export function writeConversation(layout: Layout, conversation: Conversation): boolean {
+  const file = conversationFile(layout, conversation.id);
+  if (readHint(file) === null)
+    for (const { id } of listConversations(layout).slice(KEPT_CONVERSATIONS)) forgetConversation(layout, id);
+  writeHint(file, conversation);
+  const kept = readConversation(layout, conversation.id);
+  return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
+}
+
+/** Newest start first. */
+export function listConversations(layout: Layout): Conversation[] {
+  const folder = conversationsFolder(layout);
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json') && lstatSync(join(folder, name)).isFile())
+      .map((name) => readConversation(layout, name.slice(0, -'.json'.length)))
+      .sort((a, b) => b.at - a.at);
+  } catch {
+    return [];
+  }
+}
+
+/** The conversation has ended, so its state no longer matters. */
+export const forgetConversation = (layout: Layout, id: string): void =>
+  rmSync(conversationFile(layout, id), { force: true });

@@ -3,6 +3,18 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
+import { showFocus } from './focus.js';
+import {
+  type ArchivedSession,
+  type Focus,
+  type Progress,
+  parseProgress,
+  type RunningSession,
+  sessionName,
+  shownId,
+  toArchive,
+} from './rules.js';
+import { judgeRunning, readRunning } from './running.js';
 import {
   archivedIds,
   clearShortTerm,
@@ -13,17 +25,12 @@ import {
   kfrToResume,
   progressIn,
   readArchives,
+  readProgressText,
   requireArchive,
   settleArchive,
   shortTerm,
   writeArchive,
-} from './archive.js';
-import { showFocus } from './focus.js';
-import type { Focus } from './focus-rules.js';
-import { readProgressText } from './progress.js';
-import { type Progress, parseProgress } from './progress-rules.js';
-import { type ArchivedSession, type RunningSession, sessionName, shownId, toArchive } from './rules.js';
-import { judgeRunning, readRunning } from './running.js';
+} from './store.js';
 
 /** One row of `session list`. */
 export interface SessionRow {

@@ -1,16 +1,13 @@
 import { keepGitState, notePastHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
-import { shown } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { installGuard } from '../guard/guard.js';
-import { readInvariants } from '../knowledge/architecture.js';
-import { refreshViews } from '../knowledge/knowledge.js';
+import { readInvariants, refreshViews } from '../knowledge/knowledge.js';
 import { closeInvestigations } from '../learning/knowledge.js';
 import { warnUnreviewed } from '../ledger/audit.js';
-import { ledgerFolder } from '../ledger/files.js';
 import { warnSize } from '../ledger/growth.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
@@ -22,15 +19,14 @@ import {
   readConfig,
   warnFileSystem,
 } from '../project/project.js';
-import { displayId } from './archive.js';
 import { composeBriefing, readAround, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
-import type { Focus } from './focus-rules.js';
 import { type Opened, openSession } from './open.js';
 import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
-import { SessionStartInput, sessionName } from './rules.js';
+import { type Focus, SessionStartInput, sessionName } from './rules.js';
+import { displayId } from './store.js';
 
 export interface StartedSession {
   session: {
@@ -43,8 +39,7 @@ export interface StartedSession {
   };
   focus: Focus;
   briefing: Briefing;
-  /** State files that were read and are intact; ledgers that were verified or repaired. */
-  integrity: { status: 'intact'; checked: string[]; notes: string[] };
+  integrity: { status: 'intact'; notes: string[] };
   /** SES-11. Absent if nothing was to be rerun. */
   reverified?: Reverified;
   warnings: string[];
@@ -98,12 +93,9 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, around.commits);
   await keepGitState(context, gitState);
-  // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-  const regressed = reverified?.results.filter(({ id }) => reverified.regressed.includes(id));
-  const known = { ...state, ...around, architecture, regressed, focus };
+  const known = { ...state, ...around, architecture, focus };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
-  const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
   return {
     session: {
       id: displayId(context, running.id),
@@ -115,7 +107,7 @@ export async function startSession(
     },
     focus,
     briefing,
-    integrity: { status: 'intact', checked: [...state.checked, ...ledgers], notes: notesOf(verdict) },
+    integrity: { status: 'intact', notes: notesOf(verdict) },
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };
@@ -128,10 +120,7 @@ function requireTask({ features, issues }: State, id: string): { id: string; tit
   const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
   if (issue) return { id: issue.linear_id, title: issue.title };
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
-    hint:
-      /\s/.test(id) && !/["$`\\]/.test(id)
-        ? `forge start --task "${oneLine(id, 200)}"`
-        : 'forge next\nforge start --task "TEXT"',
+    hint: 'forge next\nforge start --task "TEXT"',
   });
 }
 

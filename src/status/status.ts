@@ -26,11 +26,10 @@ import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
-import { archivedIds } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
-import { entryTimes } from '../session/progress-rules.js';
-import { sessionName } from '../session/rules.js';
+import { entryTimes, sessionName } from '../session/rules.js';
 import { isLeftByPerson, readRunning } from '../session/running.js';
+import { archivedIds } from '../session/store.js';
 import {
   isOrphan,
   judgeFeatures,

@@ -7,12 +7,10 @@ import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
-import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
-import { readProgressText } from '../session/progress.js';
-import { parseProgress } from '../session/progress-rules.js';
-import { resumable, sessionName } from '../session/rules.js';
+import { parseProgress, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
+import { readProgressText, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
 import { readStatus } from './status.js';
 

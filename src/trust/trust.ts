@@ -10,8 +10,7 @@ import { architectureFile, initScript, shown, skillsFolder } from '../core/paths
 import { templatesFolder } from '../core/templates.js';
 import { isBinary } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { readArchitecture } from '../knowledge/architecture-rules.js';
-import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { LEARNED_LIST, listLearnings, parseInvariants } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import {
@@ -170,7 +169,7 @@ function listRules({ disk, layout }: Context): Runnable[] {
   const architecture = unlessFailed('', () => disk.read(architectureFile(layout))?.toString('utf8') ?? '');
   const entered = listLearnings(readEntries(disk, LEARNED_LIST).entries);
   const texts = [
-    ...readArchitecture(architecture).invariants.map(({ text }) => text),
+    ...parseInvariants(architecture).map(({ text }) => text),
     ...entered.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   ];
   return [...new Set(texts)].map(toRule);

@@ -3,8 +3,7 @@ import { ForgeError, usage } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
-import { NO_FOCUS } from '../session/focus-rules.js';
-import { sessionName } from '../session/rules.js';
+import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, MEMORY_LIMIT, memorySeries } from './views.js';
 
 /** What the routes read. It never writes: `forge` is opened with `dryRun`. */

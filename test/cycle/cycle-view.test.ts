@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeStyle } from '../../src/cli/style.js';
-import { makeCycleView } from '../../src/cycle/render.js';
+import { makeCycleView } from '../../src/cycle/command.js';
 
 const style = await makeStyle(false);
 const ok = { name: 'execution', status: 'ok', duration_ms: 1500 } as const;

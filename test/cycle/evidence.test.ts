@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -26,20 +25,18 @@ describe('boundEvidence', () => {
     expect(boundEvidence(runs)).toEqual({ evidence: runs });
   });
 
-  it('GOV-03 keeps failures first, and the count and digest of the rest', () => {
+  it('GOV-03 keeps failures first, and the count of the rest', () => {
     const runs = Array.from({ length: 1200 }, (_, i) => run(i % 400 === 399 ? 1 : 0, `t${i}`));
     const { evidence, evidence_left_out } = boundEvidence(runs);
     expect(evidence.length).toBe(500);
     expect(evidence.slice(0, 4).map(({ argv }) => argv[0])).toEqual(['t399', 't799', 't1199', 't0']);
-    const left = runs.filter((one) => !evidence.includes(one));
-    const sha256 = createHash('sha256').update(left.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    expect(evidence_left_out).toEqual({ runs: 700, failed: 0, sha256: sha256.digest('hex') });
+    expect(evidence_left_out).toBe(700);
   });
 
   it('GOV-03 counts a run that is too large, and keeps the others', () => {
     const { evidence, evidence_left_out } = boundEvidence([run(1, 'x'.repeat(300_000)), run(0)]);
     expect(evidence).toEqual([run(0)]);
-    expect(evidence_left_out).toMatchObject({ runs: 1, failed: 1 });
+    expect(evidence_left_out).toBe(1);
   });
 
   it('GOV-03 LTM-02 always makes a record that can be written', () => {

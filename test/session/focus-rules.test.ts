@@ -7,7 +7,7 @@ import {
   NO_FOCUS,
   planFocus,
   switchesContext,
-} from '../../src/session/focus-rules.js';
+} from '../../src/session/rules.js';
 
 const START = '2026-03-01T10:00:00.000Z';
 const now = '2026-03-01T11:00:00.000Z';

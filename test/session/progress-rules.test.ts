@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkText } from '../../src/core/text.js';
-import {
-  addEntry,
-  NO_SESSION_TEXT,
-  parseProgress,
-  setNext,
-  startProgress,
-} from '../../src/session/progress-rules.js';
+import { addEntry, NO_SESSION_TEXT, parseProgress, setNext, startProgress } from '../../src/session/rules.js';
 
 const at = (time: string): Date => new Date(`2025-12-24T${time}:59.999Z`);
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
@@ -292,13 +292,14 @@ describe('past sessions', () => {
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
   });
 
-  it('SES-06 B-12 ends and archives with damaged features, and reports why there is no commit', async () => {
+  it('SES-06 B-12 does not end with damaged features, and keeps the session', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     project.write(FEATURES, '{');
-    const ended = await forgeJson<Ended>(project, ['session', 'end', '--next', 'x']);
-    expect(ended.commit_skipped).toContain(FEATURES);
-    expect(project.has(ended.archive)).toBe(true);
+    const refused = await forgeError(project, ['session', 'end', '--next', 'x']);
+    expect(refused).toMatchObject({ exitCode: 4, file: FEATURES });
+    rmSync(project.path(FEATURES));
+    await forgeJson(project, ['session', 'end', '--next', 'x']);
   });
 
   it('SES-14 SES-06 an empty session leaves no archive and no commit', async () => {

@@ -126,22 +126,20 @@ describe('forge cycle', () => {
     const project = await ready();
     const observe = [
       '{"pattern":"done is a file","scope":"environment"}',
-      '{"proposal":"write to bob@corp-mail.org"}',
-      '{"signal":{"coverage":80}}',
+      '{"pattern":"write to bob@corp-mail.org"}',
       'nonsense',
     ];
     const script = `${observe.map((line) => `echo '${line}' >> "$FORGE_OBSERVATIONS"`).join('; ')}; echo bob@corp-mail.org; touch done`;
     const result = await cycle(project, sh(script));
     expect(result.warnings).toEqual([
       expect.stringMatching(/line 2: refused by the guard/),
-      expect.stringMatching(/line 4: /),
+      expect.stringMatching(/line 3: /),
       expect.stringMatching(/masked/),
     ]);
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation).toMatchObject({
       patterns: [{ pattern: 'done is a file', scope: 'environment', holds: true }],
-      improvement_proposals: [],
-      quality_signals: { coverage: 80, observations_refused: 2 },
+      quality_signals: { observations_refused: 2 },
     });
     expect(JSON.stringify(stored)).not.toContain('corp-mail');
     expect(project.has('.git/forge/halt.json')).toBe(false);

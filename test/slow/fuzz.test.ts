@@ -16,16 +16,14 @@ import { parsePushed } from '../../src/git/remote.js';
 import { readMarkdown } from '../../src/import/sources.js';
 import { parsePatch } from '../../src/kfr/kfr.js';
 import { KFR } from '../../src/kfr/rules.js';
-import { readArchitecture } from '../../src/knowledge/architecture-rules.js';
+import { parseInvariants } from '../../src/knowledge/rules.js';
 import { parseCycles } from '../../src/learning/record.js';
 import { parseContainer } from '../../src/ledger/container.js';
 import { parseJournal } from '../../src/ledger/journal.js';
 import { parseAnswers, parseForm } from '../../src/linear/form.js';
 import { decodeConfig } from '../../src/project/config.js';
 import { readQuery } from '../../src/recall/terms.js';
-import { FOCUS } from '../../src/session/focus-rules.js';
-import { parseProgress } from '../../src/session/progress-rules.js';
-import { ARCHIVED_SESSION } from '../../src/session/rules.js';
+import { ARCHIVED_SESSION, FOCUS, parseProgress } from '../../src/session/rules.js';
 import { parseManifest } from '../../src/skill/rules.js';
 import { parseSkillMd } from '../../src/skill/skill-md.js';
 import { forgeJson, runForge } from '../support/forge.js';
@@ -189,7 +187,7 @@ async function storedTargets(): Promise<Target[]> {
     {
       name: 'architecture.md',
       sample: text('.forge/memory/long-term/architecture.md'),
-      read: readArchitecture,
+      read: parseInvariants,
     },
     document('the focus', '.forge/memory/short-term/focus.json', FOCUS),
     document('working memory', '.forge/local/kfr.json', KFR),

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { openForge, systemWorld } from '../../src/index.js';
-import { loop, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
+import { openForge } from '../../src/index.js';
+import { loop, sh, statuses, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { LEDGER } from '../support/memory.js';
 import type { Project } from '../support/project.js';
-
-const LOOP = '.git/forge/loop.json';
 
 /** Features A and B, each done by a file of its name. */
 async function ready(...ids: string[]): Promise<Project> {
@@ -104,22 +102,6 @@ describe('forge loop', () => {
       sh(`sed -i 's/"task_id":"A"/"task_id":"B"/' ${LEDGER}/*.jsonl`),
     );
     expect([end.cycles, end.stopped_by, end.error?.exit, exit]).toEqual([1, 'error', 4, 4]);
-  });
-
-  it('GOV-02 refuses a second loop in a worktree while the first one lives', async () => {
-    const project = await ready('A');
-    await loop(project, ['--max-cycles', '1', '--', 'true']);
-    const { boot, host } = systemWorld(process.env, false).holder();
-    const holder = { pid: process.ppid, started: null, boot, host };
-    const other = { ...project.json<object>(LOOP), holder };
-    project.write(LOOP, JSON.stringify(other));
-    expect(await refusal(project, ['loop', '--', 'touch', 'ran'])).toMatchObject({
-      exitCode: 3,
-      code: 'loop.held',
-      message: expect.stringContaining(`process ${process.ppid}`),
-    });
-    expect(project.has('ran')).toBe(false);
-    expect(await refusal(project, ['loop'])).toMatchObject({ exitCode: 2, code: 'loop.command' });
   });
 
   it('GOV-02 prints each cycle and the reason for the end', async () => {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { judgeSession } from '../../src/session/cycle.js';
+import { judgeSession } from '../../src/session/end.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FOCUS, makeForge, PROGRESS, SESSION } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addEntry, entryTimes, startProgress } from '../../src/session/progress-rules.js';
+import { addEntry, entryTimes, startProgress } from '../../src/session/rules.js';
 import {
   COLORS,
   type GitFacts,

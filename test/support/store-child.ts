@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { withLock } from '../../src/core/lock.js';
 import { liveness, self } from '../../src/core/world.js';
-import { allocateSessionId } from '../../src/session/ids.js';
+import { allocateSessionId } from '../../src/session/running.js';
 
 /** What the tests start as processes of their own: node child.mjs VERB PATH [WORD]. */
 const [verb, path = '', word = ''] = process.argv.slice(2);

@@ -7,28 +7,36 @@ import {
   progressFile,
   sessionFile,
   sessionsFolder,
+  shown,
 } from '../core/paths.js';
-import { encodeDocument } from '../core/schema.js';
+import { decodeUtf8, encodeDocument } from '../core/schema.js';
+import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
-import { FOCUS, Focus, NO_FOCUS } from './focus-rules.js';
-import { lastIssued } from './ids.js';
-import { readProgressText } from './progress.js';
-import { holdsWork, NO_SESSION_TEXT, parseProgress } from './progress-rules.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
+  addEntry,
   bySequence,
+  FOCUS,
+  Focus,
+  holdsWork,
   isStoredId,
   matchSession,
+  NO_FOCUS,
+  NO_SESSION_TEXT,
+  type Progress,
+  type ProgressLine,
+  parseProgress,
   type RunningSession,
   resumable,
   sessionName,
+  setNext,
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, ownSessions } from './running.js';
+import { isOwnSession, lastIssued, ownSessions, requireRunning } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -193,14 +201,10 @@ export function archiveLeft(
       'Working memory of a session whose record is gone cannot be left',
       'forge start --resume latest   # takes it along',
     );
-  const text = readProgressText(context);
-  if (!holdsWork(text) && kfr.entries.length === 0) return null;
-  const { date, lines } = parseProgress(text);
-  const started_at = `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`;
+  if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
+  const started_at = timestamp(context);
   const left = { schema_version: '1.0', ...allocate(), started_at, branch: null, head: null };
-  context.warnings.push(
-    `Progress without a session was found; it is kept as ${left.id} (${timestamp(context)}).`,
-  );
+  context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
   return archiveInterrupted(context, left);
 }
 
@@ -223,3 +227,48 @@ export function refuseToForget(context: Context): void {
 
 const sameEntry = ({ id, text, created_at }: { id: string; text: string; created_at: string }): string =>
   [id, created_at, text].join(' ');
+
+/** The live progress.txt, or the existing text without a session. */
+export function readProgressText({ disk, layout }: Context): string {
+  const path = progressFile(layout);
+  const bytes = disk.read(path);
+  return bytes ? decodeUtf8(bytes, shown(layout, path)) : NO_SESSION_TEXT;
+}
+
+/** Appends `[HH:MM] text` (UTC) to the running session's progress (SES-04). */
+export function addProgress(
+  context: Context,
+  input: { text: string; checkpoint?: boolean },
+): { line: string } {
+  const text = checkText(input.text, { what: 'The progress text' });
+  const at = context.world.now();
+  const after = editProgress(context, (file) => addEntry(file, at, text, input.checkpoint));
+  const last = parseProgress(after).lines.at(-1) as ProgressLine;
+  return { line: `[${last.time}] ${last.text}` };
+}
+
+/** Sets the NEXT line, which stays the last one. */
+export function setNextStep(context: Context, input: { text: string }): { line: string } {
+  const text = checkText(input.text, { what: 'The NEXT text' });
+  editProgress(context, (file) => setNext(file, text));
+  return { line: `NEXT: ${text}` };
+}
+
+export function editProgress(context: Context, change: (file: string) => string): string {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    requireRunning(context);
+    const after = change(readProgressText(context));
+    disk.replace(progressFile(layout), Buffer.from(after, 'utf8'));
+    return after;
+  });
+}
+
+export interface ShownProgress extends Progress {
+  session: string;
+}
+
+export function showProgress(context: Context): ShownProgress {
+  const session = sessionName(requireRunning(context).id);
+  return { session, ...parseProgress(readProgressText(context)) };
+}

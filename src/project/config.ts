@@ -53,8 +53,6 @@ const TABLES = {
     reverify: whole(0, 0, 1000),
     /** Clients of MCP give up after a minute. */
     reverify_seconds: whole(45, 1, 3600),
-    reverify_at_once: whole(1, 1, 32),
-    reverify_in_hooks: flag(false),
   },
   briefing: { budget: whole(2000, 200, 100_000), commits: whole(10, 0, 100) },
   kfr: { entry_characters: whole(280, 40, 2000), tokens: whole(800, 100, 10_000) },

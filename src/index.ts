@@ -91,6 +91,7 @@ export type { FolderKind, StatusInput, StatusReport, TreeNode } from './status/s
 export type { Where } from './status/where.js';
 export type { TrustItem } from './trust/approvals.js';
 export type { TrustReport } from './trust/trust.js';
+
 // The operations that need no open `.forge/`, or create one.
 
 type InFolder<I, R> = (dir: string, world: World, input: I, dryRun: boolean) => Promise<R>;

@@ -158,10 +158,11 @@ const inShared =
 /** The session ids of this repository, and their lock. */
 export const sessionIdsFile = inShared('session-ids.json');
 export const sessionIdsLock = inShared('session-ids.lock');
-/** Events that wait to be sent, and claims of tasks on this machine. */
+/** Events that wait to be sent, claims of tasks on this machine, and what was heard from other machines. */
 export const outboxFolder = inShared('outbox');
 export const claimsFile = inShared('claims.json');
 export const claimsLock = inShared('claims.lock');
+export const heardFile = inShared('heard.json');
 /** The key of this repository's fingerprints. */
 export const saltFile = inShared('salt');
 /** Recent findings of the guard: the text of a fingerprint, and how often it was refused. */

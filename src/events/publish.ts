@@ -2,6 +2,7 @@ import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
+import { hearPromotions } from './heard.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import {
   asOutside,
@@ -80,6 +81,8 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
     const stream = await within(left(), openStream(context, server, left()));
     if (stream) await sendToStream(context, server, stream, left);
     else await sendToListeners(context, server, left);
+    // It may be late or lost: what was promoted elsewhere comes with the next pull anyway.
+    if (stream && left() > 1) await hearPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
   } catch (error) {
     throw asOutside(server, error, 'forge events flush');

@@ -37,6 +37,10 @@ export interface BriefingData {
   notes?: readonly string[];
   /** ADR-0003's groups of findings in this session. */
   findings?: readonly string[];
+  /** Working memory of the resumed session that is not in force. */
+  offered?: readonly { kind: string; text: string }[];
+  /** What other clones promoted. */
+  elsewhere?: readonly { title: string; host: string }[];
   issues: readonly Unit[];
   /** Names and descriptions of the skills that fit the focus. */
   skills?: readonly string[];
@@ -185,11 +189,18 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  const { approvedRules, candidates = [], architecture, invariants, findings = [] } = told;
+  const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
+  const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
+  const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
+  const elsewhere = 'Learned elsewhere; pull to get it';
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
-  const [list, promote] = ['forge knowledge list', 'forge memory promote'];
+  const [list, promote, events] = [
+    'forge knowledge list',
+    'forge memory promote',
+    'forge events list --type learning',
+  ];
   const skills = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
@@ -197,8 +208,10 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
+    ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
+    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
     ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
@@ -214,6 +227,13 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ...{ key, title, items, command, priority, source },
     ...(key === 'rules' ? { approved: true as const } : {}),
   }));
+}
+
+/** What is in this ledger too has arrived. */
+function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
+  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
+  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
+  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
 function sayOnce(data: BriefingData): Told {

@@ -4,6 +4,8 @@ import { readEntries } from '../core/entries.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
+import { readPromotions } from '../events/heard.js';
+import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
@@ -11,7 +13,7 @@ import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { injection, NO_KFR } from '../kfr/rules.js';
+import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
@@ -26,7 +28,7 @@ import { showFocus } from './focus.js';
 import { readTree } from './record.js';
 import { parseProgress, sessionName } from './rules.js';
 import { readRunning } from './running.js';
-import { readProgressText, recentArchives } from './store.js';
+import { archivedIds, kfrIn, readProgressText, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
@@ -136,6 +138,8 @@ export function composeBriefing(
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
+    offered: readOffered(context),
+    elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, known.focus),
   });
@@ -159,6 +163,18 @@ const findingGroups = (context: Context): string[] =>
     .filter(Boolean)
     .map((group) => group.replaceAll('\n- ', '\n  '));
 
+/**
+ * Working memory of the resumed session from its archive, if it is not in force here. An archive comes with
+ * the repository, so the agent decides about each entry (SES-13).
+ */
+function readOffered(context: Context): Entry[] {
+  const resumed = readRunning(context)?.resumed_from;
+  if (resumed === undefined || !archivedIds(context).includes(resumed)) return [];
+  const { entries, closed } = readKfr(context);
+  const known = new Set([...entries, ...closed].map(({ text }) => text));
+  return kfrIn(requireArchive(context, resumed)).entries.filter(({ text }) => !known.has(text));
+}
+
 /** The working memory. Its header names a tool, which an agent or a person with only a shell does not have. */
 function leadOf(context: Context, session: string | null): Lead | null {
   const { entries } = session === null ? NO_KFR : readKfr(context);
@@ -180,7 +196,7 @@ function leadOf(context: Context, session: string | null): Lead | null {
 function workflow({ tool }: Pick<World, 'tool'>): string {
   const by = (name: string, command: string): string => (tool ? tool(name) : `\`forge ${command}\``);
   return [
-    'forge keeps the memory of this project. Continue from what stands below; never edit .forge/memory yourself.',
+    'forge keeps the memory of this project. Continue from the state below; never edit .forge/memory yourself.',
     `- A goal, a rule to follow, a question you cannot answer yet: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
     `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
     `- A lesson for later sessions (${by('learn', 'learn "TEXT" --as success')}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,

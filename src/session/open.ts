@@ -43,7 +43,6 @@ import {
   forgetEmpty,
   isEmpty,
   isWorth,
-  kfrIn,
   kfrToResume,
   progressIn,
   recentArchives,
@@ -207,10 +206,6 @@ function createSession(
     : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   const left = resumed ? kfrToResume(context, resumed) : NO_KFR;
-  if (resumed && left.entries.length < kfrIn(resumed).entries.length)
-    context.warnings.push(
-      `Its working memory is not in force here: forge session show ${sessionName(resumed.id)}`,
-    );
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },

@@ -70,8 +70,10 @@ describe('the parts of the briefing', () => {
       'findings',
       'next',
       'progress',
+      'offered',
       'features',
       'proven',
+      'elsewhere',
       'contested',
       'patterns',
       'notes',
@@ -92,6 +94,7 @@ describe('the parts of the briefing', () => {
       'commits',
       'uncommitted',
       'issues',
+      'elsewhere',
       'patterns',
       'notes',
       'candidates',
@@ -104,6 +107,7 @@ describe('the parts of the briefing', () => {
       'features',
       'rules',
       'next',
+      'offered',
       'focus',
     ]);
   });

@@ -1,0 +1,55 @@
+import * as z from 'zod/mini';
+import { readHint, writeHint } from '../core/files.js';
+import { heardFile } from '../core/paths.js';
+import { cleanForeign } from '../guard/guard.js';
+import { type Context, readConfig } from '../project/project.js';
+import { parseEvent, subjectOf } from './event.js';
+import { placeOf, projectOf } from './outbox.js';
+import { type EventStream, eachMessage } from './stream.js';
+
+const Heard = z.object({
+  /** The last message of the stream that was looked at. */
+  seq: z.number(),
+  learned: z.array(z.object({ id: z.string(), title: z.string(), host: z.string(), at: z.string() })),
+});
+type Heard = z.infer<typeof Heard>;
+
+/** Promotions that are kept, and messages that are looked at for them. */
+const MAX_KEPT = 20;
+const MAX_MESSAGES = 500;
+
+function readHeard(context: Context): Heard {
+  const found = Heard.safeParse(readHint(heardFile(context.layout)));
+  return found.success ? found.data : { seq: 0, learned: [] };
+}
+
+/** Notes knowledge that other clones promoted, for the next briefing. The ledgers themselves travel by git. */
+export async function hearPromotions(context: Context, stream: EventStream): Promise<void> {
+  const before = readHeard(context);
+  // A stream that was made anew counts from 1.
+  const start = before.seq > stream.last ? 1 : before.seq + 1;
+  if (start > stream.last) return;
+  const [place, project] = [placeOf(context), projectOf(context)];
+  const learned = new Map(before.learned.map((each) => [each.id, each]));
+  const subjects = [subjectOf(readConfig(context).events.prefix, 'learning')];
+  await eachMessage(stream, { subjects, since: null, from: start, last: MAX_MESSAGES }, (bytes) => {
+    const event = parseEvent(bytes);
+    if (event?.type !== 'learning' || event.data.kind !== 'promotion') return;
+    if (event.project !== project || event.place === place) return;
+    const { id, title } = event.data;
+    learned.set(id, { id, title, host: event.host, at: event.at });
+  });
+  const kept = [...learned.values()].slice(-MAX_KEPT);
+  // Anyone may publish there.
+  const fresh = kept.filter((each) => !before.learned.includes(each));
+  const titles = await cleanForeign(
+    context,
+    fresh.map(({ title }) => title),
+  );
+  for (const [i, each] of fresh.entries()) each.title = titles[i] ?? '';
+  writeHint(heardFile(context.layout), { seq: stream.last, learned: kept } satisfies Heard);
+}
+
+/** What others promoted, as it was announced. */
+export const readPromotions = (context: Context): readonly Heard['learned'][number][] =>
+  readHeard(context).learned;

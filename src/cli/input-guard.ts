@@ -7,17 +7,16 @@ import type { Invocation } from './spec.js';
 /** Options that are not content. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
 
-/** The input of one command: cleaned, redacted on request, and scanned once. */
+/** The input of one writing command: cleaned, redacted on request, and scanned once. */
 export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: string) {
   const removed = new Set<string>();
-  const { spec, flags } = given;
-  const writes = spec.writes === true;
+  const { flags } = given;
   const clean = async (text: string): Promise<string> => {
-    const cleaned = writes ? await textGuard.clean(text) : { text, left: [] };
+    const cleaned = await textGuard.clean(text);
     for (const name of cleaned.left) removed.add(name);
     return flags.redact ? textGuard.redact(cleaned.text) : cleaned.text;
   };
-  const scan = { env, dir, writes, records: writes && !flags.dryRun };
+  const scan = { env, dir, records: !flags.dryRun };
   let words = given;
   return {
     /** The call with cleaned words. */
@@ -61,8 +60,6 @@ interface Scan {
   env: NodeJS.ProcessEnv;
   /** The project's folder: its own code is not foreign. */
   dir: string;
-  /** Input that is stored is scanned by more rules. */
-  writes: boolean;
   forge: () => Forge;
   /** Whether the refusal is recorded. */
   records: boolean;
@@ -72,10 +69,10 @@ interface Scan {
 
 export async function refuseFields(
   fields: readonly Field[],
-  { env, dir, writes, forge, records, passes }: Scan,
+  { env, dir, forge, records, passes }: Scan,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const inspected = await textGuard.inspect(fields, { env, dir, writes });
+  const inspected = await textGuard.inspect(fields, { env, dir });
   const all = inspected.filter(({ class: name }) => name !== passes);
   if (all.length === 0) return;
   const opened = openOrNull(forge);

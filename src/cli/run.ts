@@ -90,14 +90,16 @@ async function run(io: Io): Promise<number> {
 
 async function invoke(io: Io, given: Invocation): Promise<number> {
   const { makeCall } = await import('./call.js');
-  const { makeEntrance } = await import('./input-guard.js');
   const cwd = folderOf(io, given.options.cwd as string | undefined);
-  const entrance = makeEntrance(given, io.env, cwd);
-  const invocation = await entrance.words();
-  const { call, clear, finish } = await makeCall(io, invocation, { cwd, enter: entrance.enter });
-  await entrance.refuseWords(() => call.forge());
+  // What a reading command is asked for is stored nowhere.
+  const { makeEntrance } = given.spec.writes ? await import('./input-guard.js') : {};
+  const entrance = makeEntrance?.(given, io.env, cwd);
+  const invocation = entrance ? await entrance.words() : given;
+  const enter = entrance?.enter ?? (async (text: string) => text);
+  const { call, clear, finish } = await makeCall(io, invocation, { cwd, enter });
+  await entrance?.refuseWords(() => call.forge());
   const value = await Promise.resolve(invocation.spec.run(call, ...invocation.args)).finally(clear);
-  const removed = entrance.removed();
+  const removed = entrance?.removed() ?? [];
   if (removed.length > 0) call.say(`Removed from the text: ${removed.join(', ')}.`);
   await show(value, invocation, call, io);
   finish();

@@ -95,18 +95,15 @@ export const notOwnFolder =
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-/** Findings in text that was given to forge, the gravest first. All of them count only for text that is stored. */
+/** Findings in text that forge is to store, the gravest first. */
 export async function inspectInput(
   fields: readonly Field[],
-  { env, dir, writes }: { env: Env; dir: string; writes: boolean },
+  { env, dir }: { env: Env; dir: string },
 ): Promise<Found[]> {
   const guard = await loadGuard(env);
-  const found = guard.scanFields(fields).filter((hit) => writes || isGrave(hit.class));
-  if (writes) {
-    const { findForeignCode } = await import('./document.js');
-    for (const code of findForeignCode(fields))
-      if (!(await isOwnCode(code.value, dir, env))) found.push(code);
-  }
+  const found = guard.scanFields(fields);
+  const { findForeignCode } = await import('./document.js');
+  for (const code of findForeignCode(fields)) if (!(await isOwnCode(code.value, dir, env))) found.push(code);
   // Secrets come first, then invalid input, then what must not be stored.
   const rank = ({ class: name }: Found): number => (isGrave(name) ? 0 : name === 'invisible' ? 1 : 2);
   return found.sort((a, b) => rank(a) - rank(b));

@@ -20,7 +20,7 @@ async function hostOf(call: Call): Promise<Host> {
       inputs ??= toolInputs();
       return inputs;
     },
-    guard: (fields, writes) => refuseFields(fields, { env, dir: cwd, writes, forge: open, records: writes }),
+    guard: (fields) => refuseFields(fields, { env, dir: cwd, forge: open, records: true }),
     clean: async (text) => (await textGuard.clean(text)).text,
     isBuilder: isBuilder(env),
     mask: async (error) => (await maskError(toForgeError(error))).toJSON() as never,

@@ -20,7 +20,7 @@ export interface Host {
     check(name: ToolName, input: unknown): Record<string, unknown>;
   }>;
   /** LTM-13: refuses secrets before anything is done with them or repeated. */
-  guard(fields: { path: string; text: string }[], writes: boolean): Promise<void>;
+  guard(fields: { path: string; text: string }[]): Promise<void>;
   /** A text as it is stored: without terminal colors and the like. */
   clean(text: string): Promise<string>;
   /** A builder does not see the tools that LTM-12 denies it. */
@@ -104,7 +104,7 @@ async function answerCall(
   try {
     const given = reads ? raw : await mapTexts(raw, host.clean);
     // Before the check of the form, whose error would repeat the input.
-    await host.guard(textsOf(given), !reads);
+    if (!reads) await host.guard(textsOf(given));
     const inputs = await host.inputs();
     hint = `Example: ${JSON.stringify(example)}`;
     const input = inputs.check(name, given);

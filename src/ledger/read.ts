@@ -80,7 +80,7 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
   if (latest?.folder === folder && digestOf(latest.listed) === digestOf(listed)) return latest;
   const files = listed.filter(({ name }) => segmentOf(name) !== null);
   const settled = new Set(files.filter((file) => isSettled([file])).map(({ stamp }) => stamp));
-  const cache = openCache<Cached[]>(context, 'records.json');
+  const cache = openCache<Cached[]>(context, 'containers.json');
   const known = new Map(cache.read()?.map((cached) => [cached.name, fromCache(cached)]));
   const fresh = files.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
   const total = sizeOf(fresh);

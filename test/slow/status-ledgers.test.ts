@@ -73,7 +73,7 @@ describe('operations that take more than a second', () => {
           await record(project);
           project.git('add', '-A');
         }
-        rmSync(project.path('.git/forge/cache/records.json'), { force: true });
+        rmSync(project.path('.git/forge/cache/containers.json'), { force: true });
         return runForge(project, args, { terminal });
       };
       const seen = await run(true);

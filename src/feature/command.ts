@@ -195,9 +195,7 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
-    throw usage('feature.words', 'Text of several words needs quotes.', {
-      hint: hint(`"${first} ${second}"`),
-    });
+    throw usage('feature.words', `Put quotes around it: ${hint(`"${first} ${second}"`)}`);
   if (second !== undefined && /\s/.test(first.trim()))
     throw usage('feature.words', `${JSON.stringify(oneLine(first, 80))} is not an id. A test needs --test.`, {
       hint: hint(`${quoteWord(first)} --test ${quoteWord(second)}`),

@@ -73,7 +73,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
     const project = await worked();
     const { lines } = await onScreen(project.dir, ['status'], { columns: 40, env: UTF8 });
     expect(lines.slice(0, 2)).toEqual(['● long-term green', expect.stringMatching(/^ {2}\d feature/)]);
-    expect(lines.filter((line) => !/^(. \S|  )/.test(line))).toEqual([]);
+    expect(lines.filter((line) => !/^(. \S| {2})/.test(line))).toEqual([]);
   });
 
   it('VIS-01 columns stay aligned beside wide characters', async () => {

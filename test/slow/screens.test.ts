@@ -72,7 +72,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
   it('VIS-01 at 40 columns each reason of forge status is a line below its component', async () => {
     const project = await worked();
     const { lines } = await onScreen(project.dir, ['status'], { columns: 40, env: UTF8 });
-    expect(lines.slice(0, 2)).toEqual(['● long-term green', expect.stringMatching(/^ {2}\d feature/)]);
+    expect(lines.slice(0, 2)).toEqual(['● long-term green', expect.stringMatching(/^ {2}knowledge/)]);
     expect(lines.filter((line) => !/^(. \S| {2})/.test(line))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../index.js';
-import { AGENT_NAMES } from './agents.js';
+import { AGENT_NAMES, AGENTS, isAgent } from './agents.js';
 
 type WiredFile = WiringStatus['agents'][number]['files'][number];
 
@@ -42,6 +42,16 @@ function folderOf({ forge, cwd, options }: Call): string {
   return path.startsWith('..') ? '' : path;
 }
 
+/** Asks a person at a terminal, if the agent would otherwise ask before each tool. */
+async function askAllow(call: Call, agent: string): Promise<boolean | undefined> {
+  if (!call.interactive || call.flags.yes || call.flags.dryRun) return undefined;
+  if (!['all', 'found'].includes(agent) && !(isAgent(agent) && AGENTS[agent].allow)) return undefined;
+  const { confirm } = await import('../cli/prompt.js');
+  return confirm(
+    "Let it use forge's everyday tools (briefing, progress, focus, working memory) without asking?",
+  );
+}
+
 const install: CommandSpec<WiringChange> = {
   name: 'install',
   args: ['[agent]'],
@@ -58,7 +68,11 @@ const install: CommandSpec<WiringChange> = {
     { flags: '--command <words>', help: 'what starts forge (default: forge)' },
   ],
   writes: true,
-  run: async (call, agent = 'found') => (await wiringOf(call)).install(inputOf(call, agent)),
+  run: async (call, agent = 'found') => {
+    const input = inputOf(call, agent);
+    const allow = input.allow ?? (await askAllow(call, agent));
+    return (await wiringOf(call)).install({ ...input, allow });
+  },
   render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: already wired.`),
 };
 

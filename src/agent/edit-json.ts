@@ -26,15 +26,20 @@ type Plain = Record<string | number, unknown>;
 export function putJson(text: string, agent: AgentName, part: JsonPart): string {
   const { hooks, server, allow, beginning } = part;
   if (parse(text) && isComplete(text, agent, part)) return text;
-  const begun = parse(text) ? text : `${text}${JSON.stringify(beginning, null, 2)}\n`;
-  let after = dropHooks(begun, agent);
+  const found = server && nodeAt(text, server.path);
+  if (found && !isOwnServer(getNodeValue(found))) throw foreignEntry(server.path.join('.'), found.offset);
+  const rest = dropHooks(text, agent);
+  const begun = found ? removeWithBoxes(rest, server.path) : rest;
+  const root = parse(begun);
+  const isNew = !root || (begun !== text && isBlank(begun, root) && !wasEmpty(text, parse(text)));
+  // A new file has an entry for now: an object that is empty is a person's.
+  const start = `${JSON.stringify({ '': 0, ...beginning }, null, 2)}\n`;
+  let after = isNew ? `${root ? '' : begun}${start}` : begun;
   for (const [event, item] of Object.entries(hooks)) after = append(after, ['hooks', event], item);
   for (const item of allow?.items ?? [])
     if (!listAt(after, allow?.at ?? []).includes(item)) after = append(after, allow?.at ?? [], item);
-  if (!server) return after;
-  const found = nodeAt(after, server.path);
-  if (found && !isOwnServer(getNodeValue(found))) throw foreignEntry(server.path.join('.'), found.offset);
-  return insert(found ? remove(after, server.path) : after, server.path, server.value);
+  if (server) after = insert(after, server.path, server.value);
+  return isNew ? remove(after, ['']) : after;
 }
 
 /** Nothing to add, and no hook of forge at another event. */
@@ -49,13 +54,13 @@ function isComplete(text: string, agent: AgentName, part: JsonPart): boolean {
   return !isStale && isAllowed && findInJson(text, agent, part) === 'wired';
 }
 
-/** Removes forge's hooks, permissions and server, and the lists and objects that are then empty. */
+/** Removes forge's hooks, permissions and server, and the lists and objects that forge made for them. */
 export function dropJson(text: string, agent: AgentName, { server }: JsonPart): string {
   if (!parse(text)) return text;
   const after = dropAllowed(dropHooks(text, agent), agent);
   const found = server && nodeAt(after, server.path);
   if (!found || !isOwnServer(getNodeValue(found))) return after;
-  return prune(remove(after, server.path), server.path.slice(0, -1));
+  return removeWithBoxes(after, server.path);
 }
 
 function dropAllowed(text: string, agent: AgentName): string {
@@ -63,8 +68,7 @@ function dropAllowed(text: string, agent: AgentName): string {
   if (!allow || !('items' in allow) || nodeAt(text, allow.at)?.type !== 'array') return text;
   const items = listAt(text, allow.at);
   const own = [...items.keys()].filter((at) => allow.items.includes(items[at] as string));
-  const after = own.reverse().reduce((now, at) => remove(now, [...allow.at, at]), text);
-  return own.length > 0 ? prune(after, allow.at) : after;
+  return own.reverse().reduce((now, at) => removeWithBoxes(now, [...allow.at, at]), text);
 }
 
 export function findInJson(text: string, agent: AgentName, { hooks, server }: JsonPart): PartState {
@@ -83,10 +87,11 @@ export function findInJson(text: string, agent: AgentName, { hooks, server }: Js
   return states.every((state) => state === first) ? first : 'changed';
 }
 
-/** Whether the file holds only what forge writes into a new file. */
-export function isBareJson(text: string, { beginning }: JsonPart): boolean {
+/** Whether the file holds only what forge writes into a new file. `before`: with forge's entries. */
+export function isBareJson(text: string, before: string, { beginning }: JsonPart): boolean {
   const root = parse(text);
-  return !root || (root.children?.length ? isSame(getNodeValue(root), beginning) : isBlank(text, root));
+  if (!root || root.children?.length) return !root || isSame(getNodeValue(root), beginning);
+  return isBlank(text, root) && !wasEmpty(before, parse(before));
 }
 
 /** The settings as a value, empty when the file is blank. */
@@ -104,14 +109,10 @@ function hooksIn(text: string): Record<string, unknown[]> {
 }
 
 function dropHooks(text: string, agent: AgentName): string {
-  let after = text;
-  for (const [event, items] of Object.entries(hooksIn(text))) {
-    const list = ['hooks', event];
-    const own = items.flatMap((item, at) => ownPaths(agent, item, [...list, at]));
-    for (const path of own.reverse()) after = remove(after, path);
-    if (own.length > 0) after = prune(after, list);
-  }
-  return after;
+  const own = Object.entries(hooksIn(text)).flatMap(([event, items]) =>
+    items.flatMap((item, at) => ownPaths(agent, item, ['hooks', event, at])),
+  );
+  return own.reverse().reduce(removeWithBoxes, text);
 }
 
 /** Where an item of a list is forge's. A person may have added a hook to forge's group. */
@@ -189,11 +190,18 @@ function remove(text: string, path: Path): string {
   return checked(text, removeChild(text, child.parent as Node, child), path, undefined);
 }
 
-/** Removes the list or object at a path if it is empty, and then what contains it. A comment keeps it. */
-function prune(text: string, path: Path): string {
-  const node = path.length > 0 && nodeAt(text, path);
-  return node && isBlank(text, node) ? prune(remove(text, path), path.slice(0, -1)) : text;
+/** Removes what is at a path, and the lists and objects around it that are then empty and were not before. */
+function removeWithBoxes(text: string, path: Path): string {
+  const after = remove(text, path);
+  const above = path.slice(0, -1);
+  const box = nodeAt(after, above);
+  const isKept = !box || above.length === 0 || !isBlank(after, box) || wasEmpty(text, nodeAt(text, above));
+  return isKept ? after : removeWithBoxes(after, above);
 }
+
+/** One space before the first child marks a list or object that was empty before forge. */
+const wasEmpty = (text: string, box: Node | null | undefined): boolean =>
+  text.slice((box?.offset ?? 0) + 1, box?.children?.[0]?.offset) === ' ';
 
 const isBlank = (text: string, { type, offset, length }: Node): boolean =>
   (type === 'array' || type === 'object') && text.slice(offset + 1, offset + length - 1).trim() === '';
@@ -231,7 +239,9 @@ function insertChild(text: string, box: Node, value: unknown, key?: string): str
   const end = start + text.slice(start, close).trimEnd().length;
   const hasComma = blankComments(text.slice(start, end)).includes(',');
   const isOpen = text.slice(end, close).includes('\n');
-  const isInline = !isOpen && (last !== undefined || (root.children?.length !== 0 && !whole.includes('\n')));
+  const isMarked = !last && end === start;
+  const isOneLine = !(last ? text.slice(box.offset, close) : whole).includes('\n');
+  const isInline = !isOpen && isOneLine && root.children?.length !== 0;
   const outer = indentAt(text, isOpen ? close : box.offset);
   const line = lineEnd + outer + unit;
   const printed = isInline ? JSON.stringify(value) : JSON.stringify(value, null, unit).replaceAll('\n', line);
@@ -239,11 +249,10 @@ function insertChild(text: string, box: Node, value: unknown, key?: string): str
     text.slice(0, start),
     last && !hasComma ? ',' : '',
     text.slice(start, end),
-    isInline ? (end > box.offset + 1 ? ' ' : '') : line,
+    isInline || isMarked ? ' ' : line,
     key === undefined ? '' : `${JSON.stringify(key)}:${isInline ? '' : ' '}`,
     printed,
     hasComma ? ',' : '',
-    isInline || isOpen ? '' : lineEnd + outer,
     text.slice(end),
   ].join('');
 }

@@ -21,7 +21,7 @@ export const putParts = (text: string | null, parts: readonly Part[]): string =>
 export function dropParts(text: string | null, parts: readonly Part[]): string | null {
   if (text === null) return null;
   const rest = parts.reduce(dropPart, text);
-  return rest !== text && parts.every((part) => isBare(rest, part)) ? null : rest;
+  return rest !== text && parts.every((part) => isBare(rest, text, part)) ? null : rest;
 }
 
 /** Forge's plugin names the command that wrote it. */
@@ -50,8 +50,8 @@ export function findPart(text: string, part: Part): PartState {
   return stateOf(text, isOwnFile(text), part.text);
 }
 
-const isBare = (text: string, part: Part): boolean =>
-  part.kind === 'json' ? isBareJson(text, part) : text.trim() === '';
+const isBare = (text: string, before: string, part: Part): boolean =>
+  part.kind === 'json' ? isBareJson(text, before, part) : text.trim() === '';
 
 type Plain = Record<string, unknown>;
 
@@ -90,13 +90,11 @@ const tableText = ({ table, lines }: TomlPart): string => [`[${table}]`, ...line
 const serverIn = (settings: Plain, { table }: TomlPart): unknown =>
   table.split('.').reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], settings);
 
-/** The settings with another server; undefined: without it, and without the servers if none is left. */
+/** The settings with another server; undefined: without it. */
 function withServer(before: Plain, { table }: TomlPart, value: unknown): Plain {
   const [group = '', name = ''] = table.split('.');
-  const { [group]: servers, ...rest } = before;
-  const { [name]: _, ...others } = (servers ?? {}) as Plain;
-  const after = value === undefined ? others : { ...others, [name]: value };
-  return Object.keys(after).length > 0 ? { ...before, [group]: after } : rest;
+  const { [name]: _, ...others } = (before[group] ?? {}) as Plain;
+  return { ...before, [group]: value === undefined ? others : { ...others, [name]: value } };
 }
 
 function parseSettings(text: string): Plain {
@@ -111,10 +109,14 @@ function parseSettings(text: string): Plain {
   }
 }
 
+/** Without empty tables: one of a person may contain forge's alone. */
+const filled = (settings: Plain): unknown[] =>
+  Object.entries(settings).filter(([, value]) => !isSame(value, {}));
+
 /** Refuses an edit that means something else. Dotted keys and inline tables are not edited. */
 function checked(text: string, meant: Plain): string {
   try {
-    if (isSame(parseSettings(text), meant)) return text;
+    if (isSame(filled(parseSettings(text)), filled(meant))) return text;
   } catch (error) {
     if (!(error instanceof SettingsProblem)) throw error;
   }

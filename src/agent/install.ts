@@ -123,7 +123,7 @@ function agentsNamed(word: string, { top, path }: Place): AgentName[] {
   if (word === 'found')
     throw usage('agent.none', 'No coding agent was found on the PATH or in this project.', {
       field: 'agent',
-      hint: `forge agent install ${allowed}`,
+      hint: `forge agent install claude   # or ${allowed.split(' | ').slice(1).join(', ')}`,
     });
   const [near] = namesLike(word, AGENT_NAMES);
   throw usage('agent.unknown', `Agent: found ${JSON.stringify(oneLine(word, 40))}, allowed: ${allowed}.`, {
@@ -140,7 +140,7 @@ function checkCommand(command: string): void {
   throw usage(
     'agent.command',
     `--command: found ${JSON.stringify(oneLine(command, 60))}, allowed: words without quotes, the last one forge.`,
-    { field: 'command', hint: '--command "npx --no-install forge"' },
+    { field: 'command', hint: 'forge agent install claude --command "npx --no-install forge"' },
   );
 }
 

@@ -3,8 +3,8 @@ import { verifyCheckpoints } from '../checkpoint/read.js';
 import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
-import { featureFile, shown, shownFrom } from '../core/paths.js';
-import { plural } from '../core/text.js';
+import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
+import { oneLine, plural } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
@@ -15,7 +15,7 @@ import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
-import { type CiRange, findRange } from './range.js';
+import { type CiRange, findRange, isFromFork } from './range.js';
 import {
   CI_CAUSES,
   CI_CHECKS,
@@ -33,6 +33,8 @@ export interface CiInput {
   range?: string;
   /** Run the tests of passing features. */
   run?: boolean;
+  /** The absolute path of an earlier `forge guard scan --json`, whose findings are known. */
+  baseline?: string;
 }
 
 export interface CiWatch {
@@ -73,9 +75,9 @@ export async function checkAll(
   const run: Record<CiCheckName, () => Promise<Result>> = {
     commits: inRange((one) => checkCommits(context, one)),
     memory: () => checkMemory(context),
-    guard: inRange((one) => checkSecrets(context, one)),
+    guard: inRange((one) => checkSecrets(context, one, input.baseline)),
     features: () => checkFeatures(context, input.run ?? false, watch),
-    checkpoints: () => checkCheckpoints(context),
+    checkpoints: () => checkCheckpoints(context, range),
   };
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
@@ -136,9 +138,10 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
     ...(exempt > 0 ? [`${exempt} exempt`] : []),
     ...(free > 0 ? [`${free} without protocol`] : []),
   ].join(', ');
-  // An agent without forge was never asked to follow the protocol.
+  const isFork = who !== 'all' && isFromFork(world.env);
+  // An agent without forge was never asked to follow the protocol, nor was the author of a fork.
   const isWarning = ({ mark }: RangeCommit): boolean =>
-    enforce === 'warn' || (who === 'mine' && mark === 'agent');
+    enforce === 'warn' || isFork || (who === 'mine' && mark === 'agent');
   const findings = bound.flatMap((commit) =>
     describeCommit(commit).map(
       (finding): CiFinding => (isWarning(commit) ? { ...finding, warning: true } : finding),
@@ -183,8 +186,13 @@ async function checkMemory(context: Context): Promise<Result> {
   return toResult(plural(verdict.records, 'record'), findings, cause);
 }
 
-async function checkSecrets({ layout, world }: Context, { range, ids }: CiRange): Promise<Result> {
-  const { findings, scanned } = await scanTree(layout.root, world, { range });
+async function checkSecrets(
+  { layout, world }: Context,
+  { range, ids }: CiRange,
+  baseline?: string,
+): Promise<Result> {
+  const known = baseline === undefined ? {} : { baseline };
+  const { findings, scanned } = await scanTree(layout.root, world, { range, ...known });
   const secrets = findings.map(({ file, line, what, rule, commit }): CiFinding => {
     const isMessage = file === 'commit message';
     return {
@@ -197,17 +205,24 @@ async function checkSecrets({ layout, world }: Context, { range, ids }: CiRange)
   return toResult(`${plural(scanned, 'added place')} in ${plural(ids.size, 'commit')}`, secrets, 'secret');
 }
 
-/** A missing tag fails nobody: only whoever created it can push it. */
-async function checkCheckpoints(context: Context): Promise<Result> {
+/** A missing tag fails only the range that added its manifest, because nobody but its author can push it. */
+async function checkCheckpoints(context: Context, range: CiRange | null): Promise<Result> {
   const { checkpoints, findings } = await verifyCheckpoints(context);
-  const { git, repository } = context;
-  const remote = (repository && git && (await findRemote(repository, git))) ?? ORIGIN;
-  const described = findings.map(({ code, tag, message, hint }): CiFinding => {
-    if (code !== 'missing') return { message, fix: hint };
-    const push = formatArgv(['git', 'push', remote, tag]);
-    return { message: `${message}. Whoever created it has to push it: ${push}`, fix: hint, warning: true };
+  const { git, repository, layout } = context;
+  const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
+    if (code !== 'missing' || !git || !repository) return { message, fix: hint };
+    const path = shownFrom(repository.root, checkpointFile(layout, tag.replace(/^checkpoint\//, '')));
+    const log = await git(['log', '-1', '--diff-filter=A', '--format=%H %an', 'HEAD', '--', path]);
+    const [commit = '', ...author] = log.stdout.trim().split(' ');
+    if (log.code !== 0 || commit === '') return { message, fix: hint };
+    const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
+    return {
+      message: `${message}. ${oneLine(author.join(' '), 80)}, who created it, has to push it: ${push}`,
+      fix: hint,
+      ...(range?.ids.has(commit) ? {} : { warning: true }),
+    };
   });
-  return toResult(plural(checkpoints.length, 'checkpoint'), described);
+  return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
 }
 
 /** Passing features need a recorded run of their current tests. With `run`, the tests run now; nothing is saved. */

@@ -18,11 +18,12 @@ interface Flags {
   run?: boolean;
   format?: string;
   junit?: string;
+  baseline?: string;
   template?: string;
 }
 
 async function run(call: Call): Promise<CiReport | Template> {
-  const { range, run: runs, format, junit, template } = call.options as Flags;
+  const { range, run: runs, format, junit, baseline, template } = call.options as Flags;
   if (template !== undefined) {
     const system = oneOf(SYSTEMS, '--template', template);
     return { template: system, text: await ciTemplate(system) };
@@ -42,6 +43,7 @@ async function run(call: Call): Promise<CiReport | Template> {
   const input = {
     ...(range === undefined ? {} : { range }),
     ...(runs ? { run: true } : {}),
+    ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
   };
   const report = await call.forge().ci(input, watch);
   if (junit !== undefined) writeJunit(resolve(call.cwd, junit), report);
@@ -80,6 +82,11 @@ export const group: Group = {
           flags: '--format <format>',
           help: 'github, gitlab or plain (default: the system that runs it)',
           values: { words: CI_FORMATS },
+        },
+        {
+          flags: '--baseline <file>',
+          help: 'an earlier forge guard scan --json; its findings are not reported again',
+          values: { paths: 'files' },
         },
         { flags: '--junit <file>', help: "write a report as JUnit's XML" },
         { flags: '--template <system>', help: 'print a pipeline for github or gitlab, and check nothing' },

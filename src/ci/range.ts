@@ -134,6 +134,17 @@ const fieldOf = (value: unknown, ...path: readonly string[]): unknown =>
     value,
   );
 
+/** True for a pull request by someone who cannot write to this repository. */
+export function isFromFork(env: Env): boolean {
+  if (ciFormat(env) === 'gitlab') {
+    const { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: source, CI_MERGE_REQUEST_PROJECT_ID: target } = env;
+    return source !== undefined && target !== undefined && source !== target;
+  }
+  const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
+  const nameOf = (side: string): unknown => fieldOf(event, 'pull_request', side, 'repo', 'full_name');
+  return nameOf('base') !== nameOf('head');
+}
+
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
 /** GitHub's description of the event. An unreadable one is an error, because it may name a longer range. */

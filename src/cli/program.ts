@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { usage, withHint } from '../core/error.js';
+import { quoteWord } from '../core/argv.js';
+import { ForgeError, usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { namesLike } from '../core/text.js';
 import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
@@ -53,7 +54,11 @@ export async function parseArgv(
     if (!(error instanceof CommanderError)) throw error;
     const own = specs.find(({ name }) => name === words[0]);
     const spec = specs.find(({ name }) => name === words[1]) ?? own;
-    if (error.exitCode !== 0) throw wrongCall(error, words, specs, spec);
+    if (error.exitCode !== 0) {
+      const [parent] = program.commands;
+      const { args = [] } = parent?.commands.find((command) => command.name() === words[1]) ?? parent ?? {};
+      throw wrongCall(error, words, specs, { spec, quoted: spec && withQuotes(argv, args, spec) });
+    }
     const { commandHelp } = await import('./help.js');
     const isOwn = specs.length === 0 || spec === own;
     out(await commandHelp(isOwn || !spec ? words.slice(0, 1) : words.slice(0, 2), width()));
@@ -152,14 +157,42 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
 }
 
 /** Arguments that are a text, which may have several words. */
-const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value', 'name']);
+const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value']);
+
+/** A line that a shell takes as these words. */
+const typed = (words: readonly string[]): string =>
+  ['forge', ...words.filter((word) => word !== '--json')]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteWord(word)))
+    .join(' ');
+
+/** The call with quotes around the words of a text. Undefined if the command takes no text. */
+function withQuotes(argv: readonly string[], args: readonly string[], spec: CommandSpec): string | undefined {
+  const last = spec.args?.at(-1) ?? '';
+  // `feature add Login works now`: a word in lower case is not an id.
+  const isAll = last.startsWith('[') && /^\p{L}+\p{Ll}\p{L}*$/u.test(args[0] ?? '');
+  const text = args.slice(isAll ? 0 : (spec.args?.length ?? 0) - 1);
+  const at = argv.findIndex((_, i) => text.every((word, j) => argv[i + j] === word));
+  if (at < 0 || !TEXTS.has(last.replace(/\W/g, ''))) return undefined;
+  return typed([...argv.slice(0, at), text.join(' '), ...argv.slice(at + text.length)]);
+}
+
+/** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes. */
+export function withCall(error: unknown, argv: readonly string[]): unknown {
+  if (!(error instanceof ForgeError)) return error;
+  const { kind, code, message, details, stack } = error;
+  const [, name] = /^Did you mean (\S+)\?$/.exec(error.hint ?? '') ?? [];
+  const at = argv.findLastIndex((word) => message.includes(JSON.stringify(word)));
+  if (name === undefined || at < 0) return error;
+  const hint = typed(argv.with(at, name));
+  return Object.assign(new ForgeError(kind, code, message, { ...details, hint }), { stack });
+}
 
 /** commander's error as one of forge. Its hints: the nearest command or an example, and help. */
 function wrongCall(
   { code: given, message: text }: CommanderError,
   [group = '', word = '']: readonly string[],
   specs: readonly CommandSpec[],
-  spec: CommandSpec | undefined,
+  { spec, quoted }: { spec: CommandSpec | undefined; quoted: string | undefined },
 ): Error {
   const [what = '', near = ''] = text.replace(/^error: /, '').split('\n');
   const below = specs.length === 0 || group === 'where' ? [] : [group];
@@ -183,12 +216,10 @@ function wrongCall(
         hint: help,
       });
     case 'commander.missingArgument':
+    case 'commander.excessArguments':
+      if (quoted && given === 'commander.excessArguments')
+        return usage(code, `Put quotes around it: ${quoted}`, { hint: help });
       return usage(code, message, { hint: spec ? `${spec.example}\n${help}` : help });
-    case 'commander.excessArguments': {
-      const isText = TEXTS.has(spec?.args?.at(-1)?.replace(/\W/g, '') ?? '');
-      const why = isText ? 'Text of several words needs quotes.' : message;
-      return usage(code, why, { hint: spec ? `${spec.example}\n${help}` : help });
-    }
   }
   return usage(code, message, { hint: help });
 }

@@ -62,7 +62,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 }
 
 async function run(io: Io): Promise<number> {
-  const { parseArgv } = await import('./program.js');
+  const { parseArgv, withCall } = await import('./program.js');
   const { commandWords } = await import('./groups.js');
   const { fitScreen, widthOf } = await import('./style.js');
   const words = commandWords(io.argv);
@@ -84,7 +84,7 @@ async function run(io: Io): Promise<number> {
   try {
     return await invoke(io, invocation);
   } catch (error) {
-    throw withHint(error, `${invocation.name} --help`);
+    throw withHint(withCall(error, io.argv), `${invocation.name} --help`);
   }
 }
 

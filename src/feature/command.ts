@@ -1,5 +1,6 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -186,13 +187,19 @@ const isTwoWords = (first: string, second: string): boolean =>
   /^\p{L}+\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
-  const { id } = call.options as { id?: string };
+  const { id, test: tests = [] } = call.options as { id?: string; test?: string[] };
+  const hint = (words: string): string =>
+    ['forge feature add', words, ...tests.map((test) => `--test ${quoteWord(test)}`)].join(' ');
   if (second !== undefined && id !== undefined)
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
-    throw usage('feature.words', 'Text of several words needs quotes.', {
-      hint: `forge feature add "${first} ${second}"`,
+    throw usage('feature.words', `Put quotes around it: ${hint(`"${first} ${second}"`)}`);
+  if (second !== undefined && /\s/.test(first.trim()))
+    throw usage('feature.words', `${JSON.stringify(oneLine(first, 80))} is not an id. A test needs --test.`, {
+      hint: hint(`${quoteWord(first)} --test ${quoteWord(second)}`),
     });
+  if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
+    throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
   return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));

@@ -75,7 +75,8 @@ const install: CommandSpec<HooksReport> = {
     const { prepare = false, who } = call.options as { prepare?: boolean; who?: Who };
     if (who !== undefined && !WHO.includes(who))
       throw usage('hooks.who', `--who: allowed: ${WHO.join(' | ')}.`, { field: 'who' });
-    return installAgreed(call, { prepare, ...(who === undefined ? {} : { who }) });
+    const report = await installAgreed(call, { prepare, ...(who === undefined ? {} : { who }) });
+    return who === undefined ? askWho(call, report) : report;
   },
   render,
 };
@@ -96,6 +97,21 @@ async function isAgreed(call: Call, { message }: Error): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
   call.say(escapeControls(message.replace('Nothing was installed: ', '')));
   return confirm('Add the block?');
+}
+
+const QUESTION =
+  'git will reject commits whose message does not follow the protocol: your commits too, or only agents’?';
+
+/** GIT-08: asks once, when the hooks are new and nobody has chosen. */
+async function askWho(call: Call, report: HooksReport): Promise<HooksReport> {
+  const isFirst = report.hooks.every(({ state }) => state === 'new' || state === 'added');
+  if (!call.interactive || call.flags.yes || !isFirst || report.enforce === 'off' || report.who !== 'mine')
+    return report;
+  const { choose } = await import('../cli/prompt.js');
+  const answers = ['your commits too', 'only agents’'] as const;
+  if ((await choose(QUESTION, answers, answers[0])) === answers[0]) return report;
+  await call.forge().hooks.install({ who: 'agents' });
+  return { ...report, who: 'agents' };
 }
 
 const uninstall: CommandSpec<HooksReport> = {

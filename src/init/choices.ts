@@ -16,7 +16,7 @@ export const AGENT_CHOICES = [...AGENT_NAMES, 'all', 'found', 'none'] as const;
 /** The options of `init`. Anything left out is detected, or not set up. */
 export interface InitInput {
   stack?: string | undefined;
-  /** The project's name. Default: the folder's. */
+  /** The project's name. Default: the manifest's, else the folder's. */
   name?: string | undefined;
   /** The command that runs the tests: `[checkpoint] verify`. */
   test?: string | undefined;

@@ -153,7 +153,7 @@ export const group: Group = {
           help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: detected)',
           values: { words: STACKS },
         },
-        { flags: '--name <name>', help: "the project's name (default: the folder's)" },
+        { flags: '--name <name>', help: "the project's name (default: the manifest's, else the folder's)" },
         { flags: '--test <command>', help: 'the command that runs the tests; checkpoints run it too' },
         { flags: '--id-pattern <pattern>', help: 'the form of issue ids (default: as in recent commits)' },
         { flags: '--branch <name>', help: 'the main branch (default: what git says)' },

@@ -123,11 +123,19 @@ function readTopFile(root: string, name: string): string {
 export const isBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
+/** Where a manifest names the project. For a path it is the last part. */
+const NAMED_IN: readonly (readonly [file: string, name: RegExp])[] = [
+  ['package.json', /^\s*\{[^{}[\]]*?"name"\s*:\s*"([^"\\]+)"/],
+  ['pyproject.toml', /^\[(?:project|tool\.poetry)\][^[]*?^name\s*=\s*["']([^"']+)["']/m],
+  ['Cargo.toml', /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m],
+  ['go.mod', /^module\s+\S*?([^\s/]+?)(?:\/v\d+)?\s*$/m],
+];
 const NAME_LENGTH = 50;
 
-/** The folder's name, if it is displayable and the guard accepts it. */
+/** The name in the manifest, else the folder's: the first that is displayable and that the guard accepts. */
 export async function projectName({ layout, world }: Context): Promise<string> {
-  const name = oneLine(basename(layout.root), NAME_LENGTH);
   const guard = await loadGuard(world.env);
-  return name !== '' && guard.scanText(name).length === 0 ? name : 'project';
+  const names = NAMED_IN.map(([file, pattern]) => pattern.exec(readTopFile(layout.root, file))?.[1] ?? '');
+  const shown = [...names, basename(layout.root)].map((name) => oneLine(name, NAME_LENGTH));
+  return shown.find((name) => name !== '' && guard.scanText(name).length === 0) ?? 'project';
 }

@@ -3,7 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { harmless, mapTexts } from '../core/text.js';
 import type { Forge, ToolName } from '../index.js';
 import { type Channel, Lines } from './lines.js';
-import { RESOURCES, TOOLS, type Watch } from './tools.js';
+import { RESOURCES, readRecord, TOOLS, type Watch } from './tools.js';
 
 /** What the command line gives the server, which has none of forge's code in its own bundle. */
 export interface Host {
@@ -140,10 +140,13 @@ export function serve(host: Host): Promise<void> {
   });
 }
 
+const RECORD = /^forge:\/\/record\/([0-9a-f]{6,64})$/;
+
 /** B-83: reads listed addresses only. */
 async function readResource(host: Host, uri: string): Promise<object> {
-  const read = Object.hasOwn(RESOURCES, uri) ? RESOURCES[uri]?.read : undefined;
-  if (!read) throw invalidParams('No such resource. resources/list names them.');
+  const id = RECORD.exec(uri)?.[1];
+  const read = Object.hasOwn(RESOURCES, uri) ? RESOURCES[uri]?.read : id && readRecord(id);
+  if (!read) throw invalidParams('No such resource. resources/list and resources/templates/list name them.');
   try {
     return { contents: [{ uri, mimeType: 'text/plain', text: await read(host.open()) }] };
   } catch (error) {
@@ -165,9 +168,15 @@ function makeServer(host: Host): Server {
     title,
     mimeType: 'text/plain',
   }));
+  const template = {
+    uriTemplate: 'forge://record/{id}',
+    name: 'record',
+    title: 'A ledger record, by its id',
+  };
   server.setRequestHandler('tools/list', async () => ({ tools: (await listTools(host)) as never }));
   server.setRequestHandler('tools/call', ({ params }, context) => call(params, watchOf(context)) as never);
   server.setRequestHandler('resources/list', () => ({ resources }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }));
   server.setRequestHandler('resources/read', ({ params }) => readResource(host, params.uri) as never);
   return server;
 }

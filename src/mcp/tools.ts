@@ -180,3 +180,5 @@ export const RESOURCES: Record<string, { title: string; read(forge: Forge): Prom
     read: async (forge) => asData(await forge.feature.list()),
   },
 };
+
+export const readRecord = (id: string) => async (forge: Forge) => asData(await forge.memory.show({ id }));

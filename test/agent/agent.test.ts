@@ -165,7 +165,7 @@ describe('forge agent install', () => {
     expect(typedError(project, ['agent', 'install'], bare)).toMatchObject({
       exitCode: 2,
       code: 'agent.none',
-      hint: expect.stringMatching(/^forge agent install claude \| /),
+      hint: expect.stringMatching(/^forge agent install claude {3}# or codex, /),
     });
     writeFileSync(join(programs, 'cursor-agent'), '');
     mkdirSync(project.path('.gemini'));
@@ -179,7 +179,7 @@ describe('forge agent install', () => {
 
   it('AGT-01 suggests the nearest agent name', async () => {
     const error = await forgeError(await makeForge(), ['agent', 'install', 'cluade']);
-    expect([error.exitCode, error.hint]).toEqual([2, 'Did you mean claude?']);
+    expect([error.exitCode, error.hint]).toEqual([2, 'forge agent install claude']);
   });
 
   it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(

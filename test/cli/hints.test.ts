@@ -67,11 +67,6 @@ describe('hints', () => {
   });
 
   it.each([
-    [
-      ['feature', 'add', 'Login', 'works', 'now'],
-      'forge feature add F-1 "Login works" --test "npm test -- login"\nforge feature add --help',
-    ],
-    [['log', 'did', 'it'], 'forge log "wired the form"\nforge progress add --help'],
     [['strat'], 'forge start\nforge --help'],
     [['clear'], 'forge --help'],
     [['constructor'], 'forge --help'],
@@ -80,13 +75,25 @@ describe('hints', () => {
     [['--hlep'], 'forge --help'],
     [['recall'], 'forge recall what did we learn about login\nforge recall --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],
-    [['agent', 'install', 'claude-code', '-n'], 'Did you mean claude?'],
-    [['done', 'logi'], 'Did you mean LOGIN?'],
-    [['config', 'get', 'sesion.commit'], 'Did you mean session.commit?'],
+    [['agent', 'install', 'claude-code', '-n'], 'forge agent install claude -n'],
+    [['done', 'logi'], 'forge done LOGIN'],
+    [['config', 'get', 'sesion.commit'], 'forge config get session.commit'],
   ])('B-01 %j: the nearest command, or an example', async (argv, hint) => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'LOGIN', 'Login works']);
     expect(await forgeError(project, argv)).toMatchObject({ exitCode: 2, hint });
+  });
+
+  it.each([
+    [['feature', 'add', 'Login', 'works'], 'forge feature add "Login works"'],
+    [['feature', 'add', 'Login', 'works', 'now', '--no-run'], 'forge feature add "Login works now" --no-run'],
+    [['feature', 'add', 'A', 'a', '$b'], "forge feature add A 'a $b'"],
+    [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
+    [['-q', 'log', 'did', 'it'], 'forge -q log "did it"'],
+    [['progress', 'add', 'did', 'it'], 'forge progress add "did it"'],
+  ])('B-01 %j: the same call with quotes', async (argv, call) => {
+    const { message, hint } = await forgeError(await makeForge(), argv);
+    expect([message, hint]).toEqual([`Put quotes around it: ${call}`, expect.stringMatching(/ --help$/)]);
   });
 
   it('B-01 a command in a hint is never broken into lines', async () => {

@@ -104,7 +104,7 @@ describe('forge config', () => {
     }
     expect((await forgeError(project, ['config', 'get', 'briefing'])).hint).toContain('briefing.budget');
     expect((await forgeError(project, ['config', 'set', 'sesion.commit', 'true'])).hint).toBe(
-      'Did you mean session.commit?',
+      'forge config set session.commit true',
     );
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });

@@ -194,6 +194,18 @@ describe('forge init', () => {
       });
   });
 
+  it.each([
+    ['package.json', '{"version": "1.0.0", "name": "@shop/till"}', '@shop/till'],
+    ['pyproject.toml', '[build-system]\nrequires = []\n\n[project]\nversion = "1"\nname = "till"\n', 'till'],
+    ['Cargo.toml', '[package]\nname = "till-rs"\n', 'till-rs'],
+    ['go.mod', 'module example.com/shop/till/v2\n\ngo 1.22\n', 'till'],
+  ])('LAY-04 the project is named as %s says', async (file, text, name) => {
+    const project = makePlainProject();
+    project.write(file, text);
+    await forgeJson(project, ['init']);
+    expect(parse(project.read(CONFIG))).toMatchObject({ project: { name } });
+  });
+
   it('LAY-04 never asks without a terminal, and accepts every answer as a flag', async () => {
     const project = makeRepository();
     // A question would read this test's stdin and hang.

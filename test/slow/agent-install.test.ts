@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentName } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../support/agent-hooks.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { SLOW_MOTION } from '../support/forge.js';
 import { snapshot } from '../support/forge-project.js';
 import { type Project, run } from '../support/project.js';
@@ -89,4 +90,19 @@ describe('forge agent install all', () => {
       expect(outside(snapshot(project.dir))).toEqual(outside(before));
     },
   );
+});
+
+describe('forge agent install at a terminal', () => {
+  it.each([
+    ['y\r', true],
+    ['n\r', false],
+  ])('AGT-07 asks about the everyday tools: %j', async (keys, allowed) => {
+    const project = await makeForgeRepository();
+    // One word of the question, which is wrapped.
+    const answers = [['asking?', keys]] as const;
+    const { exitCode } = await atTerminal(project, ['agent', 'install', 'claude'], answers);
+    const { permissions } = project.json<{ permissions?: object }>('.claude/settings.json');
+    expect([exitCode, permissions !== undefined]).toEqual([0, allowed]);
+    expect((await atTerminal(project, ['agent', 'install', 'codex'])).shown).not.toContain('asking?');
+  });
 });

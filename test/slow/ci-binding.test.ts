@@ -40,6 +40,14 @@ describe('forge ci: whose messages are checked', () => {
     expect(await judged(message, settings)).toEqual(expected);
   });
 
+  it('GIT-08 a pull request from a fork never fails for its messages', async () => {
+    expect(await judged(BROKEN, '', request('a/b'))).toEqual([1, 'failed', 1]);
+    expect(await judged(BROKEN, '', request('stranger/b'))).toEqual([0, 'warned', 1]);
+    const ids = { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '7', CI_MERGE_REQUEST_PROJECT_ID: '8' };
+    expect(await judged(BROKEN, '', { GITLAB_CI: 'true', ...ids })).toEqual([0, 'warned', 1]);
+    expect(await judged(BROKEN, "who = 'all'", request('stranger/b'))).toEqual([1, 'failed', 1]);
+  });
+
   it('GIT-07 marks a warning in the log and in its annotation', async () => {
     const project = await ready();
     const sha = commit(project, AGENT);
@@ -63,14 +71,40 @@ describe('forge ci: problems that the author cannot fix', () => {
     expect(messages(report).join()).toMatch(/commit [0-9a-f]{7} \(.*\) removed 2 records/);
   });
 
-  it('GIT-07 a missing tag is a warning, and names the command that pushes it', async () => {
+  async function withoutTag(): Promise<Project> {
     const project = await ready();
     await create(project, 'X');
     project.git('tag', '-d', 'checkpoint/X-v1');
     project.git('remote', 'add', 'upstream', '/nowhere');
-    const report = await ci(project, ['--range', 'HEAD~2..HEAD']);
-    expect([report.exitCode, report.states[4]]).toEqual([0, 'warned']);
-    expect(messages(report).join()).toContain('has to push it: git push upstream checkpoint/X-v1');
-    expect(report.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
+    return project;
+  }
+
+  it('GIT-07 a missing tag fails the range that added its manifest, and is a warning elsewhere', async () => {
+    const project = await withoutTag();
+    const own = await ci(project, ['--range', 'HEAD~2..HEAD']);
+    expect([own.exitCode, failed(own)]).toEqual([1, ['checkpoints findings']]);
+    expect(messages(own)).toEqual([
+      expect.stringMatching(
+        / Ada Tester, who created it, has to push it: git push upstream checkpoint\/X-v1$/,
+      ),
+    ]);
+    commit(project);
+    const later = await ci(project);
+    expect([later.exitCode, later.states[4], messages(later).length]).toEqual([0, 'warned', 1]);
+    expect(later.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
+  });
+
+  it('GIT-07 a missing tag is a warning after a squash too', async () => {
+    const project = await withoutTag();
+    project.git('reset', '-q', '--soft', 'HEAD~2');
+    commit(project);
+    commit(project);
+    const clone = cloneOf(project);
+    const report = await ci(clone);
+    expect([report.exitCode, report.states[4], messages(report)]).toEqual([
+      0,
+      'warned',
+      [expect.stringContaining('has to push it: git push origin checkpoint/X-v1')],
+    ]);
   });
 });

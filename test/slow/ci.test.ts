@@ -256,6 +256,17 @@ describe('forge ci: each cause alone', () => {
     ]);
   });
 
+  it('GIT-07 --baseline does not report the findings of an earlier scan again', async () => {
+    const project = await ready();
+    project.write('key.txt', `${SAMPLES.secret()}\n`);
+    commit(project);
+    const scan = await runForge(project, ['guard', 'scan', '--range', 'HEAD~1..HEAD', '--json']);
+    project.write('src/known.json', scan.stdout);
+    expect(failed(await ci(project))).toEqual(['guard secret']);
+    const report = await ci({ dir: project.path('src') }, ['--baseline', 'known.json']);
+    expect([report.exitCode, report.states[2]]).toEqual([0, 'ok']);
+  });
+
   it('GIT-07 LTM-13 a bug in one check does not hide a secret that another one found', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'node -e 0']);

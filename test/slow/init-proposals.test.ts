@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
@@ -37,7 +36,7 @@ describe('proposals of forge init', () => {
     ]);
     expect(settings(project)).toEqual({
       schema_version: 1,
-      project: { name: basename(project.dir) },
+      project: { name: 'sample' },
       ...Object.fromEntries(
         Object.keys(settings(project))
           .filter((name) => !['schema_version', 'project', 'commit'].includes(name))

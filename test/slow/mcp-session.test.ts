@@ -139,6 +139,16 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       'forge://knowledge',
       'forge://features',
     ]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'forge://record/{id}' }]);
+  });
+
+  it('AGT-02 reads one record by its id', async () => {
+    const project = await ready();
+    const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'known']);
+    const { client } = await connect(project, mode);
+    const { contents } = await client.readResource({ uri: `forge://record/${id}` });
+    expect((contents[0] as { text: string }).text).toContain('"known"');
   });
 
   it('KFR-04 AGT-04 quotes the KFR with its header in a resource and in the briefing', async () => {

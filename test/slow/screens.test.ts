@@ -7,7 +7,7 @@ import { hasTmux, onScreen, openScreen } from '../support/screens.js';
 
 if (!hasTmux) process.stderr.write('SKIPPED: tmux is not installed, no screen of a terminal was looked at\n');
 
-const WIDTHS = [20, 60, 80, 160];
+const WIDTHS = [20, 40, 60, 80, 160];
 const COMMANDS = [
   ...[[], ['status'], ['session', 'start'], ['feature', 'list'], ['next'], ['session', 'list']],
   ...[
@@ -67,6 +67,13 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
     const project = await worked();
     const coloured = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
     expect(coloured.raw).toContain('\u001b[33m◐');
+  });
+
+  it('VIS-01 at 40 columns each reason of forge status is a line below its component', async () => {
+    const project = await worked();
+    const { lines } = await onScreen(project.dir, ['status'], { columns: 40, env: UTF8 });
+    expect(lines.slice(0, 2)).toEqual(['● long-term green', expect.stringMatching(/^ {2}knowledge/)]);
+    expect(lines.filter((line) => !/^(. \S| {2})/.test(line))).toEqual([]);
   });
 
   it('VIS-01 columns stay aligned beside wide characters', async () => {

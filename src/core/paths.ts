@@ -112,6 +112,8 @@ const inState =
 
 /** A view as forge wrote it last, to detect edits. */
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
+/** Digests of the files that agents rely on, as forge last wrote them. */
+export const writtenFile = inState('written.json');
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);

@@ -14,6 +14,7 @@ import { ledgerFolder } from '../ledger/files.js';
 import { warnSize } from '../ledger/growth.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
+import { findForeignEdits } from '../project/edits.js';
 import {
   type Context,
   hasHooks,
@@ -98,10 +99,11 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, around.commits);
   await keepGitState(context, gitState);
+  const foreign = await findForeignEdits(context);
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const regressed = reverified?.results.filter(({ id }) => reverified.regressed.includes(id));
-  const known = { ...state, ...around, architecture, regressed, focus };
+  const known = { ...state, ...around, architecture, regressed, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
   return {

@@ -73,6 +73,7 @@ describe('the parts of the briefing', () => {
       'progress',
       'offered',
       'regressed',
+      'foreign',
       'features',
       'proven',
       'elsewhere',
@@ -111,6 +112,7 @@ describe('the parts of the briefing', () => {
       'next',
       'offered',
       'regressed',
+      'foreign',
       'focus',
     ]);
   });

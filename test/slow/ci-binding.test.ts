@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
-import { ci, cloneOf, commit, failed, GOOD, githubEvent, messages, ready, text } from '../support/ci.js';
+import { ci, cloneOf, commit, GOOD, messages, ready, text } from '../support/ci.js';
 import { CONFIG } from '../support/forge-project.js';
 import { containerOf, record } from '../support/memory.js';
-import type { Project } from '../support/project.js';
 
 const BROKEN = GOOD.replace('Rationale for the change\n', '');
 const AGENT = 'Fix it\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n';
@@ -16,13 +15,6 @@ async function judged(message: string, settings = '', env: NodeJS.ProcessEnv = {
   const { exitCode, states, checks } = await ci(project, [], env);
   return [exitCode, states[0], checks[0]?.findings.length];
 }
-
-/** A pull request, with the repository of its branch. */
-const request = (head: string): NodeJS.ProcessEnv =>
-  githubEvent({
-    before: undefined,
-    pull_request: { base: { repo: { full_name: 'a/b' } }, head: { repo: { full_name: head } } },
-  });
 
 describe('forge ci: whose messages are checked', () => {
   it.each<[string, string, string, unknown[]]>([

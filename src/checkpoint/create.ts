@@ -7,10 +7,10 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { checkpointFile, shown, shownFrom } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
-import { checkText, firstPaths, makeToken, plural } from '../core/text.js';
+import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
-import { must, PORCELAIN } from '../git/client.js';
+import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { findRemote } from '../git/remote.js';
@@ -52,6 +52,11 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
+interface CreateWatch extends CheckpointWatch {
+  /** After the checkpoint: whether to push its tag. */
+  confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
+}
+
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;
   verified_by: string[];
@@ -59,6 +64,8 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
   manifest_commit?: string | null;
   /** The command that shares it. Absent without a remote, or if the remote is ambiguous. */
   push?: string;
+  /** Whether it was pushed, if a person wanted that. */
+  pushed?: boolean;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
@@ -70,7 +77,7 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
 export async function createCheckpoint(
   context: Context,
   raw: CheckpointInput = {},
-  watch: CheckpointWatch = {},
+  watch: CreateWatch = {},
 ): Promise<CreatedCheckpoint> {
   const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
   requireSupervisor(context, 'checkpoints');
@@ -91,7 +98,22 @@ export async function createCheckpoint(
     );
   const made = { ...manifest, manifest_commit: 'hash' in outcome ? outcome.hash : null };
   const remote = await findRemote(place.repository, place.git);
-  return remote === null ? made : { ...made, push: formatArgv(['git', 'push', remote, manifest.tag]) };
+  return remote === null ? made : offerPush(context, made, ['push', remote, manifest.tag], watch);
+}
+
+async function offerPush(
+  context: Context,
+  made: CreatedCheckpoint,
+  args: readonly string[],
+  watch: CreateWatch,
+): Promise<CreatedCheckpoint> {
+  const offered = { ...made, push: formatArgv(['git', ...args]) };
+  if (!(await watch.confirmPush?.(offered))) return offered;
+  // The person's own git, with its credentials and hooks. A failed push does not undo the checkpoint.
+  const { root } = requireRepository(context).repository;
+  const { code, stderr } = await userGit(root, context.world.env)(args, watch);
+  if (code !== 0) context.warnings.push(`The tag was not pushed: ${oneLine(stderr.trim(), 300)}`);
+  return { ...offered, pushed: code === 0 };
 }
 
 /** A branch that a checkpoint can be made on. */

@@ -15,7 +15,6 @@ import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.
 import { findFiltered } from '../git/config.js';
 import { findRemote } from '../git/remote.js';
 import { readBranch } from '../git/repository.js';
-import { differingFiles } from '../git/status.js';
 import { createTag, describeUnsigned, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified } from '../ledger/integrity.js';
@@ -32,7 +31,7 @@ import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
-import { readManifests, testedTree } from './read.js';
+import { differing, readManifests, testedTree } from './read.js';
 import {
   CHECKPOINT,
   closedIssues,
@@ -155,8 +154,8 @@ function chooseIssue(context: Context, said: string | undefined): string {
 }
 
 /** The git tree to test. Exit 3 names files outside `.forge/` that differ from HEAD. */
-async function requireClean(context: Context, { git, head, folder }: OnBranch): Promise<string> {
-  const dirty = await differingFiles(git, head, folder);
+async function requireClean(context: Context, { git, head }: OnBranch): Promise<string> {
+  const dirty = await differing(context, head);
   const filtered = await findFiltered(git, dirty);
   if (filtered)
     throw refused('checkpoint.filter', `${filtered.what}, so it cannot compare them with HEAD.`, {
@@ -178,14 +177,14 @@ async function requireClean(context: Context, { git, head, folder }: OnBranch): 
 /** Exit 1 if a command fails or changes files that it was to test. */
 async function proveTree(
   context: Context,
-  { git, head, folder }: OnBranch,
+  { head }: OnBranch,
   checks: Checks,
   tree: string,
   watch: CheckpointWatch,
 ): Promise<Proof> {
   if (checks.areTyped) approveTyped(context, checks.commands);
   const proof = await prove(context, checks, tree, watch);
-  const changed = await differingFiles(git, head, folder);
+  const changed = await differing(context, head);
   if (changed.length > 0)
     throw new ForgeError(
       'findings',

@@ -147,6 +147,9 @@ export const commitMessageFile = inState('COMMIT_MSG');
 /** A text of architecture.md that forge refused. */
 export const architectureDraft = (layout: Layout, token: string): string =>
   join(layout.state, 'edit', `architecture-${token}.md`);
+/** Temporary indexes of checkpoints, with a random suffix. */
+export const checkpointTrees = (layout: Layout, token: string): string =>
+  join(layout.state, `checkpoint-${token}`);
 /** An unfinished rollback, its process, and its temporary files. */
 export const recoverFile = inState('recover.json');
 export const recoverClaim = inState('recover-claim.json');

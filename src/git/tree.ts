@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
@@ -60,12 +70,12 @@ interface BenchPlace {
   place: string;
   /** Adds nothing to the repository's objects. */
   ownObjects?: boolean;
-  /** The index to start from, instead of the repository's. */
-  from?: IndexCopy | null;
+  /** The index to start from, instead of the repository's, and when it was written. */
+  from?: { bytes: Buffer; mtime: Date } | undefined;
 }
 
 export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false, from = null }: BenchPlace,
+  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false, from }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
@@ -74,8 +84,10 @@ export function onBench<T>(
     const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
     const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...durable]);
     const index = join(folder, 'index');
-    const start = from ?? readIndex(join(gitDir, 'index'));
-    if (start) writeIndex(index, start);
+    if (from) {
+      writeFileSync(index, from.bytes);
+      utimesSync(index, from.mtime, from.mtime);
+    } else copyIndex(join(gitDir, 'index'), index);
     const objects = {
       GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
       // A colon would split a path in two.
@@ -83,7 +95,7 @@ export function onBench<T>(
     };
     const own = { ...settings, GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) };
     const look = byteGit(git, { cwd: root, env: own });
-    if (!start) await look(['read-tree', '--empty']);
+    if (!existsSync(index)) await look(['read-tree', '--empty']);
     await refresh(look);
     return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
   });
@@ -100,10 +112,10 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
   const lists = new Map<string, Entries>();
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
   // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
-  let from: IndexCopy | null = null;
+  let from: BenchPlace['from'];
   const read = async ({ look, index }: Bench): Promise<string> => {
     const tree = await snapshot(look, lists);
-    from = readIndex(index);
+    from = { bytes: readFileSync(index), mtime: statSync(index).mtime };
     return tree;
   };
   return {
@@ -168,18 +180,10 @@ async function inFolder<T>(place: string, work: (folder: string) => Promise<T>):
   }
 }
 
-/** Git's stat data, so that unchanged files are not read. The mtime tells git which ones to reread. */
-interface IndexCopy {
-  bytes: Buffer;
-  mtime: Date;
-}
-
-function readIndex(path: string): IndexCopy | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ? { bytes: readFileSync(path), mtime: stat.mtime } : null;
-}
-
-function writeIndex(path: string, { bytes, mtime }: IndexCopy): void {
-  writeFileSync(path, bytes);
-  utimesSync(path, mtime, mtime);
+/** The copied index has git's stat data, so unchanged files are not read. Its mtime tells git which ones to reread. */
+function copyIndex(from: string, to: string): void {
+  const stat = statSync(from, { throwIfNoEntry: false });
+  if (!stat) return;
+  copyFileSync(from, to);
+  utimesSync(to, stat.atime, stat.mtime);
 }

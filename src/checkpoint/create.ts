@@ -51,7 +51,7 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
-interface CreateWatch extends CheckpointWatch {
+export interface CreateWatch extends CheckpointWatch {
   /** After the checkpoint: whether to push its tag. */
   confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
 }

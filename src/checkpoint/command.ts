@@ -19,11 +19,21 @@ function create(call: Call, issue: string | undefined): Promise<CreatedCheckpoin
   const { verify, message } = call.options as { verify?: string[]; message?: string };
   const given = { issue, verify, message };
   const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return call.forge().checkpoint.create(input, watch(call));
+  const asks = call.interactive && !call.flags.yes;
+  return call.forge().checkpoint.create(input, {
+    ...watch(call),
+    ...(asks ? { confirmPush: (made) => confirmPush(call, made) } : {}),
+  });
+}
+
+async function confirmPush(call: Call, { tag, push = '' }: CreatedCheckpoint): Promise<boolean> {
+  const { confirm } = await import('../cli/prompt.js');
+  call.say(`${tag} is in this clone only.`);
+  return confirm(`Push it now (${oneLine(push, 300)})?`);
 }
 
 function renderCreated(made: CreatedCheckpoint, style: Style): string {
-  const { tag, planned, verified_by, commit = '', features_passing = [], push } = made;
+  const { tag, planned, verified_by, commit = '', features_passing = [], push, pushed } = made;
   if (planned)
     return [
       `would make ${tag}, once these pass:`,
@@ -31,7 +41,7 @@ function renderCreated(made: CreatedCheckpoint, style: Style): string {
     ].join('\n');
   return [
     `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
-    ...(push === undefined ? [] : [style.dim(`  to share it: ${oneLine(push, 300)}`)]),
+    ...(push === undefined || pushed ? [] : [style.dim(`  to share it: ${oneLine(push, 300)}`)]),
   ].join('\n');
 }
 

@@ -7,15 +7,14 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { checkpointFile, shown, shownFrom } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
-import { checkText, firstPaths, makeToken, plural } from '../core/text.js';
+import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
-import { must, PORCELAIN } from '../git/client.js';
+import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { findRemote } from '../git/remote.js';
 import { readBranch } from '../git/repository.js';
-import { differingFiles } from '../git/status.js';
 import { createTag, describeUnsigned, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified } from '../ledger/integrity.js';
@@ -32,7 +31,7 @@ import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
-import { readManifests, testedTree } from './read.js';
+import { differing, readManifests, testedTree } from './read.js';
 import {
   CHECKPOINT,
   closedIssues,
@@ -52,6 +51,11 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
+export interface CreateWatch extends CheckpointWatch {
+  /** After the checkpoint: whether to push its tag. */
+  confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
+}
+
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;
   verified_by: string[];
@@ -59,6 +63,8 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
   manifest_commit?: string | null;
   /** The command that shares it. Absent without a remote, or if the remote is ambiguous. */
   push?: string;
+  /** Whether it was pushed, if a person wanted that. */
+  pushed?: boolean;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
@@ -70,7 +76,7 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
 export async function createCheckpoint(
   context: Context,
   raw: CheckpointInput = {},
-  watch: CheckpointWatch = {},
+  watch: CreateWatch = {},
 ): Promise<CreatedCheckpoint> {
   const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
   requireSupervisor(context, 'checkpoints');
@@ -91,7 +97,22 @@ export async function createCheckpoint(
     );
   const made = { ...manifest, manifest_commit: 'hash' in outcome ? outcome.hash : null };
   const remote = await findRemote(place.repository, place.git);
-  return remote === null ? made : { ...made, push: formatArgv(['git', 'push', remote, manifest.tag]) };
+  return remote === null ? made : offerPush(context, made, ['push', remote, manifest.tag], watch);
+}
+
+async function offerPush(
+  context: Context,
+  made: CreatedCheckpoint,
+  args: readonly string[],
+  watch: CreateWatch,
+): Promise<CreatedCheckpoint> {
+  const offered = { ...made, push: formatArgv(['git', ...args]) };
+  if (!(await watch.confirmPush?.(offered))) return offered;
+  // The person's own git, with its credentials and hooks. A failed push does not undo the checkpoint.
+  const { root } = requireRepository(context).repository;
+  const { code, stderr } = await userGit(root, context.world.env)(args, watch);
+  if (code !== 0) context.warnings.push(`The tag was not pushed: ${oneLine(stderr.trim(), 300)}`);
+  return { ...offered, pushed: code === 0 };
 }
 
 /** A branch that a checkpoint can be made on. */
@@ -133,8 +154,8 @@ function chooseIssue(context: Context, said: string | undefined): string {
 }
 
 /** The git tree to test. Exit 3 names files outside `.forge/` that differ from HEAD. */
-async function requireClean(context: Context, { git, head, folder }: OnBranch): Promise<string> {
-  const dirty = await differingFiles(git, head, folder);
+async function requireClean(context: Context, { git, head }: OnBranch): Promise<string> {
+  const dirty = await differing(context, head);
   const filtered = await findFiltered(git, dirty);
   if (filtered)
     throw refused('checkpoint.filter', `${filtered.what}, so it cannot compare them with HEAD.`, {
@@ -156,14 +177,14 @@ async function requireClean(context: Context, { git, head, folder }: OnBranch): 
 /** Exit 1 if a command fails or changes files that it was to test. */
 async function proveTree(
   context: Context,
-  { git, head, folder }: OnBranch,
+  { head }: OnBranch,
   checks: Checks,
   tree: string,
   watch: CheckpointWatch,
 ): Promise<Proof> {
   if (checks.areTyped) approveTyped(context, checks.commands);
   const proof = await prove(context, checks, tree, watch);
-  const changed = await differingFiles(git, head, folder);
+  const changed = await differing(context, head);
   if (changed.length > 0)
     throw new ForgeError(
       'findings',

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { checkpointFile, checkpointsFolder, shown } from '../core/paths.js';
-import { firstPaths, plural } from '../core/text.js';
+import { checkpointFile, checkpointsFolder, checkpointTrees, shown } from '../core/paths.js';
+import { firstPaths, makeToken, plural } from '../core/text.js';
 import { byteGit, toBytes } from '../git/client.js';
-import { treeWith } from '../git/move.js';
+import { differingFiles, treeWith } from '../git/move.js';
 import { findRemote } from '../git/remote.js';
-import { differingFiles } from '../git/status.js';
 import { listTags, reachableTags } from '../git/tags.js';
+import { onBench } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { type Context, requireRepository } from '../project/project.js';
@@ -206,8 +206,7 @@ async function runInPlace(
   { tag, commit, verified_by }: Manifest,
   watch: CheckpointWatch,
 ): Promise<{ findings: CheckpointFinding[]; evidence: CheckEvidence[] }> {
-  const { git, folder } = requireRepository(context);
-  const changed = await differingFiles(git, commit, folder);
+  const changed = await differing(context, commit);
   if (changed.length > 0)
     throw refused(
       'checkpoint.elsewhere',
@@ -222,6 +221,17 @@ async function runInPlace(
   const message = `${tag}: ${failed.command}: ${failed.why}`;
   const hint = `git diff ${tag}   # it passed then; look at what is outside git`;
   return { findings: [{ code: 'run', tag, message, hint }], evidence };
+}
+
+/** Files outside `.forge/` in which the working tree differs from that commit. */
+export async function differing(context: Context, commit: string): Promise<string[]> {
+  const { layout, world } = context;
+  const { repository, git, folder } = requireRepository(context);
+  const sparse = await git(['config', '--type=bool', '--get', 'core.sparseCheckout']);
+  const place = checkpointTrees(layout, makeToken(12));
+  return onBench({ repository, git, env: world.env, place }, (bench) =>
+    differingFiles(bench, { commit, folder, isSparse: sparse.stdout.trim() === 'true' }),
+  );
 }
 
 /** The git tree of a commit without `.forge/`. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused, systemCode } from './error.js';
@@ -5,14 +6,24 @@ import {
   diskError,
   listFolder,
   makeFolder,
+  readHint,
   readPlain,
   removePath,
   replaceFiles,
   type Write,
+  writeHint,
 } from './files.js';
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
-import { type Layout, lockFile, shown } from './paths.js';
+import {
+  architectureFile,
+  featuresFolder,
+  type Layout,
+  learnedFolder,
+  lockFile,
+  shown,
+  writtenFile,
+} from './paths.js';
 import { decodeDocument, type Format } from './schema.js';
 
 /** A file as it was read. Pass `bytes` to `replace` to detect a change in between. */
@@ -108,10 +119,15 @@ export class Disk {
     this.replaceAll([{ path, bytes, expected }]);
   }
 
-  /** Replaces or removes whole files; all changes are durable on return. The caller holds the lock. */
-  replaceAll(writes: readonly Write[]): void {
+  /**
+   * Replaces or removes whole files; all changes are durable on return. The caller holds the lock. `edited`: a person
+   * made the change, so the file counts as edited outside forge.
+   */
+  replaceAll(writes: readonly (Write & { edited?: boolean })[]): void {
     for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
     this.put(writes);
+    const own = writes.filter(({ path, edited = false }) => !edited && isRelied(this.layout, path));
+    if (own.length > 0 && !this.dryRun) recordWritten(this.layout, own);
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. */
@@ -210,3 +226,34 @@ function removeIfUnused(dir: string): void {
     // Another process uses it.
   }
 }
+
+/** Files that agents rely on. Only forge or a commit may change them. */
+export const reliedPaths = (layout: Layout): string[] => [
+  featuresFolder(layout),
+  learnedFolder(layout),
+  architectureFile(layout),
+];
+
+const isRelied = (layout: Layout, path: string): boolean =>
+  reliedPaths(layout).some((relied) => path === relied || path.startsWith(relied + sep));
+
+/** More files than change between two commits. */
+const MAX_RECORDED = 500;
+
+/** Records the bytes that forge wrote, to detect edits by other programs. */
+function recordWritten(layout: Layout, writes: readonly Write[]): void {
+  const known = new Map(Object.entries(readWritten(layout)));
+  for (const { path, bytes } of writes) {
+    known.delete(shown(layout, path));
+    if (bytes) known.set(shown(layout, path), digest(bytes));
+  }
+  writeHint(writtenFile(layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
+}
+
+const readWritten = (layout: Layout): Record<string, string> => readHint(writtenFile(layout)) ?? {};
+
+/** True for the bytes that forge itself wrote last. */
+export const wasWritten = (layout: Layout, path: string, bytes: Buffer): boolean =>
+  readWritten(layout)[shown(layout, path)] === digest(bytes);
+
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);

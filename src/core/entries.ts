@@ -100,7 +100,7 @@ export function updateEntries<E, V>(
 function writeEntries<E, V>(
   disk: Disk,
   list: EntryList<E, V>,
-  { stored }: EntrySnapshot<E, V>,
+  { stored, entries }: EntrySnapshot<E, V>,
   after: readonly E[],
 ): void {
   const paths = new Map([...stored].map(([path, { entry }]) => [entry, path]));
@@ -110,7 +110,7 @@ function writeEntries<E, V>(
       const path = join(list.folder(disk.layout), `${list.nameOf(entry)}.json`);
       const expected = stored.get(path)?.bytes;
       paths.set(entry, path);
-      return { entry, path, bytes: list.encode(entry), expected };
+      return { entry, path, bytes: list.encode(entry), expected, edited: entries.includes(entry) };
     })
     .filter(({ bytes, expected }) => !expected?.equals(bytes));
   const kept = new Set(after.map((entry) => paths.get(entry)));

@@ -112,6 +112,8 @@ const inState =
 
 /** A view as forge wrote it last, to detect edits. */
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
+/** Digests of the files that agents rely on, as forge last wrote them. */
+export const writtenFile = inState('written.json');
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
@@ -143,6 +145,9 @@ export const commitMessageFile = inState('COMMIT_MSG');
 /** A text of architecture.md that forge refused. */
 export const architectureDraft = (layout: Layout, token: string): string =>
   join(layout.state, 'edit', `architecture-${token}.md`);
+/** Temporary indexes of checkpoints, with a random suffix. */
+export const checkpointTrees = (layout: Layout, token: string): string =>
+  join(layout.state, `checkpoint-${token}`);
 /** An unfinished rollback, its process, and its temporary files. */
 export const recoverFile = inState('recover.json');
 export const recoverClaim = inState('recover-claim.json');

@@ -60,6 +60,7 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   const [program = '', ...args] = argv;
   const { cwd, env, input = '', timeoutMs, stop } = options;
   const limit = timeLimit(timeoutMs, stop);
+  const release = deferSignals();
   // Started first: forge may be killed as soon as the command runs.
   const watch = watchGroup();
   try {
@@ -84,6 +85,7 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
     };
   } finally {
     limit.release();
+    release();
     watch.end();
   }
 }
@@ -93,6 +95,19 @@ export function whyFailed({ argv, exit_code, started, timed_out, ended }: Proces
   if (!started) return `${argv[0]}: ${ended}`;
   if (exit_code === null) return timed_out ? `${ended}` : 'ended by a signal';
   return exit_code === 0 ? null : `exit code ${exit_code}`;
+}
+
+/**
+ * A signal that would end forge at once waits for the event loop: until then the watch may not know the group. The start
+ * of the first command takes up to 50 ms.
+ */
+function deferSignals(): () => void {
+  const names = (['SIGTERM', 'SIGHUP'] as const).filter((name) => process.listenerCount(name) === 0);
+  const raise = (name: NodeJS.Signals): void => void process.kill(process.pid, name);
+  for (const name of names) process.once(name, raise);
+  return () => {
+    for (const name of names) process.off(name, raise);
+  };
 }
 
 /** Ends the whole group with the command and on abort: execa's own time limit reaches only the command. */

@@ -21,6 +21,7 @@ import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
+import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '../project/edits.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
 import { readArchives } from '../session/store.js';
@@ -169,6 +170,13 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const count = items.filter(({ kind, state }) => kind !== 'rule' && state !== 'trusted').length;
       return count > 0 && `not approved: ${count} of this project's tests and scripts`;
     },
+  },
+  {
+    severity: 'advisory',
+    expected: 'features and knowledge written by forge',
+    why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
+    fix: FOREIGN_EDITS_COMMAND,
+    look: async (context) => describeForeignEdits(await findForeignEdits(context)),
   },
   {
     severity: 'blocking',

@@ -59,7 +59,7 @@ export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record
 }
 
 /** Files that git would pass through a filter that forge does not run. */
-interface Filtered {
+export interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */
   what: string;
@@ -94,7 +94,10 @@ export async function findFiltered(
 
 function describe(paths: string[], name: string): Filtered {
   const filter = oneLine(name, 60);
-  const hint = `git config --global --edit   # put [filter "${filter}"] of .git/config there, if you trust it`;
+  const hint =
+    name === 'lfs'
+      ? 'git lfs install   # puts the filter into your own config, where forge runs it'
+      : `git config --global --edit   # put [filter "${filter}"] of .git/config there, if you trust it`;
   const what = `${plural(paths.length, 'file')} (${firstPaths(paths)}) ${paths.length === 1 ? 'needs' : 'need'} the filter "${filter}", which only this repository's own config sets. forge runs no program that may have come with a clone`;
   return { paths, what, hint };
 }

@@ -177,9 +177,26 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
   ).trim();
 }
 
-/** A sparse checkout: in git, and intentionally not on disk. */
-export const hasLeftOut = async ({ look }: Bench): Promise<boolean> =>
-  words(await look(['ls-files', '-t', '-z'])).some((line) => line.startsWith('S '));
+/**
+ * Files outside a folder that differ from a commit, including those that git is told not to compare. `isSparse`: files
+ * that are marked skip-worktree and not on disk are left out intentionally.
+ */
+export async function differingFiles(
+  bench: Bench,
+  { commit, folder, isSparse }: { commit: string; folder: string; isSparse: boolean },
+): Promise<string[]> {
+  const { look } = bench;
+  const differences = [...(await compare(look, [commit])), ...(await compare(look, ['--cached', commit]))];
+  const gone = isSparse ? [] : await listLeftOut(bench);
+  const paths = [...differences.map(({ path }) => path), ...(await listOthers(look)), ...gone].map(toText);
+  return [...new Set(paths)].filter((path) => path !== folder && !path.startsWith(`${folder}/`)).sort();
+}
+
+/** Files that are marked skip-worktree and not on disk, as in a sparse checkout. */
+export const listLeftOut = async ({ look }: Bench): Promise<string[]> =>
+  words(await look(['ls-files', '-t', '-z'])).flatMap((line) =>
+    line.startsWith('S ') ? [line.slice(2)] : [],
+  );
 
 export const pathIn = (root: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);

@@ -1,4 +1,4 @@
-import { type Git, gitError, must, PORCELAIN, words } from './client.js';
+import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import { outsideOf } from './read.js';
 
@@ -72,21 +72,6 @@ export const readTreeStatus = (
   folder: string,
   untracked: 'all' | 'normal' = 'normal',
 ): Promise<TreeStatus> => readStatus(git, `--untracked-files=${untracked}`, ...outsideOf(folder));
-
-/**
- * Files outside a folder that differ from a commit: in HEAD, in the index or in the working tree, or because git does not
- * track them. In a submodule only the commit counts.
- */
-export async function differingFiles(unsafe: Git, commit: string, folder: string): Promise<string[]> {
-  const since = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', commit, 'HEAD'];
-  const [changed, { files }] = await Promise.all([
-    must(unsafe, ['--no-literal-pathspecs', ...since, ...outsideOf(folder)]),
-    readStatus(unsafe, '--untracked-files=all', SUBMODULES, ...outsideOf(folder)),
-  ]);
-  return [...new Set([...words(changed), ...files.map(({ path }) => path)])].sort();
-}
-
-const SUBMODULES = '--ignore-submodules=dirty';
 
 /** Files below these paths that differ from HEAD or that git does not track. */
 export const readUncommitted = async (git: Git, paths: readonly string[]): Promise<FileState[]> =>

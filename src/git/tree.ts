@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
@@ -60,10 +70,12 @@ interface BenchPlace {
   place: string;
   /** Adds nothing to the repository's objects. */
   ownObjects?: boolean;
+  /** The index to start from, instead of the repository's, and when it was written. */
+  from?: { bytes: Buffer; mtime: Date } | undefined;
 }
 
 export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false }: BenchPlace,
+  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false, from }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
@@ -72,7 +84,10 @@ export function onBench<T>(
     const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
     const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...durable]);
     const index = join(folder, 'index');
-    copyIndex(join(gitDir, 'index'), index);
+    if (from) {
+      writeFileSync(index, from.bytes);
+      utimesSync(index, from.mtime, from.mtime);
+    } else copyIndex(join(gitDir, 'index'), index);
     const objects = {
       GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
       // A colon would split a path in two.
@@ -96,10 +111,15 @@ type Entries = ReadonlyMap<string, string>;
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
   const lists = new Map<string, Entries>();
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
-  const bench = { repository, git: unsafe, env: {}, place, ownObjects: true };
-  const read = ({ look }: Bench): Promise<string> => snapshot(look, lists);
+  // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
+  let from: BenchPlace['from'];
+  const read = async ({ look, index }: Bench): Promise<string> => {
+    const tree = await snapshot(look, lists);
+    from = { bytes: readFileSync(index), mtime: statSync(index).mtime };
+    return tree;
+  };
   return {
-    read: () => onBench(bench, read),
+    read: () => onBench({ repository, git: unsafe, env: {}, place, ownObjects: true, from }, read),
     changed: async (before, after) => compare(list(before), list(after)),
     against: async (commit, tree) => {
       const args = [

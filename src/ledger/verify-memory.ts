@@ -4,6 +4,7 @@ import { plural } from '../core/text.js';
 import { listTags, readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../git/tags.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
+import { describeForeignEdits, findForeignEdits } from '../project/edits.js';
 import { type Context, warnFileSystem } from '../project/project.js';
 import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
@@ -51,7 +52,7 @@ export async function verifyMemory(
   return {
     status: statusOf(context, [...verdict.findings, ...more]),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
-    notes: notesOf(verdict),
+    notes: [...notesOf(verdict), ...describeForeignEdits(await findForeignEdits(context))],
     problems: [...problemsOf(verdict), ...more],
     restored: idsOf(verdict, 'put_back'),
     missing: idsOf(verdict, ...MISSING),

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
-import { ForgeError, refused, toForgeError } from '../core/error.js';
-import { readHint } from '../core/files.js';
+import { ForgeError, refused, systemCode, toForgeError } from '../core/error.js';
+import { diskError, readHint } from '../core/files.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
@@ -77,10 +77,21 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
     return await onBench({ repository, git, env: world.env, place }, work);
+  } catch (error) {
+    if (error instanceof ForgeError || systemCode(error) === undefined) throw error;
+    throw withHint(error, 'nothing was changed; settle that, then: forge recover --plan');
   } finally {
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
+}
+
+/** The error with this hint. A system error is one line. */
+function withHint(error: unknown, hint: string): ForgeError {
+  const { dest, path = dest } = error as NodeJS.ErrnoException & { dest?: string };
+  const isSystem = !(error instanceof ForgeError) && path !== undefined;
+  const { kind, code, message, details } = isSystem ? diskError(error, dest ?? path) : toForgeError(error);
+  return new ForgeError(kind, code, message, { ...details, hint });
 }
 
 /** The name is the time. A suffix of the milliseconds and random digits keeps names sorted and unique. */
@@ -214,9 +225,8 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     recordMove(context, intent);
   } catch (error) {
-    const { kind, code, message, details } = toForgeError(error);
     const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
-    throw new ForgeError(kind, code, message, { ...details, hint });
+    throw withHint(error, hint);
   }
   disk.remove(recoverFile(layout));
 }

@@ -3,7 +3,7 @@ import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rule
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
 import { type Git, must, words } from '../git/client.js';
-import { withoutLocalFilters } from '../git/config.js';
+import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -49,7 +49,9 @@ export async function planRecovery(
     measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isHeadSame, ...numbers } = measured;
+  const { head, isHeadSame, filtered, ...numbers } = measured;
+  if (filtered)
+    context.warnings.push(`${filtered.what}, so it cannot compare them. Set it up: ${filtered.hint}`);
   const isCutOff = isShallow(place.repository);
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow: isCutOff, isHeadSame };
@@ -128,6 +130,8 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isHeadSame: boolean;
+  /** Files that cannot be compared. */
+  filtered: Filtered | null;
 }
 
 /** Reads concurrently. Writes nothing. */
@@ -143,12 +147,15 @@ async function measureDivergence(
     commit && distance ? readChanges(git, commit, folder) : NO_CHANGES,
   ]);
   const untracked = files.filter(({ kind }) => kind === 'untracked').length;
+  const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
+  const filtered = await findFiltered(unsafe, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
   return {
     ...history,
     ...changes,
     untracked,
-    uncommitted: files.length,
+    uncommitted: files.length - (filtered?.paths.length ?? 0),
+    filtered,
     branch: head === null ? 'unborn' : history.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,

@@ -8,7 +8,7 @@ import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { must, PORCELAIN, toBytes } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
-import { hasLeftOut, planMove } from '../git/move.js';
+import { listLeftOut, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
@@ -111,7 +111,7 @@ async function rollBack(
   const folder = toBytes(requireRepository(context).folder);
   const [target, head] = [plan.checkpoint as Manifest, plan.head as string];
   return atBench(context, async (bench) => {
-    if (await hasLeftOut(bench))
+    if ((await listLeftOut(bench)).length > 0)
       throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
         hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
       });

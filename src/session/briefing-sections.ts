@@ -1,9 +1,10 @@
-import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
+import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
+import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
 import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from './rules.js';
@@ -29,6 +30,8 @@ export interface BriefingData {
   isApproved?: (text: string) => boolean;
   /** Changed and new files outside of `.forge/`. */
   uncommitted?: number | undefined;
+  /** Uncommitted files of memory that another program wrote. */
+  foreign?: readonly string[] | undefined;
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
   proven?: readonly Known[];
   /** Candidates for knowledge, at most five. */
@@ -189,10 +192,20 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const told = sayOnce(data);
-  const { approvedRules, offered = [], candidates = [], architecture, invariants, findings = [] } = told;
+  const {
+    approvedRules,
+    offered = [],
+    candidates = [],
+    architecture,
+    invariants,
+    findings = [],
+    foreign = [],
+  } = told;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
+  const edited = 'Memory edited outside forge, not committed: check before you rely on it';
+  const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen the same again? forge end --confirm ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
@@ -209,6 +222,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
+    ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
     ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
     ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],

@@ -19,6 +19,7 @@ import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
+import { findForeignEdits } from '../project/edits.js';
 import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
@@ -92,12 +93,13 @@ export function readAround(context: Context) {
 /** `forge briefing`: the state of the work, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
-  const reading = readAround(context);
+  const reading = Promise.all([readAround(context), findForeignEdits(context)]);
   reading.catch(() => undefined);
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
-  const known = { ...state, ...(await reading), architecture, focus: showFocus(context) };
+  const [around, foreign] = await reading;
+  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context) };
   return composeBriefing(context, known, { ...input, session });
 }
 
@@ -122,7 +124,7 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;

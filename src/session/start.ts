@@ -11,6 +11,7 @@ import { warnUnreviewed } from '../ledger/audit.js';
 import { warnSize } from '../ledger/growth.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
+import { findForeignEdits } from '../project/edits.js';
 import {
   type Context,
   hasHooks,
@@ -93,8 +94,10 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, around.commits);
   await keepGitState(context, gitState);
+  const foreign = await findForeignEdits(context);
+  // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-  const known = { ...state, ...around, architecture, focus };
+  const known = { ...state, ...around, architecture, focus, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   return {
     session: {

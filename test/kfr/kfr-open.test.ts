@@ -61,17 +61,19 @@ describe('a session from a clone', () => {
     await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'done']);
     await forgeJson(project, ['session', 'end', '--no-commit']);
     project.write(`${SESSIONS}/${archive.id}.json`, JSON.stringify(archive));
-    const { briefing, warnings } = await forgeJson<{
-      briefing: { text: string };
-      warnings: string[];
+    const { briefing } = await forgeJson<{
+      briefing: { text: string; sections: { key: string; items: string[] }[] };
     }>(project, ['session', 'start', '--resume', '2026-01-01-session-001']);
     expect((await list(project)).entries).toEqual([]);
-    expect(warnings).toContain(
-      'Its working memory is not in force here: forge session show 2026-01-01-session-001',
-    );
+    const offered = briefing.sections.find(({ key }) => key === 'offered');
+    expect(offered?.items).toEqual(['OpenQuestion: which cookie?', 'Constraint: no new dependency']);
     expect(briefing.text).not.toContain('Known Facts Registry');
     expect(textsOf(await patch(project, [add('OpenQuestion', 'which cookie?')]))).toEqual([
       'kfr-1 which cookie?',
+    ]);
+    const again = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, ['briefing']);
+    expect(again.sections.find(({ key }) => key === 'offered')?.items).toEqual([
+      'Constraint: no new dependency',
     ]);
     expect(
       readdirSync(project.path(SESSIONS)).filter((name) => name.endsWith('.json')).length,

@@ -71,6 +71,7 @@ describe('the parts of the briefing', () => {
       'next',
       'progress',
       'offered',
+      'foreign',
       'features',
       'proven',
       'elsewhere',
@@ -108,6 +109,7 @@ describe('the parts of the briefing', () => {
       'rules',
       'next',
       'offered',
+      'foreign',
       'focus',
     ]);
   });

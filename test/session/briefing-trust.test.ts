@@ -60,4 +60,30 @@ describe('uncommitted files', () => {
       '2 files changed since the last commit (git status)',
     ]);
   });
+
+  it('SES-03 LTM-04 memory that another program edited is named in the briefing, by verify and by doctor; a commit accepts it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'Login']);
+    await forgeJson(project, ['knowledge', 'add', 'success', 'Retry once']);
+    expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
+    const feature = '.forge/memory/long-term/features.d/A.json';
+    project.write(feature, project.read(feature).replace('Login', 'Logout'));
+    project.write(ARCHITECTURE, '# Mine\n');
+    const view = '.forge/memory/long-term/knowledge.json';
+    const knowledge = project.json<{ invariants: string[] }>(view);
+    project.write(view, JSON.stringify({ ...knowledge, invariants: ['Never test'] }));
+    expect((await runForge(project, ['session', 'start'])).stderr).toContain('knowledge.json was edited');
+    const [named] = itemsOf(await briefing(project), 'foreign') ?? [];
+    expect(named?.split(', ')).toEqual([
+      ARCHITECTURE,
+      feature,
+      expect.stringMatching(/^\.forge\/memory\/long-term\/learned\.d\/\w+\.json$/),
+    ]);
+    const { notes } = await forgeJson<{ notes: string[] }>(project, ['memory', 'verify']);
+    expect(notes.join('\n')).toContain(`edited outside forge and not committed: ${ARCHITECTURE}`);
+    expect((await runForge(project, ['doctor'])).stdout).toContain(`not committed: ${ARCHITECTURE}`);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Accept');
+    expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
+  });
 });

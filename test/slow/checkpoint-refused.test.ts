@@ -28,12 +28,12 @@ describe('forge checkpoint create', () => {
     expect(project.has(fileOf('X-v1'))).toBe(false);
   });
 
-  it('GIT-05 a tree that is dirty outside .forge/ is refused with its files: changed, staged, untracked', async () => {
+  it('GIT-05 a tree that is dirty outside .forge/ is refused with its files: changed, staged, untracked, hidden from git', async () => {
     const project = await makeForge();
     project.write('new file', 'x');
     project.write('src/app.js', 'changed\n');
+    project.git('update-index', '--assume-unchanged', 'package.json');
     project.write('package.json', '{}\n');
-    project.git('add', 'package.json');
     const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     expect(error).toMatchObject({
       exitCode: 3,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create, fileOf, list } from '../support/checkpoints.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -97,5 +98,24 @@ describe('checkpoints of several clones', () => {
     });
     expect((await create(second, 'APP')).tag).toMatch(/APP-v2\./);
     expect(second.has(fileOf(String(tags[0]).replace('checkpoint/', '')))).toBe(true);
+  });
+
+  it('GIT-05 at a terminal it offers to push the tag, and pushes it only after a yes', async () => {
+    const project = await withFeature();
+    const clone = await cloneOf(project);
+    const remoteTags = (): string => project.git('tag', '-l', 'checkpoint/*');
+    const no = await atTerminal(clone, ['checkpoint', 'create', 'A'], [['Push it now', 'n\r']]);
+    expect([no.exitCode, remoteTags()]).toEqual([0, '']);
+    expect(no.shown).toMatch(/to share it: git push origin checkpoint\/A-v1\./);
+    const yes = await atTerminal(clone, ['checkpoint', 'create', 'B'], [['Push it now', 'y\r']]);
+    expect([yes.exitCode, remoteTags()]).toEqual([
+      0,
+      expect.stringMatching(/^checkpoint\/B-v1\.[0-9a-f]{6}$/),
+    ]);
+    const made = await create(clone, 'C');
+    expect([made, remoteTags().split('\n')]).toEqual([
+      expect.not.objectContaining({ pushed: expect.anything() }),
+      [expect.stringContaining('B-v1')],
+    ]);
   });
 });

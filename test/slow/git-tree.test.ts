@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -88,6 +88,8 @@ describe('readTrees', () => {
         project.write('kept.txt', 'two\n');
         const after = await trees.read();
         expect(await trees.changed(before, after)).toEqual(['kept.txt']);
+        rmSync(project.path('kept.txt'));
+        expect(await trees.changed(before, await trees.read())).toEqual(['kept.txt']);
       }
     },
   );

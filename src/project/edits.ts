@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { reliedPaths, wasWritten } from '../core/disk.js';
+import { ForgeError } from '../core/error.js';
+import { configFile, shown, shownFrom } from '../core/paths.js';
+import { firstPaths } from '../core/text.js';
+import { readUncommitted, trackedFiles } from '../git/status.js';
+import type { Context } from './project.js';
+
+/**
+ * Features, learnings and architecture.md that differ from HEAD and were not last written by forge, as paths from the
+ * top folder. A commit accepts them.
+ */
+export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
+  if (!git || !repository) return [];
+  const fromTop = (path: string): string => shownFrom(repository.root, path);
+  const isForeign = (path: string): boolean => {
+    try {
+      const bytes = disk.read(path);
+      return bytes !== null && !wasWritten(layout, path, bytes);
+    } catch (error) {
+      // A symlink or a folder.
+      if (error instanceof ForgeError) return true;
+      throw error;
+    }
+  };
+  const changed = await readUncommitted(git, reliedPaths(layout).map(fromTop));
+  const foreign = changed.map(({ path }) => join(repository.root, path)).filter(isForeign);
+  // Before its first commit, .forge/ came from nobody else: the folder may have been made before the repository.
+  const isCommitted = async (): Promise<boolean> =>
+    (await trackedFiles(git, [fromTop(configFile(layout))])).length > 0;
+  return foreign.length > 0 && (await isCommitted()) ? foreign.map((path) => shown(layout, path)) : [];
+}
+
+export const FOREIGN_EDITS_COMMAND = 'git status .forge/memory/long-term';
+
+/** One line for a report, or none. */
+export const describeForeignEdits = (paths: readonly string[]): string[] =>
+  paths.length === 0
+    ? []
+    : [`edited outside forge and not committed: ${firstPaths(paths)} (${FOREIGN_EDITS_COMMAND})`];

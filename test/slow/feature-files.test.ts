@@ -244,7 +244,7 @@ describe('a new feature', () => {
     const project = await makeForge();
     expect(await forgeError(project, ['feature', 'add', 'Login', 'works'])).toMatchObject({
       exitCode: 2,
-      hint: 'forge feature add "Login works"',
+      message: 'Put quotes around it: forge feature add "Login works"',
     });
     for (const args of [['LOGIN', 'works'], ['login-2', 'works'], ['logout', 'It works'], ['Login works']])
       await forgeJson(project, ['feature', 'add', ...args]);

@@ -66,6 +66,8 @@ describe('forge status and git', () => {
     project.git('update-ref', 'refs/remotes/origin/next', 'origin/main');
     project.git('update-ref', '-d', 'refs/remotes/origin/main');
     project.git('branch', '-q', '-u', 'origin/next');
+    // With a single branch that one is the default.
+    project.git('branch', '-q', 'other');
     const color = async (): Promise<string> => (await component(project, 'git')).color;
     project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "../../heads/next"\n');
     expect(await color()).toBe('neutral');

@@ -55,9 +55,7 @@ describe('a session from a clone', () => {
     expect(await forgeError(clone, ['progress', 'add', 'x'])).toMatchObject({
       exitCode: 3,
       code: 'session.none',
-      message: expect.stringMatching(
-        /^No session is running\. Session [\d-]{10}-session-001 was not started in this clone\.$/,
-      ),
+      message: 'No session is running.',
     });
   });
 

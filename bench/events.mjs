@@ -133,14 +133,13 @@ async function claimAll(kit, context) {
   const holders = new Map();
   let refused = 0;
   const take = async (agent, task) => {
-    try {
-      await persist(() => kit.takeOnServer(buckets[agent], claimOf(agent, `T-${task}`), false));
-      if (holders.has(task)) throw new Error(`task ${task} has two holders`);
-      holders.set(task, agent);
-    } catch (error) {
-      if (error.code !== 'claim.held') throw error;
+    const taken = await persist(() => kit.takeOnServer(buckets[agent], claimOf(agent, `T-${task}`), false));
+    if (typeof taken !== 'number') {
       refused++;
+      return;
     }
+    if (holders.has(task)) throw new Error(`task ${task} has two holders`);
+    holders.set(task, agent);
   };
   const start = performance.now();
   await Promise.all(

@@ -62,7 +62,7 @@ function hasNoInode(path: string): boolean {
   }
 }
 
-const SANDBOX_HINT =
+export const SANDBOX_HINT =
   "In an agent's sandbox, use the tools of forge's MCP server, which runs outside of it: learn, feature_verify, memory_record, session_end.";
 
 const notPlain = (path: string, code: string): ForgeError =>

@@ -3,6 +3,7 @@ import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
+import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -172,7 +173,10 @@ async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Pr
 function refuseHeld(context: Context, running: RunningSession): void {
   // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (context.world.terminal || isOursToSettle(context, running)) return;
-  throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
+  // A sandbox hides the agent's process.
+  const isSandboxed = !isWritable(context.layout.state);
+  const join = 'forge start --join   # work in it too, then end it';
+  throw sessionHeld(context, running, isSandboxed ? SANDBOX_HINT : join);
 }
 
 /**

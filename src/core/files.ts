@@ -239,6 +239,21 @@ export function listFolder(path: string, isMeant: (entry: fs.Dirent) => boolean 
   }
 }
 
+/**
+ * The paths of about `most` files below a folder, sorted. Links count as files and are not followed: in a clone they may
+ * form loops.
+ */
+export function filesBelow(folder: string, most: number, prefix = ''): string[] {
+  const found: string[] = [];
+  for (const entry of fs.readdirSync(join(folder, prefix), { withFileTypes: true })) {
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    if (entry.isDirectory()) found.push(...filesBelow(folder, most, path));
+    else found.push(path);
+    if (found.length > most) break;
+  }
+  return found.sort();
+}
+
 /** Removes a file or folder if it exists. */
 export const removePath = (path: string): void =>
   onDisk(path, () => fs.rmSync(path, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { readPlain } from '../core/files.js';
+import { filesBelow, readPlain } from '../core/files.js';
 import { focusFile, shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, namesLike, oneLine } from '../core/text.js';
@@ -42,19 +42,6 @@ export interface ListedSkill {
 
 const folderOf = (context: Context, name: string): string => join(skillsFolder(context.layout), name);
 
-/** All files below a folder, links not followed: they count as files, and are refused where they are read. */
-function filesBelow(folder: string, prefix = ''): string[] {
-  const found: string[] = [];
-  for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
-    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    if (entry.isDirectory()) found.push(...filesBelow(folder, path));
-    else found.push(path);
-    // Nobody has so many on purpose.
-    if (found.length > 2 * MAX_FILES) break;
-  }
-  return found.sort();
-}
-
 function readText(folder: string, file: string): string | null {
   const bytes = readPlain(`${folder}/${file}`, MAX_BYTES);
   return bytes === null ? null : decodeUtf8(bytes, `${basename(folder)}/${file}`);
@@ -71,7 +58,7 @@ function loadSkill(context: Context, name: string, approved: (name: string) => b
     name,
     manifest: parseManifest(text, file),
     get files() {
-      return filesBelow(folder);
+      return filesBelow(folder, 2 * MAX_FILES);
     },
     get isApproved() {
       return approved(name);
@@ -329,7 +316,7 @@ export async function importSkill(
   const md = parseSkillMd(decodeUtf8(source, 'SKILL.md'), 'SKILL.md');
   const name = String(md.frontmatter['name']);
   checkName(name);
-  const paths = filesBelow(folder).filter((path) => path !== 'SKILL.md');
+  const paths = filesBelow(folder, 2 * MAX_FILES).filter((path) => path !== 'SKILL.md');
   refuseOddFiles(folder, paths);
   const text = toManifestText(md, paths);
   const files: SkillFile[] = [

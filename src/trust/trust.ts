@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { readEntries } from '../core/entries.js';
 import { ForgeError, refused } from '../core/error.js';
-import { readPlain, readTarget, removePath } from '../core/files.js';
+import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
@@ -208,12 +207,9 @@ export const skillNames = ({ disk, layout }: Context): string[] => disk.listFold
 /** A skill instructs agents, so its files are approved like code. Skills that forge ships need no approval. */
 function skillRunnables(context: Context, name: string): Runnable[] {
   const folder = join(skillsFolder(context.layout), name);
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).slice(0, MAX_SKILL_FILES);
-  return files
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
+  return filesBelow(folder, MAX_SKILL_FILES)
+    .map((file) => join(folder, file))
     .filter((path) => !isShipped(path, relative(context.layout.dir, path)))
-    .sort()
     .flatMap((path) => fileRunnable(context, path));
 }
 

@@ -100,6 +100,16 @@ describe('forge trust', () => {
     await expectRefused(project);
   });
 
+  it('B-87 lists a skill whose links form loops, and follows none of them', async () => {
+    const project = await cloned();
+    project.write('.forge/skills/loop/instructions.md', 'Do it.\n');
+    for (const name of ['a', 'b', 'c']) symlinkSync('.', project.path(`.forge/skills/loop/${name}`));
+    symlinkSync('/', project.path('.forge/skills/loop/root'));
+    const { items } = await forgeJson<Trust>(project, ['trust', '--show']);
+    const names = items.flatMap(({ name }) => (name.includes('skills/loop') ? [name] : []));
+    expect(names).toEqual(['.forge/skills/loop/instructions.md']);
+  });
+
   it('B-88 approves nothing without a terminal; CI sets the digest', async () => {
     const project = await cloned();
     const before = snapshot(process.env.HOME as string);

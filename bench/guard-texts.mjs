@@ -16,12 +16,19 @@ const PROSE = /\.(?:md|txt)$/i;
 const CODE = /\.[cm]?[jt]s$/;
 const MAX_TEXT = 500_000;
 
+/** The files of the installed packages. Node 22 follows links to folders, and caches may have links that form loops. */
+export function installedFiles() {
+  const modules = join(ROOT, 'node_modules');
+  return readdirSync(modules, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .flatMap(({ name }) => readdirSync(join(modules, name), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile());
+}
+
 let files;
 /** The texts in node_modules whose names fit, each once. */
 function installed(pattern) {
-  files ??= readdirSync(join(ROOT, 'node_modules'), { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && !/\.vite|\.cache/.test(entry.parentPath),
-  );
+  files ??= installedFiles();
   const texts = files
     .filter(({ name }) => pattern.test(name))
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));

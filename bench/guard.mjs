@@ -1,12 +1,13 @@
 // node bench/guard.mjs: how the guard grows with a text, what it finds, and where it is wrong. Growth: the time for twice the text over
 // the time for the text.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { loadGuard, repeat, times } from './guard-figures.mjs';
+import { installedFiles } from './guard-texts.mjs';
 import { median } from './measure.mjs';
 
 const SIZE = 80_000;
@@ -99,16 +100,13 @@ function printFalseAlarms(found) {
   const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 }).stdout;
   const read = (names) =>
     names.filter((name) => TEXT.test(name)).map((name) => readFileSync(join(root, name), 'utf8'));
-  const packages = readdirSync(join(root, 'node_modules'), { recursive: true, withFileTypes: true });
   const corpora = {
     'commit messages': git('log', '--format=%B%x00')
       .split('\0')
       .filter((text) => text.trim() !== ''),
     'own tree': read(git('ls-files').split('\n')),
     node_modules: read(
-      packages
-        .filter((entry) => entry.isFile() && !entry.parentPath.includes('.vite'))
-        .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+      installedFiles().map((entry) => relative(root, join(entry.parentPath, entry.name))),
     ).filter((text) => text.length < 2_000_000),
   };
   const classes = [

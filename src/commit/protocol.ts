@@ -180,14 +180,19 @@ const SAMPLES: Record<SectionName, string> = {
   Backtrace: '- Parent: none\n- Linear: none\n- Session: none',
 };
 
+/** `git rebase -i` with an editor drops the headings, and runs no hook that could prevent it. */
+const SQUASHED =
+  ' Git dropped the headings as comments. forge commit --amend restores them, and git config core.commentChar ";" keeps them.';
+
 /** Missing sections and unknown headings. A line such as `## what` or `**Why:**` is both. */
-function checkSections({ sections, end }: ParsedMessage, rules: CommitRules): Problem[] {
+function checkSections({ sections, lines, end }: ParsedMessage, rules: CommitRules): Problem[] {
   const names = new Set(sections.map(({ text }) => text));
+  const isSquashed = names.size === 0 && lines.some(({ text }) => /^- (?:Learned|Parent): /.test(text));
   const missing = SECTIONS.filter((name) => rules.sections.has(name) && !names.has(name));
   const unknown = sections.filter(({ text }) => !(SECTIONS as readonly string[]).includes(text));
   return [
     ...missing.map((name) => {
-      const message = `"## ${name}" is missing.`;
+      const message = `"## ${name}" is missing.${isSquashed ? SQUASHED : ''}`;
       return problem('sections', end, message, `## ${name}\n${SAMPLES[name]}`);
     }),
     ...unknown.slice(0, 10).map(({ text, line }) => {

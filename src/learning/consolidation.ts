@@ -58,9 +58,10 @@ export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);
-  // Files that a consolidation covers are not read.
+  // Files that a consolidation covers are not read. Without one, all will be needed.
   const isOpen = ({ ids }: { ids: readonly string[] }): boolean => ids.some((id) => !covered.has(id));
-  const uncovered = countUncovered(memory.records('evaluation', isOpen), (id) => covered.has(id));
+  const evaluations = memory.records('evaluation', covered.size > 0 ? isOpen : undefined);
+  const uncovered = countUncovered(evaluations, (id) => covered.has(id));
   const due_in = WINDOW - uncovered;
   return { memory, uncovered, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
 }

@@ -68,15 +68,19 @@ function openOf(context: Context, issues: Unit[]): Unit[] {
   });
 }
 
-/** A later investigation of the same knowledge replaces the file. */
-function keepDone(context: Context, unit: Unit): void {
-  const done = {
-    schema_version: ACTIVE_ISSUES.version,
-    ...unit,
-    state: 'done',
-    updated_at: timestamp(context),
-  };
-  context.disk.replace(doneIssueFile(context.layout, unit.linear_id), encodeDocument(done));
+/** Each investigation of the same knowledge has a separate file. Closing one twice writes the same file. */
+function keepDone({ disk, layout, world }: Context, unit: Unit): void {
+  const { linear_id, created_at } = unit;
+  const opened = `"created_at": ${JSON.stringify(created_at)}`;
+  const updated_at = world.now().toISOString();
+  const done = { schema_version: ACTIVE_ISSUES.version, ...unit, state: 'done', updated_at };
+  for (let turn = 1; ; turn++) {
+    const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
+    const bytes = disk.read(path);
+    if (bytes !== null && !bytes.includes(opened)) continue;
+    disk.replace(path, encodeDocument(done));
+    return;
+  }
 }
 
 /** The caller holds the lock. */

@@ -132,6 +132,12 @@ describe('the check of a commit message', () => {
     ]);
   });
 
+  it('GIT-01 explains how to restore headings that a squash lost', () => {
+    const lost = GOOD.replace(/^## .*\n/gm, '');
+    expect(check(lost, { stored: true }).problems[0]?.message).toContain('forge commit --amend');
+    expect(check('[A-1] x\n\n- y\n', { stored: true }).problems[0]?.message).toBe('"## What" is missing.');
+  });
+
   it.each(['SX9-1', 'FORGE-002', 'FORGE', 'login'])('GIT-01 accepts the id %s', (id) => {
     expect(found(edit('[SX9-123]', `[${id}]`))).toEqual([]);
   });

@@ -59,7 +59,7 @@ function buildMemory(place) {
   return summary([(peakKib(RARE, place) - peakKib(EMPTY_NODE, place)) / 1024]);
 }
 
-/** What a query takes more after one more note. */
+/** The extra time of a query after one more note. */
 function afterOneMore(place) {
   let notes = 0;
   const add = () => run(forge('note', 'add', `one more note ${notes++}`), place);

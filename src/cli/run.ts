@@ -91,7 +91,7 @@ async function run(io: Io): Promise<number> {
 async function invoke(io: Io, given: Invocation): Promise<number> {
   const { makeCall } = await import('./call.js');
   const cwd = folderOf(io, given.options.cwd as string | undefined);
-  // What a reading command is asked for is stored nowhere.
+  // The words of a reading command are not stored.
   const { makeEntrance } = given.spec.writes ? await import('./input-guard.js') : {};
   const entrance = makeEntrance?.(given, io.env, cwd);
   const invocation = entrance ? await entrance.words() : given;

@@ -23,7 +23,7 @@ import { doneIds } from '../linear/issue.js';
 import type { Context } from '../project/project.js';
 import { parseMessage } from './message.js';
 
-// What comes before a commit that forge makes by itself.
+// Checks and records before the commits that forge makes itself.
 
 /** LTM-13: exit 5 if a session end would archive or commit something forbidden. Ignores what HEAD already contains. */
 export async function guardCommit(context: Context): Promise<void> {

@@ -147,7 +147,7 @@ async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean>
   if (!call.interactive) return false;
   call.say(renderPlan(harmless(plan), call.style));
   const { confirm } = await import('../cli/prompt.js');
-  return confirm('Roll back? All that this changes goes into a backup first.');
+  return confirm('Roll back? Everything that changes is backed up first.');
 }
 
 /** An alert fails the command, unless only the plan was requested. */

@@ -79,7 +79,7 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
     return await onBench({ repository, git, env: world.env, place }, work);
   } catch (error) {
     if (error instanceof ForgeError || systemCode(error) === undefined) throw error;
-    throw withHint(error, 'nothing was changed; settle that, then: forge recover --plan');
+    throw withHint(error, 'nothing was changed; fix that, then run: forge recover --plan');
   } finally {
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
@@ -225,7 +225,7 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     recordMove(context, intent);
   } catch (error) {
-    const hint = `settle that, then: forge recover  (completes the ${op}; what was there is in ${backup})`;
+    const hint = `fix that, then run: forge recover  (completes the ${op}; the files from before are in ${backup})`;
     throw withHint(error, hint);
   }
   disk.remove(recoverFile(layout));

@@ -118,7 +118,7 @@ export async function chooseTarget(
 }
 
 const describe = ({ tag, state, why }: FoundCheckpoint): string =>
-  `${tag} is ${state === 'ok' ? 'not to be gone back to' : state}${why ? `: ${why}` : ''}`;
+  `${tag} is ${state === 'ok' ? 'not meant for rollback' : state}${why ? `: ${why}` : ''}`;
 
 /** Records that git removed from the working tree are restored automatically and are not damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {

@@ -52,7 +52,7 @@ describe('a secret', () => {
     const wire = await greeted(project);
     const answer = await wire.call(1, name, given);
     expect(answer.error).toBeUndefined();
-    // What a reading tool is asked for is not stored. Its form is refused, and not repeated.
+    // The arguments of a reading tool are not stored. A wrong form is refused without repeating it.
     const code = name === 'briefing' ? 'input.invalid' : 'guard.secret';
     expect([answer.result?.isError, codeOf(answer)]).toEqual([true, code]);
     await wire.lives();

@@ -107,9 +107,13 @@ export function bySequence(a: { seq: number; id: string }, b: { seq: number; id:
   return a.seq - b.seq || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
+/** By the shown or the stored id. */
+export const isCalled = (stored: string, wanted: string): boolean =>
+  stored === wanted || sessionName(stored) === wanted;
+
 /** The session of a shown or stored id. Exit 2 for none or several. */
 export function matchSession<T extends { id: string }>(sessions: readonly T[], wanted: string): T {
-  const matches = sessions.filter(({ id }) => id === wanted || sessionName(id) === wanted);
+  const matches = sessions.filter(({ id }) => isCalled(id, wanted));
   const [found] = matches;
   if (found && matches.length === 1) return found;
   const shown = JSON.stringify(oneLine(wanted, 80));

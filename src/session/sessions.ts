@@ -7,6 +7,7 @@ import { showFocus } from './focus.js';
 import {
   type ArchivedSession,
   type Focus,
+  isCalled,
   type Progress,
   parseProgress,
   type RunningSession,
@@ -123,15 +124,12 @@ export function discardSession(
   return context.disk.withLock(() => {
     const running = readRunning(context);
     const id =
-      running && isNamed(running, input.id)
+      running && (input.id === undefined || isCalled(running.id, input.id))
         ? discardRunning(context, running)
         : discardArchived(context, input.id);
     return { session: { id: displayId(context, id), status: 'discarded' as const } };
   });
 }
-
-const isNamed = (running: RunningSession, id: string | undefined): boolean =>
-  id === undefined || running.id === id || sessionName(running.id) === id;
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');

@@ -101,6 +101,10 @@ export function holderHere({ world, layout }: Context): Holder {
 
 const holdersOf = ({ holder, joined = [] }: RunningSession): Holder[] => [holder, ...joined];
 
+/** Whether an agent's conversation works in the session. */
+export const holdsSession = (running: RunningSession, conversation: string): boolean =>
+  holdersOf(running).some(({ agent }) => agent === conversation);
+
 /** Whether the running session is ours, someone else's, or abandoned. */
 export function judgeRunning(context: Context, running: RunningSession): Verdict {
   const { world, lastActivity } = context;

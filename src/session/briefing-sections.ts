@@ -1,7 +1,7 @@
 import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
-import type { Learning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
@@ -144,9 +144,6 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
   return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
 }
-
-/** The context of a learning without a task. */
-const ANY_TASK = 'any task';
 
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);

@@ -14,7 +14,7 @@ import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
-import type { Learning, NewLearning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning, type NewLearning } from '../knowledge/rules.js';
 import {
   boundEvidence,
   boundTexts,
@@ -101,13 +101,10 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     refreshViews(context);
-    const around = {
-      running,
-      kfr,
-      focus: showFocus(context),
-      progress: parseProgress(readProgressText(context)),
-    };
-    return { ...around, closed: closeSession(context, running, observe ? { next: input.next } : input) };
+    const focus = showFocus(context);
+    const progress = parseProgress(readProgressText(context));
+    const closed = closeSession(context, running, observe ? { next: input.next } : input);
+    return { running, focus, kfr, progress, closed };
   });
   const next = input.next ?? progress.next ?? null;
   await linkCommits(context);
@@ -195,7 +192,7 @@ export function closeSession(
     ...recordCycle(context, planned),
     classification: planned.classification ?? null,
   };
-  const about = focus.task ?? 'any task';
+  const about = focus.task ?? ANY_TASK;
   const entries: NewLearning[] = [
     ...approaches.map((approach) => ({ kind: 'success' as const, context: about, approach })),
     ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),

@@ -13,21 +13,15 @@ import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.j
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
+import { ANY_TASK } from '../knowledge/rules.js';
 import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
-import { parseProgress, sessionName } from '../session/rules.js';
+import { sessionName, workSince } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { readProgressText } from '../session/store.js';
 import { operationOf, readMessageRules, readRules } from './check.js';
-import {
-  amendMessage,
-  CommitInput,
-  composeMessage,
-  gatherMessages,
-  type KnownWork,
-  linesSince,
-} from './compose.js';
+import { amendMessage, CommitInput, composeMessage, gatherMessages, type KnownWork } from './compose.js';
 import { type CommitMessage, cleanMessage, formatCommitMessage, parseMessage } from './message.js';
 import { checkMessage } from './protocol.js';
 import { keepGitState } from './recent.js';
@@ -213,7 +207,7 @@ async function commitIndex(
 /** The commit is made by now, so a failure is a warning. */
 function keepLearned(context: Context, learned: readonly string[]): void {
   try {
-    const task = showFocus(context).task ?? 'any task';
+    const task = showFocus(context).task ?? ANY_TASK;
     const learnings = learned.map((approach) => ({ kind: 'success' as const, context: task, approach }));
     keepLearnings(context, learnings, timestamp(context));
   } catch (error) {
@@ -284,7 +278,7 @@ export async function readWork(context: Context, plan: CommitPlan): Promise<Know
     focus: showFocus(context),
     features: features.map(({ id }) => id),
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
-    done: running ? linesSince(parseProgress(readProgressText(context)), since) : [],
+    done: running ? workSince(readProgressText(context), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),
     updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
     files,

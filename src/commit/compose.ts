@@ -124,23 +124,6 @@ function describeWork(done: readonly string[], all: KnownWork['files']): string[
 
 const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 'Copy to' };
 
-/** The log's lines since that time, without the two start lines. Lines carry UTC hours and minutes only. */
-export function linesSince(
-  { date, lines }: { date: string | null; lines: readonly { time: string; text: string }[] },
-  since: string | null,
-): string[] {
-  if (date === null) return [];
-  const from = since === null ? 0 : Math.floor(Date.parse(since) / 60_000) * 60_000;
-  let day = Date.parse(`${date}T00:00:00Z`);
-  let last = '';
-  return lines.flatMap(({ time, text }, i) => {
-    if (time < last) day += 86_400_000;
-    last = time;
-    const at = day + Date.parse(`1970-01-01T${time}:00Z`);
-    return i >= 2 && at >= from ? [text] : [];
-  });
-}
-
 /** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
   const commits = texts.map(parseMessage).filter(({ id }) => id !== '');

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
-import type { CommitMessage } from '../commit/message.js';
 import { guardCommit, isIssue, linkCommits } from '../commit/own-commit.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
@@ -26,7 +25,7 @@ import {
   requireSupervisor,
   timestamp,
 } from '../project/project.js';
-import { commitInForm, ledgerHeads } from '../session/commit.js';
+import { commitInForm, ledgerHeads, ownMessage } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
@@ -261,16 +260,15 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
   await guardCommit(context);
   const tiers = reportTiers(context, await requireVerified(context));
   const id = validId(context, issue);
-  const outcome = await commitInForm(context, folder, {
+  const own = ownMessage(context, {
     id,
     subject: 'Memory at a checkpoint',
     what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
     why: message ?? 'A verified state is marked, to come back to.',
-    learned: [],
-    updated: [],
     ledger: ledgerHeads(context),
-    backtrace: backtraceOf(context, isIssue(context, id) ? id : 'none'),
+    linear: isIssue(context, id) ? id : 'none',
   });
+  const outcome = await commitInForm(context, folder, own);
   if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
   const idOf = async (rev: string): Promise<string> => (await must(git, ['rev-parse', rev])).trim();
   const commit = await idOf('HEAD');
@@ -294,19 +292,15 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
   disk.withLock(() => disk.replace(path, encodeDocument(manifest)));
   const id = validId(context, issueOf(name));
   const short = commit.slice(0, 12);
-  const linear = closed.includes(id) || isIssue(context, id) ? id : 'none';
-  return commitInForm(context, shownFrom(requireRepository(context).repository.root, dirname(path)), {
+  const own = ownMessage(context, {
     id,
     subject: `Checkpoint ${name}`,
     what: [`Marked ${short} as ${tag}`, ...verified_by.map((command) => `Ran: ${command}`)],
     why: message ?? 'A verified state to come back to.',
-    learned: [],
     updated: [shown(layout, path)],
-    backtrace: { ...backtraceOf(context, linear), parentNote: `the verified state is ${short}` },
+    linear: closed.includes(id) || isIssue(context, id) ? id : 'none',
+    parentNote: `the verified state is ${short}`,
   });
-}
-
-function backtraceOf(context: Context, linear: string): CommitMessage['backtrace'] {
-  const running = readRunning(context);
-  return { parent: 'none', linear, session: running ? sessionName(running.id) : 'none' };
+  const folder = shownFrom(requireRepository(context).repository.root, dirname(path));
+  return commitInForm(context, folder, own);
 }

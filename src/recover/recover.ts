@@ -13,6 +13,7 @@ import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, refuseAgent, requireRepository, requireSupervisor } from '../project/project.js';
+import type { OwnText } from '../session/commit.js';
 import {
   atBench,
   commitRestored,
@@ -133,11 +134,7 @@ async function rollBack(
   });
 }
 
-function describe({
-  checkpoint,
-  divergence,
-  checks,
-}: RecoveryPlan): Parameters<typeof commitRestored>[2]['text'] {
+function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
   const { tag, commit } = checkpoint as Manifest;
   const { files, commits } = divergence;
   const short = commit.slice(0, 12);

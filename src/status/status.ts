@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readManifests } from '../checkpoint/read.js';
-import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
+import { newestInHistory, readManifests } from '../checkpoint/read.js';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
@@ -13,12 +12,10 @@ import { claimsIn } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
-import type { Git } from '../git/client.js';
 import { readDistance } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
-import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
@@ -168,9 +165,9 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
 async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
-  const [tree, checkpoint, remote] = await Promise.all([
+  const [tree, newest, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
-    newestCheckpoint(context, git),
+    newestInHistory(context),
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
@@ -182,6 +179,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
   }
   const { head, branch, files } = tree;
   const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
+  const checkpoint = newest?.tag ?? null;
   const operation = operationInProgress(repository);
   const isRecovering = hasRecovery(context);
   return judgeGit({
@@ -197,18 +195,6 @@ function hasWork(context: Context): boolean {
   if (readManifests(context).length > 0) return true;
   const features = archivedIds(context).length > 0 ? orElse(() => readFeatures(context), []) : [];
   return features.some(({ status }) => status === 'passing');
-}
-
-/** The newest checkpoint among HEAD's ancestors that is intact and can be restored. */
-async function newestCheckpoint(context: Context, git: Git): Promise<string | null> {
-  const tags = await listTags(git, true);
-  const files = new Map(readManifests(context).map((file) => [file.name, file]));
-  return (
-    tags
-      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }))
-      .filter((checkpoint) => checkpoint.can_rollback_to)
-      .sort(byTime)[0]?.tag ?? null
-  );
 }
 
 function taskOf(context: Context): string | null {

@@ -14,8 +14,10 @@ import { approveTests } from '../trust/trust.js';
 import {
   asConfirmed,
   blockersOf,
-  type Feature,
+  Feature,
   type FeatureChange,
+  FeatureEdit,
+  FeatureInput,
   isProven,
   makeId,
   overridden,
@@ -30,24 +32,6 @@ import {
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
 import { checkChoice, type FeatureChoice, type FirstRun, runFirst, type VerifyWatch } from './verify.js';
-
-const Change = {
-  tests: z.optional(z.array(z.string())),
-  blocked_by: z.optional(z.array(z.string())),
-  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
-  linear_issue: z.optional(z.nullable(z.string())),
-  /** False: do not run new tests once to see them fail. */
-  run: z.optional(z.boolean()),
-};
-export const FeatureInput = z.strictObject({ id: z.optional(z.string()), name: z.string(), ...Change });
-export const FeatureEdit = z.strictObject({
-  id: z.string(),
-  name: z.optional(z.string()),
-  status: z.optional(z.enum(STATUSES)),
-  ...Change,
-});
-export type FeatureInput = z.infer<typeof FeatureInput>;
-export type FeatureEdit = z.infer<typeof FeatureEdit>;
 
 export interface FeatureList {
   features: Feature[];
@@ -319,11 +303,8 @@ const Row = z.looseObject({
   description: z.optional(z.string()),
   status: z.optional(z.enum(STATUSES)),
   passes: z.optional(z.boolean()),
-  tests: z.optional(z.array(z.string())),
   test: z.optional(z.string()),
-  blocked_by: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
-  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
-  linear_issue: z.optional(z.nullable(z.string())),
+  ...z.pick(Feature, { tests: true, blocked_by: true, priority: true, linear_issue: true }).shape,
 });
 
 function readJsonList(text: string): ListEntry[] {

@@ -12,6 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
+import { commitAt } from '../git/read.js';
 import { findRemote } from '../git/remote.js';
 import { readBranch } from '../git/repository.js';
 import { createTag, describeUnsigned, listTags } from '../git/tags.js';
@@ -27,7 +28,7 @@ import {
 } from '../project/project.js';
 import { commitInForm, ledgerHeads, ownMessage } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
-import { sessionName } from '../session/rules.js';
+import { isAbout, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
 import { differing, readManifests, testedTree } from './read.js';
@@ -126,10 +127,10 @@ async function requireBranch(context: Context): Promise<OnBranch> {
   const place = requireRepository(context);
   const { repository, git } = place;
   const branch = await readBranch(repository, git);
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  const head = await commitAt(git, 'HEAD');
   const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
   if (reason) throw notNow(reason);
-  if (head === '') throw notNow('this branch has no commit yet', 'git add . && git commit');
+  if (head === null) throw notNow('this branch has no commit yet', 'git add . && git commit');
   if (branch === null) throw notNow('HEAD is detached: no branch would hold it', 'git switch -c NAME');
   return { ...place, branch, head };
 }
@@ -140,11 +141,10 @@ const notNow = (reason: string, hint?: string): Error =>
 /** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
 function chooseIssue(context: Context, said: string | undefined): string {
   if (said !== undefined) return checkId(said, 'name for a checkpoint');
-  const { linear_issue, task } = showFocus(context);
-  const features = readFeatures(context);
-  const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
+  const focus = showFocus(context);
+  const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
   const session = readRunning(context);
-  const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
+  const name = focus.linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
   if (name !== undefined && isId(name)) return name;
   const why = 'neither the focus nor a running session has a valid one';
   throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {

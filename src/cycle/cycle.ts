@@ -13,6 +13,7 @@ import { requireReviewed } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
+import { isAbout } from '../session/rules.js';
 import {
   briefBuilder,
   fillBuilderFolder,
@@ -197,9 +198,9 @@ export function chooseTask(
       context.warnings.push(`No feature is called ${wanted}: no tests judge this task. Features: forge ls`);
     return { id: wanted, why: isKnown ? 'as requested' : 'as requested; no such feature' };
   }
-  const { task: focus, linear_issue } = showFocus(context);
-  const feature = features.find(({ id }) => focus === id || focus?.startsWith(`${id}:`));
-  const id = feature?.id ?? linear_issue ?? oneLine(focus ?? '', 200);
+  const focus = showFocus(context);
+  const feature = features.find(({ id }) => isAbout(focus, id));
+  const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
   const isFree = id !== '' && feature?.status !== 'passing' && !readHeld(context).has(id);
   if (isFree) return { id, why: 'in focus' };
   const { task, reason } = nextTask(context);

@@ -10,6 +10,7 @@ import { isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Git, must } from '../git/client.js';
+import { commitAt } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { type CycleInput, judgedLate } from '../learning/evaluation.js';
 import { readIssues } from '../learning/knowledge.js';
@@ -226,8 +227,7 @@ async function filesToCommit(
   const found = others.split('\0').filter(Boolean);
   // git lists a nested repository with a slash. It is not added.
   const nested = new Set(found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1)));
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
-  const differing = await reader.against(head === '' ? null : head, tree);
+  const differing = await reader.against(await commitAt(git, 'HEAD'), tree);
   return {
     files: differing.filter((path) => !path.startsWith(`${folder}/`) && !nested.has(path)),
     untracked: found.filter((path) => !path.endsWith('/')),

@@ -30,7 +30,7 @@ import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
+import { isCalled } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
@@ -236,7 +236,7 @@ export async function discardSessionKept(
   await rehearse(context, (dry) => discardSession(dry, input));
   const { layout } = context;
   const running = readRunning(context);
-  const isRunning = running && [undefined, running.id, sessionName(running.id)].includes(input.id);
+  const isRunning = running && (input.id === undefined || isCalled(running.id, input.id));
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
   const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
   const about = { why: 'session discard', subject: `Before session discard ${id}` };

@@ -14,7 +14,7 @@ import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { ANY_TASK } from '../knowledge/rules.js';
-import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../project/project.js';
+import { type Context, isBuilding, mainBranch, orWarn, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
 import { sessionName, workSince } from '../session/rules.js';
@@ -115,7 +115,7 @@ export async function makeCommit(
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
   const head = (await readHead(git)) as HeadCommit;
-  if (learned.length > 0) keepLearned(context, learned);
+  if (learned.length > 0) await keepLearned(context, learned);
   await keepGitState(context);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
@@ -205,15 +205,14 @@ async function commitIndex(
 }
 
 /** The commit is made by now, so a failure is a warning. */
-function keepLearned(context: Context, learned: readonly string[]): void {
-  try {
+async function keepLearned(context: Context, learned: readonly string[]): Promise<void> {
+  const keep = (): void => {
     const task = showFocus(context).task ?? ANY_TASK;
     const learnings = learned.map((approach) => ({ kind: 'success' as const, context: task, approach }));
     keepLearnings(context, learnings, timestamp(context));
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
-    context.warnings.push(`The commit was made, but the learnings were not saved: ${error.message}`);
-  }
+  };
+  const what = 'The commit was made, but the learnings were not saved';
+  await orWarn(context, what, keep, ({ kind }) => kind !== 'secret');
 }
 
 async function editMessage(context: Context, own: UserGit, text: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import {
   activeIssuesFile,
   doneIssueFile,
@@ -20,7 +20,7 @@ import { readText } from '../guard/scan-tree.js';
 import { changeActive } from '../learning/knowledge.js';
 import { journaledLines } from '../ledger/memory.js';
 import { doneIds } from '../linear/issue.js';
-import type { Context } from '../project/project.js';
+import { type Context, orWarn } from '../project/project.js';
 import { parseMessage } from './message.js';
 
 // Checks and records before the commits that forge makes itself.
@@ -97,12 +97,13 @@ export const isIssue = (context: Context, id: string): boolean =>
 export async function linkCommits(context: Context): Promise<void> {
   const { git, disk } = context;
   if (!git || disk.dryRun) return;
-  try {
-    await link(context, git);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
-    context.warnings.push(`Commits were not added to the issues they name: ${error.message}`);
-  }
+  const what = 'Commits were not added to the issues they name';
+  await orWarn(
+    context,
+    what,
+    () => link(context, git),
+    ({ kind }) => kind !== 'secret',
+  );
 }
 
 async function link(context: Context, git: Git): Promise<void> {

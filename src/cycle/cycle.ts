@@ -11,7 +11,7 @@ import { readTrees } from '../git/tree.js';
 import type { Stage } from '../learning/evaluation.js';
 import { requireReviewed } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
-import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
+import { type Context, noteActivity, orWarn, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { isAbout } from '../session/rules.js';
 import {
@@ -174,16 +174,13 @@ function programOf({ input }: CycleRun): string {
   return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
 }
 
-async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<CycleRun['trees']> {
+async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
+  const { git, layout, repository } = context;
   if (!git || !repository) return null;
-  try {
+  return orWarn(context, 'The working tree could not be read before the command', async () => {
     const reader = readTrees(repository, git, treeFolder(layout));
     return { reader, before: await reader.read() };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    warnings.push(`The working tree could not be read before the command: ${error.message}`);
-    return null;
-  }
+  });
 }
 
 /** Chooses the requested task, else the one in focus unless it passes, else the next one. */

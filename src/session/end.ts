@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
-import { ForgeError } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -27,7 +26,7 @@ import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
-import { type Context, isBuilding, observerOf, readConfig, timestamp } from '../project/project.js';
+import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
@@ -146,25 +145,13 @@ async function commentOnIssue(
 ): Promise<EndedSession['linear']> {
   if (focus.linear_issue === null) return [];
   const { reportSession } = await import('../linear/sync.js');
-  try {
-    return await reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`Linear: ${error.message}`);
-    return [];
-  }
+  const report = { issue: focus.linear_issue, session: running.id, done, next };
+  return (await orWarn(context, 'Linear', () => reportSession(context, report))) ?? [];
 }
 
-/** A git failure does not block the session's end: it is reported, and the result is null. */
-async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
-    context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
-    return null;
-  }
-}
+/** A git failure does not block the session's end. */
+const warnOnGitFailure = <T>(context: Context, work: () => Promise<T>): Promise<T | null> =>
+  orWarn(context, 'Memory was not verified', work, ({ code }) => code.startsWith('git.'));
 
 /** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession): void {

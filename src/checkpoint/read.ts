@@ -120,7 +120,7 @@ export interface VerifiedCheckpoints {
 /** GIT-05: whether checkpoints are unchanged since they were made. */
 export async function verifyCheckpoints(
   context: Context,
-  { tag, run = false }: { tag?: string; run?: boolean } = {},
+  { tag, run = false }: { tag?: string | undefined; run?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<VerifiedCheckpoints> {
   const all = tag === undefined && !run ? await readCheckpoints(context) : [await findOne(context, tag)];

@@ -11,11 +11,10 @@ import { type Context, requireSupervisor } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
 import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
-import { type CycleWatch, NO_TASK } from './running.js';
+import { CycleOptions, type CycleWatch, NO_TASK } from './running.js';
 
 export const LoopOptions = z.strictObject({
-  command: z.array(z.string()).check(z.minLength(1)),
-  timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
+  ...z.pick(CycleOptions, { command: true, timeout_seconds: true }).shape,
   max_cycles: z.optional(z.int().check(z.gte(1))),
   /** No cycle begins after it. */
   max_time_seconds: z.optional(z.int().check(z.gte(0), z.lte(31_536_000))),
@@ -90,11 +89,7 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
     if (stop) return endedBy(loop, stop);
     try {
       const fresh = { ...reopen(context), warnings: [] };
-      const result = await runCycle(
-        fresh,
-        { command, ...(timeout_seconds ? { timeout_seconds } : {}) },
-        watch,
-      );
+      const result = await runCycle(fresh, { command, timeout_seconds }, watch);
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       tick();
       countCycle(loop, result.classification ?? 'FAILURE');

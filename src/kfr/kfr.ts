@@ -147,7 +147,7 @@ export interface KfrCleared {
 }
 
 /** `forge kfr clear` (AGN-025 §10): removes all entries if the gate allows it. `dismiss` is the reason that opens it. */
-export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {}): KfrCleared {
+export function clearKfr(context: Context, { dismiss }: { dismiss?: string | undefined } = {}): KfrCleared {
   if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
   return changeKfr(context, (kfr) => {
     const open = openEntries(kfr);

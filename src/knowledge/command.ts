@@ -29,7 +29,7 @@ export const architectureGroup: Group = {
       example: 'forge architecture edit',
       writes: true,
       run: async (call, file) =>
-        call.forge().architecture.edit(file === undefined ? {} : { text: await call.file(file) }),
+        call.forge().architecture.edit({ text: file === undefined ? file : await call.file(file) }),
       render: (edited, style) =>
         edited.changed
           ? `${style.good('✓')} ${edited.path}  ${fed(edited, style)}`

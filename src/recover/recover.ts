@@ -62,7 +62,7 @@ export async function recover(
   raw: z.input<typeof RecoverInput> = {},
   watch: AgreedWatch = {},
 ): Promise<Recovered> {
-  const input = checkInput(RecoverInput, raw) as { to?: string; rollback?: boolean };
+  const input = checkInput(RecoverInput, raw);
   await finishRecovery(context);
   const operation = operationInProgress(requireRepository(context).repository);
   if (operation) throw notNow(`${operation} is in progress`);
@@ -216,7 +216,7 @@ export interface InspectedCheckpoint {
 /** Only a worktree of the checkpoint, on no branch, in a new or empty folder. Nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
-  { to, dir }: { to?: string; dir: string },
+  { to, dir }: { to?: string | undefined; dir: string },
 ): Promise<InspectedCheckpoint> {
   requireSupervisor(context, RESERVED);
   const { git } = requireRepository(context);

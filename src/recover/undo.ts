@@ -104,7 +104,10 @@ export interface Undone {
  * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
  * current state is saved to another backup ref first, so a second undo is a redo.
  */
-export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
+export async function undoLast(
+  context: Context,
+  { backup }: { backup?: string | undefined } = {},
+): Promise<Undone> {
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
@@ -231,7 +234,7 @@ export async function removeFeatureKept(
 /** Like `session discard`, after saving the session's files to a backup ref. */
 export async function discardSessionKept(
   context: Context,
-  input: { id?: string } = {},
+  input: { id?: string | undefined } = {},
 ): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
   await rehearse(context, (dry) => discardSession(dry, input));
   const { layout } = context;

@@ -119,7 +119,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
 /** Ends the running session without a commit, or takes an interrupted one off the list. Its archive is kept. */
 export function discardSession(
   context: Context,
-  input: { id?: string } = {},
+  input: { id?: string | undefined } = {},
 ): { session: { id: string; status: 'discarded' } } {
   return context.disk.withLock(() => {
     const running = readRunning(context);

@@ -7,7 +7,7 @@ import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { hasUnsent } from '../events/outbox.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
 import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
@@ -110,7 +110,7 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
       }
     } catch (error) {
       if (isTaken(error)) {
-        if (!context.warnings.includes(error.message)) context.warnings.push(error.message);
+        warnOnce(context, error.message);
         continue;
       }
       // If the first cycle is refused, there was no loop.

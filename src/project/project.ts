@@ -113,7 +113,7 @@ export function readConfig(context: Context): Config {
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
   const { config, warnings } = decodeConfig(text, file);
-  context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
+  for (const warning of warnings) warnOnce(context, warning);
   return config;
 }
 
@@ -180,6 +180,10 @@ export async function orWarn<T>(
     warnings.push(`${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
+}
+
+export function warnOnce({ warnings }: Pick<Context, 'warnings'>, warning: string): void {
+  if (!warnings.includes(warning)) warnings.push(warning);
 }
 
 /** B-65 */

@@ -3,13 +3,13 @@ import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText, lineAt } from '../core/text.js';
+import { checkText, firstNames, lineAt } from '../core/text.js';
 import { describeHeld } from '../events/held.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { storeAudit } from '../ledger/memory.js';
-import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
   asConfirmed,
@@ -77,11 +77,11 @@ export function claimsIn(context: Context, features: readonly Feature[]): Featur
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
   const claims = claimsIn(context, features);
   if (claims.length === 0) return [...features];
-  const [first] = claims;
-  const named = claims.slice(0, 3).map(({ id }) => id);
-  const more = claims.length > 3 ? ` and ${claims.length - 3} more` : '';
-  const warning = `${named.join(', ')}${more}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${first?.id}`;
-  if (!context.warnings.includes(warning)) context.warnings.push(warning);
+  const ids = claims.map(({ id }) => id);
+  warnOnce(
+    context,
+    `${firstNames(ids, 3)}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${ids[0]}`,
+  );
   return features.map((feature) =>
     claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
   );

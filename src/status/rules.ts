@@ -1,4 +1,4 @@
-import { oneLine, plural } from '../core/text.js';
+import { firstNames, oneLine, plural } from '../core/text.js';
 import type { FeatureStatus } from '../feature/rules.js';
 
 /** RFC-9060 §8.1: five components, each with a color. Neutral is something that was not started. */
@@ -164,8 +164,7 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
 function doubt(ids: readonly string[], why: string, command: string): Remark[] {
   const [first] = ids;
   if (first === undefined) return [];
-  const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
-  return [yellow(`${named}${why}`, `forge ${command} ${first.split(':')[0]}`)];
+  return [yellow(`${firstNames(ids, 3)}${why}`, `forge ${command} ${first.split(':')[0]}`)];
 }
 
 interface IssueRules {

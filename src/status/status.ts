@@ -1,26 +1,28 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { newestInHistory, readManifests } from '../checkpoint/read.js';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import { activeIssuesFile, doneIssuesFolder, progressFile, shown, shownFrom } from '../core/paths.js';
+import { progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { claimsIn } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
+import { selectNext } from '../feature/tasks.js';
 import { readDistance } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import { readActive } from '../learning/knowledge.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
+import { doneIds } from '../linear/issue.js';
 import { readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -206,15 +208,14 @@ function taskOf(context: Context): string | null {
 const COMMITS = 10;
 
 async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {
-  const { disk, layout } = context;
-  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
   // forge's own investigations are not issues in Linear.
   const isIssueOfLinear = (id: string): boolean => !id.startsWith('INVESTIGATE-');
-  const active = issues.map(({ linear_id }) => linear_id).filter(isIssueOfLinear);
-  const done = disk.list(doneIssuesFolder(layout)).filter((name) => name.endsWith('.json'));
+  const active = readActive(context)
+    .map(({ linear_id }) => linear_id)
+    .filter(isIssueOfLinear);
   const known = new Set([
     ...active,
-    ...done.map((name) => basename(name, '.json')).filter(isIssueOfLinear),
+    ...doneIds(context).filter(isIssueOfLinear),
     ...orElse(() => features().flatMap(({ linear_issue }) => linear_issue ?? []), []),
   ]);
   if (known.size === 0) return judgeLinear(null);

@@ -78,10 +78,10 @@ export async function createCheckpoint(
   raw: CheckpointInput = {},
   watch: CreateWatch = {},
 ): Promise<CreatedCheckpoint> {
-  const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
+  const { message, verify = [], issue: given } = checkInput(CheckpointInput, raw);
   requireSupervisor(context, 'checkpoints');
   if (message !== undefined) checkText(message, { what: 'The message', maxBytes: 4096 });
-  const issue = chooseIssue(context, said);
+  const issue = chooseIssue(context, given);
   const place = await requireBranch(context);
   const checks = chooseChecks(context, verify);
   await requireVerified(context);
@@ -139,8 +139,8 @@ const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
 
 /** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
-function chooseIssue(context: Context, said: string | undefined): string {
-  if (said !== undefined) return checkId(said, 'name for a checkpoint');
+function chooseIssue(context: Context, given: string | undefined): string {
+  if (given !== undefined) return checkId(given, 'name for a checkpoint');
   const focus = showFocus(context);
   const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
   const session = readRunning(context);

@@ -90,11 +90,11 @@ function nextItems({ next, last, handover }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const said = handover?.next ? [`${escapeControls(handover.next)} (from ${sessionName(handover.id)})`] : [];
-  if (last.status !== 'interrupted' || last.resumed_by) return said;
+  const step = handover?.next ? [`${escapeControls(handover.next)} (from ${sessionName(handover.id)})`] : [];
+  if (last.status !== 'interrupted' || last.resumed_by) return step;
   const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...said, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
+  return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
 
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
@@ -156,9 +156,9 @@ function learningItem(learning: Learning): string {
 
 const SHOWN_PATTERNS = 8;
 
-const patternItems = (told: Told): string[] =>
+const patternItems = (data: ByKind): string[] =>
   firstOf(
-    byTask(told, told.patterns, learningItem).map(learningItem),
+    byTask(data, data.patterns, learningItem).map(learningItem),
     SHOWN_PATTERNS,
     ': forge knowledge list',
   );
@@ -173,7 +173,7 @@ const changeItems = ({ uncommitted }: BriefingData): string[] =>
   uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
 
 /** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
-interface Told extends BriefingData {
+interface ByKind extends BriefingData {
   approvedRules: readonly string[];
   invariants: readonly Learning[];
   patterns: readonly Learning[];
@@ -186,8 +186,8 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
-  const told = sayOnce(data);
-  const { approvedRules, offered, candidates, architecture, invariants, findings, foreign } = told;
+  const shown = sortLearnings(data);
+  const { approvedRules, offered, candidates, architecture, invariants, findings, foreign } = shown;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -204,25 +204,25 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const skills = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
-    ['focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'],
+    ['focus', 'Focus', focusItems(shown), 'forge focus show', 1, 'asserted'],
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
-    ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
-    ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
+    ['next', 'Next step', nextItems(shown), 'forge session list', 2, 'asserted'],
+    ['progress', 'Done in this session', progressItems(shown), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
-    ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
-    ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
-    ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
-    ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
-    ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
+    ['features', 'Features', featureItems(shown), 'forge ls', 3, 'asserted'],
+    ['proven', 'Long-term knowledge', knowledgeItems(shown, 'valid'), promote, 4, 'learned'],
+    ['elsewhere', elsewhere, elsewhereItems(shown), events, 5, 'asserted'],
+    ['contested', contested, knowledgeItems(shown, 'contested'), promote, 4, 'learned'],
+    ['patterns', 'Learned patterns', patternItems(shown), list, 5, 'learned'],
+    ['notes', 'Notes about this', noteItems(shown), 'forge note list', 5, 'learned'],
     ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, [...architecture], SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
-    ['uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'],
-    ['commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'],
-    ['issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'],
-    ['skills', skills, [...told.skills], 'forge skill match', 8, 'asserted'],
+    ['uncommitted', 'Uncommitted changes', changeItems(shown), 'git status', 6, 'proven'],
+    ['commits', 'Last commits', shown.commits.map(commitItem), 'git log', 7, 'asserted'],
+    ['issues', 'Active issues', shown.issues.map(issueItem), 'forge next', 6, 'asserted'],
+    ['skills', skills, [...shown.skills], 'forge skill match', 8, 'asserted'],
   ];
   return rows.map(([key, title, items, command, priority, source]) => ({
     ...{ key, title, items, command, priority, source },
@@ -236,9 +236,9 @@ function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
   return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
-function sayOnce(data: BriefingData): Told {
-  const said = new Set<string>();
-  const isNew = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
+function sortLearnings(data: BriefingData): ByKind {
+  const known = new Set<string>();
+  const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
   const { learnings, candidates, isApproved } = data;
   const open = new Set(candidates.map(({ pattern }) => keyOf(pattern)));
   const isCandidate = (entry: Learning): boolean =>

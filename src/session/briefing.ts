@@ -190,7 +190,7 @@ function leadOf(context: Context, session: string | null): Lead | null {
     : ['The Working Memory update tool here is the command: forge kfr patch'];
   return {
     text: [text, ...tool].join('\n\n'),
-    items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`),
+    items: entries.map(({ id, kind, text: fact }) => `${id} ${kind}: ${fact}`),
   };
 }
 

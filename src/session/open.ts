@@ -48,7 +48,7 @@ import {
   recentArchives,
   refuseToForget,
   requireResumable,
-  settleArchive,
+  updateArchive,
 } from './store.js';
 
 /** The options of a session start that decide which session it opens. */
@@ -206,7 +206,7 @@ function createSession(
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
   // In a dry run the archive may not exist yet.
   if (resumed && disk.exists(archiveFile(layout, resumed.id)))
-    settleArchive(context, resumed.id, { resumed_by: running.id });
+    updateArchive(context, resumed.id, { resumed_by: running.id });
   return { running, state: 'started' as const, focus };
 }
 

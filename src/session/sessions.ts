@@ -28,7 +28,7 @@ import {
   readArchives,
   readProgressText,
   requireArchive,
-  settleArchive,
+  updateArchive,
   shortTerm,
   writeArchive,
 } from './store.js';
@@ -155,6 +155,6 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     `Session ${name} cannot be discarded`,
     `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
   );
-  settleArchive(context, found.id, { status: 'discarded' });
+  updateArchive(context, found.id, { status: 'discarded' });
   return found.id;
 }

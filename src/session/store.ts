@@ -124,7 +124,7 @@ export function requireResumable(context: Context, wanted: string): ArchivedSess
 }
 
 /** Rewrites an archive: its status, who resumed it. */
-export function settleArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
+export function updateArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
   const { disk, layout } = context;
   disk.withLock(() => {
     const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));

@@ -110,10 +110,10 @@ export function openSession(
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const { resume, goal } = input;
+  if (resume === undefined) return createSession(context, goal, around, null);
   // A dry run has not written the session that it would archive.
-  const isLeft = left !== null && resume !== undefined && isMeant(left, resume);
-  const resumed = isLeft || resume === undefined ? null : requireResumable(context, resume);
-  return createSession(context, goal, around, isLeft ? left : resumed);
+  const resumed = left && isMeant(left, resume) ? left : requireResumable(context, resume);
+  return createSession(context, goal, around, resumed);
 }
 
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>

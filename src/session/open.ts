@@ -5,7 +5,7 @@ import { encodeDocument } from '../core/schema.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
-import { readKfr, writeKfr } from '../kfr/kfr.js';
+import { readKfr, kfrWrites } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
@@ -200,7 +200,7 @@ function createSession(
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
-    ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
+    ...(left.entries.length > 0 ? kfrWrites(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);

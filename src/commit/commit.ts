@@ -42,7 +42,7 @@ export interface MadeCommit {
 /** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
   const input = checkCommitInput(raw);
-  const { git } = requireRepository(context);
+  const { git } = requireGit(context);
   const { all = false, amend = false } = input;
   if (amend) {
     const last = await readHead(git);
@@ -69,7 +69,7 @@ export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
 ): Promise<CommitTemplate> {
-  const { repository, git } = requireRepository(context);
+  const { repository, git } = requireGit(context);
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
@@ -99,7 +99,7 @@ export async function makeCommit(
   watch: CommitWatch = {},
 ): Promise<MadeCommit> {
   const input = checkCommitInput(raw);
-  const { repository, git } = requireRepository(context);
+  const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
@@ -151,7 +151,7 @@ function checkCommitInput(raw: CommitInput): CommitInput {
   return input;
 }
 
-function requireRepository({ repository, git, layout }: Context): { repository: Repository; git: Git } {
+function requireGit({ repository, git, layout }: Context): { repository: Repository; git: Git } {
   if (repository && git) return { repository, git };
   throw usage('commit.no_git', `${layout.root} is not in a git repository.`, { hint: 'git init' });
 }

@@ -7,7 +7,7 @@ import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
-import { type Focus, isAbout, type RunningSession, sessionName } from './rules.js';
+import { type Focus, isAbout, type RunningSession, sessionName, taskTitle } from './rules.js';
 import { readRunning } from './running.js';
 
 interface EndedWork {
@@ -93,8 +93,7 @@ function describeWork(context: Context, { running, focus, done, learned }: Ended
   const { task, linear_issue } = focus;
   const features = readFeatures(context);
   const feature = features.find(({ id }) => isAbout(focus, id))?.id;
-  const prefix = [feature, linear_issue].find((id) => id && isAbout(focus, id));
-  const subject = task?.slice(prefix ? prefix.length + 2 : 0) || sessionName(running.id);
+  const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
   const verified = features.filter(
     ({ status, verified_at }) => status === 'passing' && verified_at && verified_at >= running.started_at,
   );

@@ -175,6 +175,12 @@ export const NO_FOCUS: Focus = {
 export const isAbout = ({ task }: Pick<Focus, 'task'>, id: string): boolean =>
   task === id || task?.startsWith(`${id}: `) === true;
 
+/** The task without the id that it begins with, if that is one of `ids`. */
+export function taskTitle({ task }: Focus, ids: readonly (string | null | undefined)[]): string {
+  const id = ids.find((one) => one && task?.startsWith(`${one}: `));
+  return task?.slice(id ? id.length + 2 : 0) ?? '';
+}
+
 type Changeable = 'task' | 'linear_issue' | 'files' | 'phase' | 'blockers' | 'skill';
 export type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
 

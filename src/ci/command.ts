@@ -41,9 +41,9 @@ async function run(call: Call): Promise<CiReport | Template> {
     signal: call.signal,
   };
   const input = {
-    ...(range === undefined ? {} : { range }),
-    ...(runs ? { run: true } : {}),
-    ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
+    range,
+    run: runs,
+    baseline: baseline === undefined ? baseline : resolve(call.cwd, baseline),
   };
   const report = await call.forge().ci(input, watch);
   if (junit !== undefined) writeJunit(resolve(call.cwd, junit), report);

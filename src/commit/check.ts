@@ -35,10 +35,10 @@ import {
 
 export interface CommitCheckInput {
   /** The message of a commit that is not made yet. */
-  message?: Buffer;
+  message?: Buffer | undefined;
   /** The absolute path of the message. Git's own messages are exempt during a merge, rebase and the like. */
-  file?: string;
-  range?: Range;
+  file?: string | undefined;
+  range?: Range | undefined;
 }
 
 /** `A..B`, or commit ids, with `^` in front of those that are left out. */

@@ -72,6 +72,10 @@ export function oneLine(text: string, max = 200): string {
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
 
+/** `a, b, c and 4 more` */
+export const firstNames = (names: readonly string[], most: number): string =>
+  names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
+
 /** The first five paths, for a message. */
 export const firstPaths = (paths: readonly string[]): string =>
   [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');

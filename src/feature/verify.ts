@@ -160,11 +160,11 @@ async function verifyOne(
     ...(not_run === null ? {} : { not_run }),
   };
   const isPassed = not_run === null && exit_code === 0;
-  const told = isPassed
+  const outcome = isPassed
     ? isUnprovenPass(after) && { unproven: true as const }
     : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyTestFailed(last) } : {}) };
   return {
-    result: { id: feature.id, before: feature.status, ...shared, ...told },
+    result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
   };
 }

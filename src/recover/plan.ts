@@ -40,7 +40,7 @@ export interface RecoveryPlan {
  */
 export async function planRecovery(
   context: Context,
-  { to, rollback = false }: { to?: string; rollback?: boolean } = {},
+  { to, rollback = false }: { to?: string | undefined; rollback?: boolean | undefined } = {},
   watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
   const place = requireRepository(context);

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { usage } from '../core/error.js';
+import { SyntaxProblem, usage } from '../core/error.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
-import { readYaml, YamlProblem } from '../core/yaml.js';
+import { readYaml } from '../core/yaml.js';
 
 const TYPES = ['text', 'markdown', 'reference', 'multi_select', 'checklist', 'select'] as const;
 
@@ -117,7 +117,7 @@ function yaml(text: string, broken: (message: string, line?: number) => Error): 
   try {
     return readYaml(text);
   } catch (error) {
-    throw error instanceof YamlProblem ? broken(error.message, error.line) : error;
+    throw error instanceof SyntaxProblem ? broken(error.message, error.line) : error;
   }
 }
 

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { SECTIONS, STYLES } from '../commit/message.js';
 import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
-import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/error.js';
+import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
 import { addressProblem, isBranchName, namesLike, oneLine } from '../core/text.js';
-import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
+import { lineOfKey, readToml } from '../core/toml.js';
 
 interface Setting<T> {
   schema: () => z.ZodMiniType<T>;
@@ -157,8 +157,9 @@ export function parseToml(text: string, file: string): Record<string, unknown> {
   try {
     return readToml(text);
   } catch (error) {
-    if (!(error instanceof TomlProblem)) throw error;
-    throw corrupted('config.toml', `${file}:${error.line}: ${error.message}.`, { file, line: error.line });
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw corrupted('config.toml', `${file}:${line}: ${message}.`, { file, line });
   }
 }
 
@@ -210,7 +211,7 @@ function parseList(name: string, text: string, found: string): string[] {
     const items = parseJson(text) as unknown[];
     if (items.every((item) => typeof item === 'string')) return items as string[];
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
+    if (!(error instanceof SyntaxProblem)) throw error;
   }
   throw usage('config.list', `${found}, allowed: a JSON list of texts.`, {
     field: name,

@@ -1,6 +1,6 @@
-import { usage } from '../core/error.js';
+import { SyntaxProblem, usage } from '../core/error.js';
 import { formatTomlValue } from '../core/toml.js';
-import { formatYaml, readYaml, YamlProblem } from '../core/yaml.js';
+import { formatYaml, readYaml } from '../core/yaml.js';
 import { type Manifest, requiredBy } from './rules.js';
 
 /** The open SKILL.md format: YAML frontmatter, then instructions. */
@@ -37,7 +37,7 @@ export function parseSkillMd(text: string, file: string): SkillMd {
   try {
     value = readYaml(yaml);
   } catch (error) {
-    throw error instanceof YamlProblem ? broken(error.message) : error;
+    throw error instanceof SyntaxProblem ? broken(error.message) : error;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw broken('the frontmatter is not a list of fields');

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { readPlain } from '../core/files.js';
+import { readPlain, readText } from '../core/files.js';
 import { lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
-import { gitFolder, ledgerFolder, readText } from './files.js';
+import { gitFolder, ledgerFolder } from './files.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import { linkedWorktrees } from './journal.js';
 

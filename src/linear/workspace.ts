@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readText } from '../core/files.js';
 import { readToml } from '../core/toml.js';
 
 /** The packages of an npm, cargo, go or python workspace, by name. Empty when there is none. */
@@ -8,17 +9,11 @@ export function workspacePackages(root: string): string[] {
   return [...new Set(members)].sort();
 }
 
-const read = (path: string): string | null => {
+/** Null for a file that is missing, empty or damaged. */
+function readParsed(parse: (text: string) => unknown, ...path: string[]): unknown {
+  const text = readText(join(...path));
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-};
-
-function parsed<T>(text: string | null, parse: (text: string) => T): T | null {
-  try {
-    return text === null ? null : parse(text);
+    return text === '' ? null : parse(text);
   } catch {
     return null;
   }
@@ -56,16 +51,14 @@ const namesIn = (
   patterns
     .flatMap((pattern) => expand(root, pattern))
     .flatMap((folder) => {
-      const member = parsed(read(join(root, folder, file)), parse);
+      const member = readParsed(parse, root, folder, file);
       return member ? [String(at(member, ...path) ?? basename(folder))] : [];
     });
 
 function npmMembers(root: string): string[] {
-  const manifest = parsed(read(join(root, 'package.json')), JSON.parse) as unknown;
+  const manifest = readParsed(JSON.parse, root, 'package.json');
   const workspaces = at(manifest, 'workspaces');
-  const pnpm = (read(join(root, 'pnpm-workspace.yaml')) ?? '').matchAll(
-    /^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm,
-  );
+  const pnpm = readText(join(root, 'pnpm-workspace.yaml')).matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm);
   const patterns = [
     ...listOf(workspaces),
     ...listOf(at(workspaces, 'packages')),
@@ -75,7 +68,7 @@ function npmMembers(root: string): string[] {
 }
 
 function cargoMembers(root: string): string[] {
-  const manifest = parsed(read(join(root, 'Cargo.toml')), readToml);
+  const manifest = readParsed(readToml, root, 'Cargo.toml');
   const members = listOf(at(manifest, 'workspace', 'members'));
   const own = at(manifest, 'package', 'name');
   const names = namesIn(root, members, 'Cargo.toml', readToml, 'package', 'name');
@@ -83,7 +76,7 @@ function cargoMembers(root: string): string[] {
 }
 
 function goMembers(root: string): string[] {
-  const work = read(join(root, 'go.work')) ?? '';
+  const work = readText(join(root, 'go.work'));
   const block = /\buse\s*\(([^)]*)\)/.exec(work)?.[1]?.split('\n') ?? [];
   const single = [...work.matchAll(/^\s*use\s+([^\s(]+)/gm)].map(([, path = '']) => path);
   const paths = [...block, ...single].map((line) => line.replace(/\/\/.*/, '').trim());
@@ -91,7 +84,7 @@ function goMembers(root: string): string[] {
 }
 
 function pythonMembers(root: string): string[] {
-  const project = parsed(read(join(root, 'pyproject.toml')), readToml);
+  const project = readParsed(readToml, root, 'pyproject.toml');
   const members = listOf(at(project, 'tool', 'uv', 'workspace', 'members'));
   return namesIn(root, members, 'pyproject.toml', readToml, 'project', 'name');
 }

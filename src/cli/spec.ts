@@ -167,6 +167,8 @@ export interface Invocation {
 
 export const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
 
+export const COLORS = ['auto', 'always', 'never'] as const;
+
 /** Every command takes these, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '--json', help: 'print exactly the result, as JSON' },
@@ -174,7 +176,7 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '-C, --cwd <dir>', help: 'work in this folder' },
   { flags: '--no-input', help: 'never ask' },
   CONFIRMING,
-  { flags: '--color <when>', help: 'auto, always or never', values: { words: ['auto', 'always', 'never'] } },
+  { flags: '--color <when>', help: 'auto, always or never', values: { words: COLORS } },
   { flags: '-v, --verbose', help: 'show where an error comes from' },
 ];
 

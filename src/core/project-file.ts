@@ -20,7 +20,8 @@ export interface ProjectFile {
 
 /** Follows symlinks inside the top folder. One that leads elsewhere may come from a clone: only with `isFree`. */
 export function readProjectFile(top: string, name: string, isFree: boolean): ProjectFile {
-  const root = realPath(top) ?? top;
+  const root = realPath(top);
+  if (root === null) throw outside('disk.enoent', `${top} does not exist.`, { file: top });
   const wanted = join(root, name);
   let nearest = wanted;
   while (!fs.existsSync(nearest)) nearest = dirname(nearest);

@@ -5,7 +5,7 @@ import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/e
 import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { addressProblem, isBranchName, namesLike, oneLine } from '../core/text.js';
+import { isBranchName, namesLike, oneLine } from '../core/text.js';
 import { lineOfKey, readToml } from '../core/toml.js';
 
 interface Setting<T> {
@@ -37,7 +37,17 @@ const pattern = checked((text) => {
   const problem = patternProblem(text);
   return problem && `cannot be matched: ${problem}`;
 });
-const address = checked(addressProblem, false);
+/** Addresses of NATS servers, separated by commas. */
+const address = checked((text) => {
+  const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
+  if (addresses.some((each) => each.includes('@')))
+    return 'an address in the repository has no user or password: set NATS_USER and NATS_PASSWORD, NATS_TOKEN or NATS_CREDS in the environment';
+  const isValid = (each: string): boolean =>
+    /^(?:nats|tls):\/\/(?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d{1,5})?$/.test(each);
+  return addresses.every(isValid)
+    ? null
+    : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
+}, false);
 /** What subjects and streams of NATS are called. */
 const subject = () => z.string().check(z.regex(/^[\w-]+(\.[\w-]+)*$/), z.maxLength(100));
 const stream = () => z.string().check(z.regex(/^[\w-]{1,32}$/));

@@ -8,7 +8,7 @@ import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
-import { type Context, isBuilding, timestamp } from '../project/project.js';
+import { actorOf, type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   type Bucket,
@@ -86,13 +86,17 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
   );
   if (ofLoop && process === null) return toClaimed(ofLoop);
-  const { world } = context;
   const running = readRunning(context);
   const claim: Claim = {
-    ...{ schema_version: '1.0', task, state: 'held', place: placeOf(context), host: world.self().host },
+    ...{
+      schema_version: '1.0',
+      task,
+      state: 'held',
+      place: placeOf(context),
+      host: context.world.self().host,
+    },
     ...{ session: running?.id ?? null, branch: running?.branch ?? null },
-    actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
-    ...{ since: timestamp(context), seconds },
+    ...{ actor: actorOf(context), since: timestamp(context), seconds },
   };
   refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));

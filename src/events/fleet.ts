@@ -43,7 +43,7 @@ const GONE_MS = 24 * 3_600_000;
 export async function readFleet(context: Context, { all = false }: { all?: boolean } = {}): Promise<Fleet> {
   if (eventUrl(context) === null) return readHere(context);
   try {
-    return await withServer(context, (server) => readThere(context, server, all));
+    return await withServer(context, 'forge events list', (server) => readThere(context, server, all));
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
     context.warnings.push(`${error.message} This is what this machine knows.`);

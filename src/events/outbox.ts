@@ -5,7 +5,7 @@ import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.j
 import { outboxFolder } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import { currentState, ledgerTrailer } from '../ledger/memory.js';
-import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
+import { actorOf, type Context, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isUrlApproved } from '../trust/approvals.js';
 import {
@@ -65,7 +65,6 @@ export function queueEvent<T extends EventType>(
   if (context.disk.dryRun || eventUrl(context) === null) return;
   try {
     const project = projectOf(context);
-    const { world } = context;
     const event = {
       schema_version: VERSION,
       id: eventId(project, type, about),
@@ -73,8 +72,8 @@ export function queueEvent<T extends EventType>(
       at: timestamp(context),
       project,
       session,
-      actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
-      host: world.self().host,
+      actor: actorOf(context),
+      host: context.world.self().host,
       place: placeOf(context),
       ledger: positionOf(context),
       data: cutData(data),

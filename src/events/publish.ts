@@ -5,16 +5,14 @@ import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './even
 import { hearPromotions } from './heard.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import {
-  asOutside,
   BUDGET,
-  closeServer,
-  openServer,
   requireOn,
   type Server,
   SILENCE,
   warnAway,
   whySilent,
   within,
+  withServer,
 } from './server.js';
 import { type EventStream, openStream } from './stream.js';
 
@@ -76,19 +74,15 @@ export async function flushEvents(context: Context): Promise<Flushed> {
 /** Sends until `deadline`, in ms of this process. Throws the first failure. */
 async function deliver(context: Context, deadline: number): Promise<Pick<Flushed, 'kept_by'>> {
   const left = (): number => Math.max(1, Math.min(SILENCE, deadline - elapsed()));
-  const server = await openServer(context, left());
-  try {
+  const send = async (server: Server): Promise<Pick<Flushed, 'kept_by'>> => {
     const stream = await within(left(), openStream(context, server, left()));
     if (stream) await sendToStream(context, server, stream, left);
     else await sendToListeners(context, server, left);
     // It may be late or lost: what was promoted elsewhere comes with the next pull anyway.
     if (stream && left() > 1) await hearPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
-  } catch (error) {
-    throw asOutside(server, error, 'forge events flush');
-  } finally {
-    closeServer(server);
-  }
+  };
+  return withServer(context, 'forge events flush', send, { ms: left() });
 }
 
 /** Sends each session's events in order, and removes an event after the stream has acknowledged it. */

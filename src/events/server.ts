@@ -296,14 +296,19 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 /** Closes without waiting for the server. */
 export const closeServer = ({ connection }: Server): void => void connection.close().catch(() => undefined);
 
-/** Opens a connection for `work`. Exit 6 when that fails, exit 2 while events are off. */
-export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {
+/** Opens a connection for `work`. Exit 6 with `hint` when that fails, exit 2 while events are off. */
+export async function withServer<T>(
+  context: Context,
+  hint: string,
+  work: (server: Server) => Promise<T>,
+  { ms = SILENCE, stays = false }: { ms?: number; stays?: boolean } = {},
+): Promise<T> {
   requireOn(context);
-  const server = await openServer(context, SILENCE);
+  const server = await openServer(context, ms, stays);
   try {
     return await work(server);
   } catch (error) {
-    throw asOutside(server, error, 'forge events list');
+    throw asOutside(server, error, hint);
   } finally {
     closeServer(server);
   }

@@ -115,13 +115,9 @@ function parseNames(output: string): ChangedFile[] {
   return files;
 }
 
-/** Files below these paths that git tracks; with `--deleted` those that are not in the working tree. */
-export async function trackedFiles(
-  git: Git,
-  paths: readonly string[],
-  ...options: '--deleted'[]
-): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '-z', ...options, '--', ...paths]);
+/** Files below these paths that git tracks. */
+export async function trackedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await git(['ls-files', '-z', '--', ...paths]);
   return code === 0 ? [...new Set(words(stdout))] : [];
 }
 

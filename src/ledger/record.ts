@@ -71,6 +71,10 @@ export function genesisLine(ledger: string): { name: string; line: string } {
 export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
+/** A field that may hold anything, as a text or a number; null for anything else. */
+export const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const numberIn = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
 /** One line of the ledger: links, then who and when, then the record's own fields. */
 export function formatRecord(links: Links, body: Record<string, unknown>): string {
   const { at, session, actor, kind, ...rest } = body;

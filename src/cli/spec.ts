@@ -216,5 +216,10 @@ export function flagOf({ flags }: OptionSpec): Flag {
 /** For a decision that only a human makes (LTM-14). */
 export const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; kept in the audit ledger' };
 
-export const reasonOf = ({ options }: Call): { reason?: string } =>
-  options.reason === undefined ? {} : { reason: options.reason as string };
+export const reasonOf = (call: Call): { reason?: string } => given<{ reason: string }>(call, 'reason');
+
+/** The options of these names that were given, for an input with fields of the same names. */
+export const given = <T>({ options }: Call, ...names: (keyof T & string)[]): Partial<T> =>
+  Object.fromEntries(
+    names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
+  ) as Partial<T>;

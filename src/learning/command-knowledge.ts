@@ -1,4 +1,4 @@
-import { type Call, command, REASON, reasonOf } from '../cli/spec.js';
+import { type Call, command, given, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, oneOf, plural } from '../core/text.js';
 import type { Overridden, Promoted, Reset } from '../index.js';
@@ -117,14 +117,13 @@ async function override(call: Call, word: string, subject = ''): Promise<Result>
   const action = oneOf(ACTIONS, word, 'Action', 'override.unknown');
   const { memory } = call.forge();
   const reason = reasonOf(call);
-  const { scope } = call.options as { scope?: 'execution' };
   switch (action) {
     case 'append':
-      return memory.correct({ pattern: subject, ...(scope === undefined ? {} : { scope }), ...reason });
+      return memory.correct({ pattern: subject, ...given<{ scope: 'execution' }>(call, 'scope'), ...reason });
     case 'invalidate':
       return memory.invalidate({ knowledge: subject, ...reason });
     case 'reset':
-      return memory.reset({ tier: subject === '' ? undefined : subject, ...reason });
+      return memory.reset({ tier: subject || undefined, ...reason });
     case 'acknowledge':
       return memory.acknowledge(reason);
     case 'freeze':

@@ -1,4 +1,4 @@
-import { type Call, command, type Group, type OptionSpec, REASON, reasonOf } from '../cli/spec.js';
+import { type Call, command, type Group, given, type OptionSpec, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, oneOf, plural } from '../core/text.js';
 import {
@@ -225,10 +225,7 @@ const logCommand = command<{ records: LogEntry[] }>({
   summary: 'Show the last records',
   example: 'forge memory log --tier audit --limit 10',
   options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
-  run: (call) => {
-    const { limit } = call.options as { limit?: number };
-    return call.forge().memory.log({ ...tierOption(call), ...(limit === undefined ? {} : { limit }) });
-  },
+  run: (call) => call.forge().memory.log({ ...tierOption(call), ...given<{ limit: number }>(call, 'limit') }),
   render: renderLog,
 });
 

@@ -47,9 +47,7 @@ const row = (event: ForgeEvent, style: Style): string[] => [
 const line = (event: ForgeEvent, style: Style): string => row(event, style).join('  ');
 
 const countForeign = (foreign: number): string =>
-  foreign === 0
-    ? ''
-    : `${plural(foreign, 'message')} on these subjects ${foreign === 1 ? 'is no event' : 'are no events'} of forge, skipped.`;
+  foreign === 0 ? '' : `Skipped ${plural(foreign, 'message')} on these subjects that forge did not write.`;
 
 function printer(call: Call): (event: ForgeEvent) => boolean {
   return (event) => call.print(call.flags.json ? jsonLine(event) : line(event, call.style));

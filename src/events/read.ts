@@ -26,7 +26,7 @@ export type EventFilter = z.infer<typeof TailInput>;
 
 export interface EventList {
   events: ForgeEvent[];
-  /** Messages on the subjects that are no events of forge. */
+  /** Messages on these subjects that are not events of forge. */
   foreign: number;
 }
 
@@ -78,7 +78,7 @@ const wantedSubjects = (context: Context, type?: EventType): string[] => {
   return type ? [subjectOf(prefix, type)] : subjectsOf(prefix);
 };
 
-/** Passes events that are wanted, each once (B-76), and counts what is no event. */
+/** Passes on the wanted events, each once (B-76), and counts messages that are not events. */
 function reader(context: Context, { type, session, all }: EventFilter, onEvent: (event: ForgeEvent) => void) {
   const project = projectOf(context);
   const seen = new Set<string>();

@@ -99,6 +99,10 @@ export function wordsOf(text: string, marks: string): string {
   return plain.slice(0, end);
 }
 
+/** Parsed JSON, YAML or TOML with fields, unlike a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Code-unit order, which is the same in every locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

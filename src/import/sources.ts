@@ -1,5 +1,6 @@
 import { SyntaxProblem } from '../core/error.js';
 import { parseJson } from '../core/json.js';
+import { isObject } from '../core/text.js';
 import { readYaml } from '../core/yaml.js';
 
 /** The content of one file of another tool. */
@@ -209,9 +210,7 @@ function collect(rows: readonly Row[]): Taken {
 
 const word = (value: unknown): string =>
   typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
-const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const bulletsOf = (value: unknown): string =>
   Array.isArray(value) ? value.map((step) => `- ${word(step)}`).join('\n') : '';

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { isObject, oneLine } from '../core/text.js';
 
 /** The tiers of the one ledger (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
@@ -93,14 +93,13 @@ export const formatTombstone = (id: string, { n, seg, prev, seen, ledger }: Link
 
 /** Parses one line without indentation and line end. */
 export function parseLine(text: string): ParsedLine {
-  let value: unknown;
+  let line: unknown;
   try {
-    value = JSON.parse(text);
+    line = JSON.parse(text);
   } catch {
     return bad(UNPARSABLE.find(([pattern]) => pattern.test(text))?.[1] ?? 'not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('not a JSON object');
-  const line = value as Record<string, unknown>;
+  if (!isObject(line)) return bad('not a JSON object');
   const problem = checkLinks(line);
   if (problem) return bad(problem);
   if (line.redacted !== undefined)

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readText } from '../core/files.js';
 import { readToml } from '../core/toml.js';
+import { textsIn } from '../ledger/record.js';
 
 /** The packages of an npm, cargo, go or python workspace, by name. Empty when there is none. */
 export function workspacePackages(root: string): string[] {
@@ -18,9 +19,6 @@ function readParsed(parse: (text: string) => unknown, ...path: string[]): unknow
     return null;
   }
 }
-
-const listOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 const at = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | null | undefined)?.[key], value);
@@ -60,8 +58,8 @@ function npmMembers(root: string): string[] {
   const workspaces = at(manifest, 'workspaces');
   const pnpm = readText(join(root, 'pnpm-workspace.yaml')).matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm);
   const patterns = [
-    ...listOf(workspaces),
-    ...listOf(at(workspaces, 'packages')),
+    ...textsIn(workspaces),
+    ...textsIn(at(workspaces, 'packages')),
     ...[...pnpm].map(([, pattern = '']) => pattern),
   ].filter((pattern) => !pattern.startsWith('!'));
   return namesIn(root, patterns, 'package.json', JSON.parse, 'name');
@@ -69,7 +67,7 @@ function npmMembers(root: string): string[] {
 
 function cargoMembers(root: string): string[] {
   const manifest = readParsed(readToml, root, 'Cargo.toml');
-  const members = listOf(at(manifest, 'workspace', 'members'));
+  const members = textsIn(at(manifest, 'workspace', 'members'));
   const own = at(manifest, 'package', 'name');
   const names = namesIn(root, members, 'Cargo.toml', readToml, 'package', 'name');
   return typeof own === 'string' ? [own, ...names] : names;
@@ -85,6 +83,6 @@ function goMembers(root: string): string[] {
 
 function pythonMembers(root: string): string[] {
   const project = readParsed(readToml, root, 'pyproject.toml');
-  const members = listOf(at(project, 'tool', 'uv', 'workspace', 'members'));
+  const members = textsIn(at(project, 'tool', 'uv', 'workspace', 'members'));
   return namesIn(root, members, 'pyproject.toml', readToml, 'project', 'name');
 }

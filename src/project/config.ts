@@ -5,7 +5,7 @@ import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/e
 import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { isBranchName, namesLike, oneLine } from '../core/text.js';
+import { isBranchName, isObject, namesLike, oneLine } from '../core/text.js';
 import { lineOfKey, readToml } from '../core/toml.js';
 
 interface Setting<T> {
@@ -186,7 +186,7 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
   return Object.entries(raw).flatMap(([name, value]) => {
     if (name === 'schema_version') return [];
     const known = Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name as TableName] : null;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return known ? [] : [name];
+    if (!isObject(value)) return known ? [] : [name];
     const keys = Object.keys(value).filter((key) => !known || !Object.hasOwn(known, key));
     return keys.map((key) => `${name}.${key}`);
   });

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { readHint, writeHint } from '../core/files.js';
+import { readHint, readText, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { type Commit, readLog } from '../git/read.js';
-import { readText } from '../git/repository.js';
 import { type Context, hasHooks, orWarn, readConfig } from '../project/project.js';
 import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';

@@ -44,6 +44,20 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
   return text;
 }
 
+/** The word, if it is one of the allowed ones, or exit 2. `what`: how the message names it (`--tier`). */
+export function oneOf<T extends string>(
+  allowed: readonly T[],
+  word: string,
+  what: string,
+  code: string,
+  details: { field?: string; hint?: string } = {},
+): T {
+  const known = allowed.find((each) => each === word);
+  if (known !== undefined) return known;
+  const message = `${what}: found ${JSON.stringify(oneLine(word, 40))}, allowed: ${allowed.join(' | ')}.`;
+  throw usage(code, message, { field: what.replace(/^--/, '').toLowerCase(), ...details });
+}
+
 // Fast checks for plain text, because long lists are shown.
 const PLAIN = /^[\x20-\x7e\n]*$/;
 const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;
@@ -89,6 +103,10 @@ export function wordsOf(text: string, marks: string): string {
   return plain.slice(0, end);
 }
 
+/** Parsed JSON, YAML or TOML with fields, unlike a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Code-unit order, which is the same in every locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -121,18 +139,6 @@ export function makeToken(digits: number): string {
 export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);
-
-/** What is wrong with the addresses of NATS servers, separated by commas; null for none. */
-export function addressProblem(text: string): string | null {
-  const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
-  if (addresses.some((each) => each.includes('@')))
-    return 'an address in the repository has no user or password: set NATS_USER and NATS_PASSWORD, NATS_TOKEN or NATS_CREDS in the environment';
-  const isValid = (each: string): boolean =>
-    /^(?:nats|tls):\/\/(?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d{1,5})?$/.test(each);
-  return addresses.every(isValid)
-    ? null
-    : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
-}
 
 /** 1-based line of a UTF-16 offset. */
 export function lineAt(text: string, offset: number): number {

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
-import { ForgeError, usage } from '../core/error.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
+import { parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText, firstNames, lineAt } from '../core/text.js';
+import { checkText, firstNames } from '../core/text.js';
 import { describeHeld } from '../events/held.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
@@ -312,9 +312,9 @@ function readJsonList(text: string): ListEntry[] {
   try {
     value = parseJson(text);
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    const line = lineAt(text, error.offset);
-    throw usage('import.json', `Line ${line}: ${error.message}.`, { line });
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw usage('import.json', `Line ${line}: ${message}.`, { line });
   }
   const list = Array.isArray(value) ? value : (value as { features?: unknown }).features;
   return checkInput(z.object({ features: z.array(Row) }), { features: list }).features.map(fromRow);

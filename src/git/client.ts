@@ -73,8 +73,9 @@ export function byteGit(git: Git, { env, ...fixed }: Partial<GitOptions> = {}): 
 export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
-/** The fields of an output with `-z`. */
+/** The fields of an output with `-z`, and the lines of any other. */
 export const words = (output: string): string[] => output.split('\0').filter(Boolean);
+export const lines = (output: string): string[] => output.split('\n').filter(Boolean);
 
 /** Git whose output is passed on in chunks and never buffered as a whole. */
 export type GitStream = (
@@ -321,11 +322,8 @@ export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 
 export function gitError(args: readonly string[], stderr: string): Error {
-  const lines = stderr.trim().split('\n');
-  const reason = (lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? '').replace(
-    /^(fatal|error): /,
-    '',
-  );
+  const [first = ''] = stderr.trim().split('\n');
+  const reason = (/^(?:fatal|error):.*$/m.exec(stderr)?.[0] ?? first).replace(/^(fatal|error): /, '');
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const identity = /Please tell me who you are|empty ident/.test(stderr);

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { refused, usage } from '../core/error.js';
+import { refused, SyntaxProblem, usage } from '../core/error.js';
 import { isWritable, type Write } from '../core/files.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
-import { checkText, lineAt, makeToken, plural } from '../core/text.js';
+import { checkText, makeToken, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
@@ -73,9 +73,10 @@ export function parsePatch(text: string): KfrPatch {
   try {
     return checkInput(KfrPatch, parseJson(text)) as KfrPatch;
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    throw usage('kfr.json', `The patch is not JSON: ${error.message} (line ${lineAt(text, error.offset)}).`, {
-      line: lineAt(text, error.offset),
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw usage('kfr.json', `The patch is not JSON: ${message} (line ${line}).`, {
+      line,
       hint: `echo '{"operations":[{"op":"add","kind":"Constraint","text":"…"}]}' | forge kfr patch -`,
     });
   }

@@ -89,8 +89,7 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
   const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
   return {
     ...{ tier: 'execution', kind: 'cycle', key, cycle, task_id, exit_code, started_at, finished_at },
-    ...(log === undefined ? {} : { log: keepLog(log) }),
-    ...(stages === undefined ? {} : { stages }),
+    ...{ log: log === undefined ? undefined : keepLog(log), stages },
   };
 }
 
@@ -118,8 +117,7 @@ export function evaluationBody(input: CycleInput, key: string, cycle: number, ex
     quality_signals: input.quality_signals ?? {},
     regression_flags: input.regression_flags ?? [],
     improvement_proposals: input.improvement_proposals ?? [],
-    ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
-    ...(input.evidence_left_out === undefined ? {} : { evidence_left_out: input.evidence_left_out }),
+    ...{ evidence: input.evidence, evidence_left_out: input.evidence_left_out },
     patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
   };
 }

@@ -140,6 +140,10 @@ export function refuseAgent({ world }: Context, what: string): void {
   throw humanRequired(what, why);
 }
 
+/** Who acts, for events and claims. */
+export const actorOf = (context: Context): 'builder' | 'agent' | 'human' =>
+  isBuilding(context) ? 'builder' : context.world.isAgent ? 'agent' : 'human';
+
 /** The author field of what an agent writes into memory. */
 export const madeBy = ({ world }: Context): { by?: 'agent' } => (world.isAgent ? { by: 'agent' } : {});
 

@@ -5,7 +5,7 @@ import { encodeDocument } from '../core/schema.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
-import { readKfr, kfrWrites } from '../kfr/kfr.js';
+import { kfrWrites, readKfr } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';

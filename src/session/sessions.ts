@@ -28,8 +28,8 @@ import {
   readArchives,
   readProgressText,
   requireArchive,
-  updateArchive,
   shortTerm,
+  updateArchive,
   writeArchive,
 } from './store.js';
 

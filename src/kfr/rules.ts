@@ -26,7 +26,7 @@ for (const spelling of ['invariant', 'invariants', 'constraints and invariants']
   SPELLINGS.set(bare(spelling), 'Constraint');
 
 function bare(spelling: string): string {
-  return spelling.toLowerCase().replace(/[\s_&-]+/g, '');
+  return spelling.toLowerCase().replace(/[\s_&-]/g, '');
 }
 
 /** A kind in either document's spelling, in any case. Null if unknown. */
@@ -112,7 +112,7 @@ export function closeEntries(
     ...entry,
     closed_at: at,
     outcome,
-    ...(words === undefined ? {} : { words }),
+    words,
   }));
   return {
     ...kfr,
@@ -152,8 +152,7 @@ function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
     ...(requires_resolution ? ['requires resolution'] : []),
     ...(parked ? ['parked for a human'] : []),
   ];
-  const [first = '', ...rest] = escapeControls(text).split(/[\n\u2028\u2029]/);
-  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
+  return `- [${marks.join(', ')}] ${escapeControls(text).replace(/[\n\u2028\u2029]/g, '\n    | ')}`;
 }
 
 /** The size of the entries in a prompt, without the header. */

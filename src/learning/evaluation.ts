@@ -89,12 +89,12 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
   const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
   return {
     ...{ tier: 'execution', kind: 'cycle', key, cycle, task_id, exit_code, started_at, finished_at },
-    ...(log === undefined ? {} : { log: keepLog(log) }),
-    ...(stages === undefined ? {} : { stages }),
+    log: keepLog(log),
+    stages,
   };
 }
 
-function keepLog(log: string | Log): Log {
+function keepLog(log: string | Log | undefined): Log | undefined {
   if (typeof log !== 'string') return log;
   const bytes = Buffer.from(log, 'utf8');
   return {
@@ -118,8 +118,8 @@ export function evaluationBody(input: CycleInput, key: string, cycle: number, ex
     quality_signals: input.quality_signals ?? {},
     regression_flags: input.regression_flags ?? [],
     improvement_proposals: input.improvement_proposals ?? [],
-    ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
-    ...(input.evidence_left_out === undefined ? {} : { evidence_left_out: input.evidence_left_out }),
+    evidence: input.evidence,
+    evidence_left_out: input.evidence_left_out,
     patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
   };
 }

@@ -96,7 +96,7 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
 
 function keepLog(log: string | Log | undefined): Log | undefined {
   if (typeof log !== 'string') return log;
-  const bytes = Buffer.from(log, 'utf8');
+  const bytes = Buffer.from(log);
   return {
     tail: lastBytes(bytes),
     bytes: bytes.length,

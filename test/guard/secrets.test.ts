@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { scanText } from '../../src/guard/scan.js';
 import { secretRules } from '../../src/guard/secret-rules.js';
-import { roundsOf, samples, seeded } from '../support/secrets.js';
+import { samples, seeded } from '../support/secrets.js';
 
 const SECRET_RULES = secretRules();
 
-const ROUNDS = roundsOf(25);
+const ROUNDS = 25;
 
 /** Where a sample may stand: alone, and in what a session writes. */
 const CONTEXTS: Record<string, (sample: string) => string> = {

@@ -6,9 +6,6 @@ import { templates } from './secret-templates.js';
  */
 export type Random = () => number;
 
-/** How often a test draws samples. `npm run mutation` repeats it for each change, so it draws few. */
-export const roundsOf = (count: number): number => Number(process.env['FORGE_TEST_ROUNDS'] ?? count);
-
 /** Mulberry32: the same samples in every run. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run, wallRatios } from './measure.mjs';
-import { forge, gitCallOf } from './repositories.mjs';
+import { withGit } from './commands.mjs';
+import { run, wallTimes } from './measure.mjs';
+import { forge, gitCallsOf } from './repositories.mjs';
 
 const fixtures = fileURLToPath(new URL('../test/fixtures/agents', import.meta.url));
 
-const START_LIMIT = 1.7;
-const LIMIT = 1.4;
+/** Milliseconds, of every hook but the one that starts a session. */
+const LIMIT = 70;
 
 /** The agent's words for the start, the prompt, what follows a tool, a compaction and the stop. */
 const EVENTS = {
@@ -47,10 +48,10 @@ function measureStart({ agent, event }, small, scratch) {
   // The first start of all verifies memory; what is measured is every later one.
   run(forge('session', 'start', '--json'), small);
   prepare();
-  const git = gitCallOf(argv, scratch, place);
-  const [gitAlone, start] = wallRatios([git, argv], place, prepare);
+  const git = gitCallsOf(argv, scratch, place);
+  const times = wallTimes([argv, git], place, prepare);
   discard(small);
-  return { ...start, limit: START_LIMIT + gitAlone.median, git_alone: gitAlone.median };
+  return withGit(times);
 }
 
 /** With a question open, so that a stop is blocked, which takes most. */
@@ -59,15 +60,16 @@ function measureHook({ agent, event }, small) {
   discard(small);
   run(forge('session', 'start', '--json'), small);
   run(forge('kfr', 'patch', '--goal', 'logout works', '--add', 'OpenQuestion:which cookie?'), small);
-  const [ratio] = wallRatios([forge('hook', agent, eventOf(event))], place);
+  const times = wallTimes([forge('hook', agent, eventOf(event))], place);
   discard(small);
-  return { ...ratio, limit: LIMIT };
+  return withGit(times, LIMIT);
 }
 
 export const HOOKS = Object.entries(EVENTS).flatMap(([agent, events]) =>
   events.map((event, i) => ({
     name: `hook ${agent} ${eventOf(event)}`,
     where: 'small',
+    unit: 'ms',
     agent,
     event,
     measure: i === 0 ? measureStart : measureHook,

@@ -107,17 +107,7 @@ function historyStream() {
   return parts.join('');
 }
 
-/**
- * The git call that `session start` makes, word for word: a `git` in front of PATH notes its arguments and starts the
- * real one. Null where that cannot be done.
- */
-export function gitCallOf(command, scratch, place) {
-  const calls = spyOn(command, scratch, place);
-  if (calls.length !== 1) throw new Error(`${command.join(' ')} called git ${calls.length} times, not once.`);
-  return ['git', ...calls[0].split('\0')];
-}
-
-/** The same for a command that calls it several times: a script of all of them, one after the other. */
+/** A script of the git calls of a command, one after the other: a `git` in front of PATH notes its arguments and starts the real one. */
 export function gitCallsOf(command, scratch, place) {
   const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
   const lines = spyOn(command, scratch, place).map((call) =>

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { verifyCheckpoints } from '../checkpoint/read.js';
-import { checkRange, type RangeCommit, readRules } from '../commit/check.js';
+import { checkRange, type RangeCommit, readMessageRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
@@ -129,7 +129,7 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
   const { repository, world } = context;
   const { enforce, who } = readConfig(context).commit;
   if (enforce === 'off' || !repository) return skipped('[commit] enforce = "off"');
-  const commits = await checkRange(repository, world, range.range, readRules(context), context);
+  const commits = await checkRange(repository, world, range.range, await readMessageRules(context), context);
   const bound = commits.filter(({ mark }) => who === 'all' || mark !== null);
   const exempt = bound.filter((commit) => commit.exempt !== undefined).length;
   const free = commits.length - bound.length;

@@ -1,4 +1,5 @@
 import { toForgeError, usage } from '../core/error.js';
+import { focusFile } from '../core/paths.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -15,7 +16,7 @@ import {
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
-import { commitPattern } from '../skill/skill.js';
+import { FOCUS, NO_FOCUS } from '../session/rules.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
 import { checkMessage } from './protocol.js';
 import {
@@ -65,7 +66,7 @@ export async function checkCommits(
   const repository = found ? found.repository : findRepository(from);
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
   if (context) knowAllowed(context);
-  const rules = context ? readRules(context) : makeRules();
+  const rules = context ? await readMessageRules(context) : makeRules();
   const check = async (): Promise<CheckedCommit[]> => {
     if (message !== undefined && range === undefined) {
       const state =
@@ -89,10 +90,17 @@ export async function checkCommits(
   return { ok: commits.every(({ problems }) => problems.length === 0), commits };
 }
 
-/** The rules of this `.forge/`, and of the active skill. Feature ids are valid ids. */
-export function readRules(context: Context): CommitRules {
-  const rules = makeRules(readConfig(context).commit, () => readFeatures(context).map(({ id }) => id));
-  const skill = commitPattern(context);
+/** The rules of this `.forge/`. Feature ids are valid ids. */
+export const readRules = (context: Context): CommitRules =>
+  makeRules(readConfig(context).commit, () => readFeatures(context).map(({ id }) => id));
+
+/** The same with the rule of the active skill, for whole messages. */
+export async function readMessageRules(context: Context): Promise<CommitRules> {
+  const rules = readRules(context);
+  const { skill: active } = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
+  if (!active) return rules;
+  const { commitPattern } = await import('../skill/skill.js');
+  const skill = commitPattern(context, active);
   if (!skill || patternProblem(skill.pattern) !== null) return rules;
   return { ...rules, skill: { ...skill, matches: compilePattern(skill.pattern) } };
 }
@@ -128,6 +136,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 export const operationOf = (repository: Repository): Operation | undefined =>
   OPERATIONS[operationInProgress(repository) ?? ''];
 
+/** The one whose message this file is. */
+export const operationFor = (repository: Repository, file: string): Operation | undefined =>
+  file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined;
+
 interface MessageFile {
   message: Buffer;
   file?: string | undefined;
@@ -153,7 +165,7 @@ export async function readMessageState(
   return {
     comment,
     strips: cleanup === 'strip' || (cleanup === 'default' && isEdited),
-    operation: file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined,
+    operation: operationFor(repository, file),
     parent,
     unknownParent: isUnknown ? named : undefined,
   };

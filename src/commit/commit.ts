@@ -19,7 +19,7 @@ import { showFocus } from '../session/focus.js';
 import { parseProgress, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { readProgressText } from '../session/store.js';
-import { operationOf, readRules } from './check.js';
+import { operationOf, readMessageRules, readRules } from './check.js';
 import {
   amendMessage,
   CommitInput,
@@ -117,7 +117,7 @@ export async function makeCommit(
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
   await refuseStagedSecret(context, input);
-  requireProtocol(context, message);
+  await requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
   const head = (await readHead(git)) as HeadCommit;
@@ -234,8 +234,8 @@ async function editMessage(context: Context, own: UserGit, text: string): Promis
   return `${lines.map((line) => line.text).join('\n')}\n`;
 }
 
-function requireProtocol(context: Context, message: string): void {
-  const { problems } = checkMessage(Buffer.from(message), readRules(context), { stored: true });
+async function requireProtocol(context: Context, message: string): Promise<void> {
+  const { problems } = checkMessage(Buffer.from(message), await readMessageRules(context), { stored: true });
   const [first] = problems;
   if (!first) return;
   const file = saveMessage(context, message);

@@ -18,8 +18,11 @@ export const recentCommits = async ({ git }: Context, count: number): Promise<Co
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
   commits.filter(({ subject }) => !isOwnSubject(subject));
 
-/** How many commits to read in order to show `count` that are not forge's own. */
-export const lookBack = (count: number): number => count * 3;
+/** How many commits `git/commits.log` has. */
+const LOGGED = 50;
+
+/** How many commits to read in order to show `count` that are not forge's own, and for `git/commits.log`. */
+export const lookBack = (count: number): number => Math.max(LOGGED, count * 3);
 
 /** B-50: warns once about commits made in this clone since the last session start that bypassed the git hooks. */
 export function notePastHooks(context: Context, commits: readonly Commit[]): void {
@@ -50,7 +53,6 @@ function madeSince(reflog: string, since: string): Set<string> {
   return new Set(after.flatMap((line) => /^\w+ (\w+) .*\tcommit\b/.exec(line)?.[1] ?? []));
 }
 
-const LOG = ['log', '-50', '--no-show-signature', '--format=%h %cI %s', 'HEAD', '--'];
 const FIELDS = ['HEAD', 'objectname', 'committerdate:iso-strict', 'upstream:short', 'refname:short'];
 const REFS = [
   ...['for-each-ref', '--count=200', '--sort=-committerdate'],
@@ -58,13 +60,20 @@ const REFS = [
   'refs/heads',
 ];
 
-/** GIT-04: the content of `git/commits.log` and `git/branches.json`. Empty where git hooks write them. */
-export async function readGitState(context: Context): Promise<Record<string, string>> {
+/**
+ * GIT-04: the content of `git/commits.log` and `git/branches.json`. Empty where git hooks write them. `reading`: the last
+ * commits, if the caller reads them.
+ */
+export async function readGitState(
+  context: Context,
+  reading?: Promise<Commit[]>,
+): Promise<Record<string, string>> {
   const { git, disk } = context;
   if (!git || disk.dryRun || hasHooks(context)) return {};
-  const [log, refs] = await Promise.all([git(LOG), git(REFS)]);
+  const [commits, refs] = await Promise.all([reading ?? recentCommits(context, LOGGED), git(REFS)]);
+  const lines = commits.slice(0, LOGGED).map(({ short, at, subject }) => `${short} ${at} ${subject}\n`);
   return {
-    ...(log.code === 0 && log.stdout !== '' ? { 'commits.log': log.stdout } : {}),
+    ...(lines.length > 0 ? { 'commits.log': lines.join('') } : {}),
     ...(refs.code === 0 ? { 'branches.json': formatBranches(refs.stdout) } : {}),
   };
 }

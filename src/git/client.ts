@@ -28,20 +28,27 @@ export interface GitOptions {
 }
 
 /** A git failure is a result. A git that cannot be started or does not end is exit 6. */
-export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>;
+export type Git = ((args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>) & {
+  /** The folder in which it runs, where it is known. */
+  readonly cwd?: string;
+};
 
 /** For commands that a person would type, where the time to load simple-git does not matter. */
 export const PORCELAIN = { porcelain: true } as const;
 
 /** Git in one folder. */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  return async (args, { porcelain = false, encoding = 'utf8', env: extra, input, ...options } = {}) => {
+  const git: Git = async (
+    args,
+    { porcelain = false, encoding = 'utf8', env: extra, input, ...options } = {},
+  ) => {
     const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
     if (porcelain) return askSimpleGit(args, { ...call, input });
     const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
     const { code, stdout, stderr } = await run([...SETTINGS, ...args], { ...call, input: bytes });
     return { code, stdout: stdout.toString(encoding), stderr };
   };
+  return Object.assign(git, { cwd });
 }
 
 /**

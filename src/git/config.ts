@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { firstPaths, oneLine, plural } from '../core/text.js';
 import { type Git, type GitOptions, must, PORCELAIN } from './client.js';
-import { type Repository, realFolder } from './repository.js';
+import { mayConfigure, type Repository, realFolder } from './repository.js';
 
 /** A setting, and which of git's files defines it: `local`, `global`, `system`, `worktree`. */
 interface ScopedSetting {
@@ -41,9 +41,13 @@ export async function withoutLocalFilters(git: Git, more: Pairs = []): Promise<G
   return (args, options = {}) => git(args, { ...options, env: { ...env, ...options.env } });
 }
 
+/** None if the repository's own config defines none: forge only looks for these, and starting git takes time. */
+const readFilters = async (git: Git): Promise<Setting[]> =>
+  git.cwd !== undefined && !mayConfigure(git.cwd, 'filter') ? [] : readSettings(git, '^filter\\.');
+
 /** The same as environment variables, because `-c` would split a filter's name at its first `=`. */
 export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record<string, string>> {
-  const all = await readSettings(git, '^filter\\.');
+  const all = await readFilters(git);
   const own = new Map(all.filter((setting) => !isLocal(setting)).map(({ key, value }) => [key, value]));
   const neutral = all
     .filter(isLocal)
@@ -73,7 +77,7 @@ export async function findFiltered(
   paths: readonly string[],
   { source = [], env = {} }: { source?: string[]; env?: Record<string, string> } = {},
 ): Promise<Filtered | null> {
-  const settings = paths.length > 0 ? await readSettings(git, '^filter\\.') : [];
+  const settings = paths.length > 0 ? await readFilters(git) : [];
   const namesIn = (some: Setting[]): string[] =>
     some.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
   const filters = new Set(namesIn(settings.filter(isLocal)));

@@ -105,6 +105,15 @@ export function projectRepository(folder: string): Repository | null {
   return repository === null || isHome(repository.root) ? null : repository;
 }
 
+/** Whether the own config of the repository around `folder`, or a file that it includes, may have a section of that name. */
+export function mayConfigure(folder: string, section: string): boolean {
+  const repository = findRepository(folder);
+  if (!repository) return true;
+  const files = [join(repository.commonDir, 'config'), join(repository.gitDir, 'config.worktree')];
+  const text = files.map(readText).join('\n').toLowerCase();
+  return text.includes(section) || text.includes('include');
+}
+
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
 function throughPointer(root: string, dotGit: string): Repository | null {
   const gitDir = statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()

@@ -106,57 +106,62 @@ function isAssigned(match: RegExpExecArray): boolean {
 /** The longest token before and after a marker, in characters. */
 const MARK_REACH = [100, 200] as const;
 
-interface Row {
-  kind: string;
-  accept: Accept;
-  keywords: readonly string[];
-  body: string;
+/** How the rules of one kind are made from a line of the table (rules/secrets.ts). */
+interface Kind {
+  /** Kinds with a lower rank name a hit first. Those of the same rank keep the order of the table. */
+  rank: number;
+  flags: string;
+  pattern: (body: string, keywords: readonly string[]) => string;
+  /** By default the check of the line. */
+  accept?: (check: Accept) => Accept;
+  more?: Partial<Rule>;
 }
 
-/** The pattern of each kind of rule (rules/secrets.ts). */
-const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: string, more?: Partial<Rule>]>> =
-  {
-    token: ({ accept, keywords, body }) => [
-      `(?<![A-Za-z0-9])(?:${keywords.map(literally).join('|')})(?<body>${body})(?![A-Za-z0-9])`,
-      'y',
-      { accept: (_secret, match) => accept(match.groups?.['body'] ?? '', match) },
-    ],
-    whole: ({ body }) => [`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'y'],
-    marked: ({ body }) => [`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'g', { reach: MARK_REACH }],
-    form: ({ body }) => [body, 'y'],
-    near: ({ accept, keywords, body }) => [
-      `(?:${keywords.map(literally).join('|')})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
-      'iy',
-      { accept: (secret, match) => isAssigned(match) && accept(secret, match), isLoose: true },
-    ],
-    last: ({ body }) => [body, 'y'],
-    place: ({ body }) => [body, 'iy', { isLoose: true }],
-    command: ({ body }) => [body, 'y', { isLoose: true }],
-    assigned: ({ body }) => [`(?<name>${NAME})${body}`, 'iy', { isLoose: true }],
-    // A separate rule: with flag `i`, non-ASCII letters make a pattern slow to compile.
-    named: ({ body }) => [body, 'iy', { isLoose: true }],
-  };
-/** Kinds on the same line keep the order of the table. */
-const RANKS = ['token whole marked form', 'near', 'last', 'place command', 'assigned named'];
+const alone = (body: string): string => `(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`;
+const asItIs = (body: string): string => body;
+const anyOf = (keywords: readonly string[]): string => `(?:${keywords.map(literally).join('|')})`;
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  token: {
+    ...{ rank: 0, flags: 'y', pattern: (body, keywords) => alone(`${anyOf(keywords)}(?<body>${body})`) },
+    accept: (check) => (_secret, match) => check(match.groups?.['body'] ?? '', match),
+  },
+  whole: { rank: 0, flags: 'y', pattern: alone },
+  marked: { rank: 0, flags: 'g', pattern: alone, more: { reach: MARK_REACH } },
+  form: { rank: 0, flags: 'y', pattern: asItIs },
+  near: {
+    ...{ rank: 1, flags: 'iy', more: { isLoose: true } },
+    pattern: (body, keywords) =>
+      `${anyOf(keywords)}(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+    accept: (check) => (secret, match) => isAssigned(match) && check(secret, match),
+  },
+  last: { rank: 2, flags: 'y', pattern: asItIs },
+  place: { rank: 3, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
+  command: { rank: 3, flags: 'y', pattern: asItIs, more: { isLoose: true } },
+  assigned: { rank: 4, flags: 'iy', pattern: (body) => `(?<name>${NAME})${body}`, more: { isLoose: true } },
+  // A separate rule: with flag `i`, non-ASCII letters make a pattern slow to compile.
+  named: { rank: 4, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
+};
 
 function readRule(line: string, source: string): Rule & { rank: number } {
-  const [id = '', kind = '', check = '', anchors = '', pattern = '', what = ''] = line.split(/ {2,}/);
-  const accept = CHECKS[check];
-  const make = KINDS[kind];
-  if (!accept || !make || what === '') throw new Error(`The guard cannot read its rule ${id}.`);
+  const [id = '', name = '', word = '', anchors = '', text = '', what = ''] = line.split(/ {2,}/);
+  const check = CHECKS[word];
+  const kind = KINDS[name];
+  if (!check || !kind || what === '') throw new Error(`The guard cannot read its rule ${id}.`);
+  const { rank, flags, pattern, more } = kind;
+  const accept = kind.accept?.(check) ?? check;
   const form = /^\/(.+)\/$/.exec(anchors)?.[1];
   const literals = form === undefined ? anchors.split(',') : [];
-  const body = pattern
-    .replace('<keywords>', literals.join('|'))
-    .replace(/<[a-z0-9]+>(?!\w*['=])/g, (part) => PARTS[part] ?? part);
-  const [text, flags, more] = make({ kind, accept, keywords: literals, body });
   const keywords = [...new Set(literals.map((literal) => literal.toLowerCase()))];
   const anchor = form === undefined ? {} : { anchor: new RegExp(form, 'g') };
-  const rule = lazyRule(
-    { id, class: 'secret', what, source, keywords, accept, ...anchor, ...more },
-    () => new RegExp(text, flags),
-  );
-  return Object.assign(rule, { rank: RANKS.findIndex((kinds) => kinds.split(' ').includes(kind)) });
+  const make = (): RegExp => {
+    const body = text
+      .replace('<keywords>', literals.join('|'))
+      .replace(/<[a-z0-9]+>(?!\w*['=])/g, (part) => PARTS[part] ?? part);
+    return new RegExp(pattern(body, literals), flags);
+  };
+  const rule = lazyRule({ id, class: 'secret', what, source, keywords, accept, ...anchor, ...more }, make);
+  return Object.assign(rule, { rank });
 }
 
 /** Sorted so that the most specific rule names a hit: by form, by the vendor's name near it, by place, by any name. */

@@ -3,15 +3,14 @@ import type { Io } from '../cli/spec.js';
 import {
   checkRange,
   type Enforcement,
+  operationFor,
   operationOf,
   type RangeCommit,
   readEnforcement,
+  readMessageRules,
   readMessageState,
-  readRules,
   withoutSecrets,
 } from '../commit/check.js';
-import { readWork } from '../commit/commit.js';
-import { composeMessage } from '../commit/compose.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
 import { checkMessage } from '../commit/protocol.js';
 import { isBound, type MessageState, type Problem, type Who } from '../commit/rules.js';
@@ -86,18 +85,17 @@ export async function judgeMessage(from: string, world: World, path: string): Pr
   knowAllowed(context);
   // Git sets this when it uses no editor. Then it writes no scissors line, and stores one that is part of the text.
   const isEdited = world.env.GIT_EDITOR !== ':';
-  const [state, guard] = await Promise.all([
+  // A merge and its like bring other people's commits; the push looks at those.
+  const isOurs = operationFor(found.repository, file) === undefined;
+  const [state, guard, { findings: secrets }] = await Promise.all([
     readMessageState(found.repository, world, { message: bytes, file, isEdited }),
     loadGuard(world.env, context),
+    isOurs ? scanTree(from, world, { staged: true, readOnly: true }) : { findings: [] },
   ]);
   const message = isEdited ? aboveScissors(bytes, state.comment) : bytes;
   if (cleanMessage(message.toString(), isEdited ? state.comment : undefined).length === 0) return FINE;
-  const { enforce, unread, broken } = checkProtocol(context, message, state);
+  const { enforce, unread, broken } = await checkProtocol(context, message, state);
   const { problems } = withoutSecrets(message, { subject: '', problems: broken }, guard);
-  // A merge and its like bring other people's commits; the push looks at those.
-  const { findings: secrets } = state.operation
-    ? { findings: [] }
-    : await scanTree(from, world, { staged: true, readOnly: true });
   if (problems.length === 0 && (state.operation || state.strips)) {
     const text = bytes.toString('utf8');
     const safe = protectHeadings(text, state.comment);
@@ -125,15 +123,15 @@ export async function judgeMessage(from: string, world: World, path: string): Pr
 }
 
 /** The rules that the message breaks. If the settings or the features cannot be read, it is not judged. */
-function checkProtocol(
+async function checkProtocol(
   context: Context,
   message: Buffer,
   state: MessageState,
-): Pick<Enforcement, 'enforce' | 'unread'> & { broken: Problem[] } {
+): Promise<Pick<Enforcement, 'enforce' | 'unread'> & { broken: Problem[] }> {
   const { enforce, settings, unread } = readEnforcement(context);
   if (unread !== null) return { enforce, unread, broken: [] };
   try {
-    const { problems: broken, mark } = checkMessage(message, readRules(context), state);
+    const { problems: broken, mark } = checkMessage(message, await readMessageRules(context), state);
     const isBoundHere = settings.who !== 'agents' || isAgent(context.world) || mark !== null;
     return { enforce: isBoundHere ? enforce : 'off', unread, broken };
   } catch (error) {
@@ -186,6 +184,8 @@ async function draftMessage(context: Context, { root }: Repository, { env }: Wor
   const plain = gitIn(root, env);
   const git: Git = (args, options) => plain(args, { ...options, env: { ...options?.env, ...index } });
   const files = await readStagedFiles(git, false);
+  const { readWork } = await import('../commit/commit.js');
+  const { composeMessage } = await import('../commit/compose.js');
   const work = await readWork(context, { git, files, all: false });
   // Without ledger heads: an editable text proves nothing.
   const message = composeMessage({}, { ...work, ledger: [] });
@@ -261,7 +261,7 @@ async function findBroken(
   range: readonly string[],
   who: Who,
 ): Promise<RangeCommit[]> {
-  const commits = await checkRange(repository, context.world, range, readRules(context));
+  const commits = await checkRange(repository, context.world, range, await readMessageRules(context));
   const broken = commits.filter(({ problems }) => problems.some(({ rule }) => rule !== 'secret'));
   if (broken.length === 0) return [];
   const { stdout } = await git(['var', 'GIT_COMMITTER_IDENT']);

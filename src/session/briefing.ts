@@ -74,11 +74,14 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   };
 }
 
+/** The commits that a briefing looks at. */
+export const commitsAround = (context: Context): Promise<Commit[]> =>
+  recentCommits(context, lookBack(readConfig(context).briefing.commits));
+
 /** What git says: the branch, the last commits and the uncommitted files. Without secrets in their names. */
-export function readAround(context: Context) {
+export function readAround(context: Context, commits = commitsAround(context)) {
   const { repository, git } = context;
   const branch = repository && git ? readBranch(repository, git) : null;
-  const commits = recentCommits(context, lookBack(readConfig(context).briefing.commits));
   const reading = Promise.all([branch, commits.then(maskSubjects), readTree(context)]).then(
     async ([name, subjects, work]) => ({
       branch: name === null ? null : await maskText(name),

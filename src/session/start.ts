@@ -20,7 +20,7 @@ import {
   readConfig,
   warnFileSystem,
 } from '../project/project.js';
-import { composeBriefing, readAround, readState, type State } from './briefing.js';
+import { commitsAround, composeBriefing, readAround, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
@@ -57,9 +57,10 @@ export async function startSession(
   warnFileSystem(context);
   if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   // Git reads while the guard is loaded and memory is verified.
-  const gitState = readGitState(context);
+  const commits = commitsAround(context);
+  const gitState = readGitState(context, commits);
   gitState.catch(() => undefined);
-  const reading = readAround(context);
+  const reading = readAround(context, commits);
   await installGuard(context);
   // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
   const verdict = await requireVerified(context);

@@ -225,10 +225,9 @@ export const matchingMetadata = (context: Context, focus: Focus): string[] =>
 const matchApproved = (context: Context, focus: Focus): SkillMatch[] =>
   matchSkills(readSkills(context), subjectOf(context, focus)).filter(({ skill }) => skill.isApproved);
 
-/** The active skill's pattern for the first line of a commit; null without one. */
-export function commitPattern(context: Context): { name: string; pattern: string } | null {
-  const { skill: name } = readFocus(context);
-  if (!name || !skillNames(context).includes(name)) return null;
+/** A skill's pattern for the first line of a commit; null without an approved one. */
+export function commitPattern(context: Context, name: string): { name: string; pattern: string } | null {
+  if (!skillNames(context).includes(name)) return null;
   try {
     const { manifest, isApproved } = loadSkill(context, name, approvedSkills(context));
     const pattern = manifest.git?.commit_pattern;

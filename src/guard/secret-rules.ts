@@ -18,9 +18,8 @@ const readBase64 = (text: string): string => Buffer.from(text, 'base64').toStrin
 
 /** `user:password` in base64 (RFC 7617, Docker's settings). */
 function isPair(secret: string): boolean {
-  const [, user, password] =
-    /^([^:\p{Cc}]{1,100}):([^\p{Cc}\ufffd]{1,1000})$/u.exec(readBase64(secret)) ?? [];
-  return user !== undefined && password !== undefined && !isPlaceholder(password) && password.length >= 4;
+  const [, password = ''] = /^[^:\p{Cc}]{1,100}:([^\p{Cc}\ufffd]{1,1000})$/u.exec(readBase64(secret)) ?? [];
+  return password.length >= 4 && !isPlaceholder(password);
 }
 
 const SAMPLE_SUBJECT = /"sub":\s?"1234567890"/;
@@ -31,8 +30,7 @@ function isJwt(token: string): boolean {
     .split('.')
     .map((part) => Buffer.from(part, 'base64url').toString('utf8'));
   try {
-    const header: unknown = JSON.parse(head);
-    return typeof header === 'object' && header !== null && 'alg' in header && !SAMPLE_SUBJECT.test(payload);
+    return 'alg' in JSON.parse(head) && !SAMPLE_SUBJECT.test(payload);
   } catch {
     return false;
   }
@@ -85,7 +83,7 @@ const CHECKS: Readonly<Record<string, Accept>> = {
   word: ofOwner(isSecretWord),
   /** The value of a command-line option. `js-tokens "^4.0.0"` in a lock file is not one. */
   option: ofOwner((secret, match) => !/^[0-9a-f]{40}$/.test(secret) && isSecretWord(secret, match)),
-  foreign: (secret) => secret.length >= 6 && isSecretWord(secret),
+  foreign: (secret) => isSecretWord(secret),
 };
 
 const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');

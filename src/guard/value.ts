@@ -98,8 +98,6 @@ const isPath = (value: string): boolean =>
 
 const isOther = (value: string): boolean => isPath(value) || OTHER_KINDS.some((kind) => kind.test(value));
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** Names of public values: a key's id, a digest, a URL. */
 const PUBLIC_NAME =
   /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|(?:key|auth|credentials?)[_-]?id$/i;
@@ -121,12 +119,9 @@ export const isOwned = ({ index, input, groups }: RegExpExecArray): boolean =>
 
 /** Enough kinds of characters for the length. */
 function looksChosen(value: string): boolean {
-  const kinds = countKinds(value);
-  const hasLetters = /[A-Za-z]/.test(value);
-  if (!hasLetters || entropyOf(value) < 2.5) return false;
+  if (!/[A-Za-z]/.test(value) || entropyOf(value) < 2.5) return false;
   if (value.length >= 20 && /^[0-9a-f]+$/i.test(value)) return entropyOf(value) >= 3;
-  if (UUID.test(value)) return true;
-  return kinds >= 3 || (kinds === 2 && /\d/.test(value)) || (value.length >= 20 && entropyOf(value) >= 3.8);
+  return /\d/.test(value) || countKinds(value) >= 3 || (value.length >= 20 && entropyOf(value) >= 3.8);
 }
 
 /** Passwords are shorter than generated tokens. */

@@ -49,7 +49,7 @@ export function checkShape(operation: Operation): CheckedOperation {
   const field = fieldName(issue.path);
   const problem =
     field === 'op'
-      ? `found ${shownValue(operation?.op)}, allowed: ${OPERATIONS.join(', ')}`
+      ? `found ${shownValue(operation.op)}, allowed: ${OPERATIONS.join(', ')}`
       : describeIssue(issue, operation);
   throw new Refused('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`, true);
 }
@@ -81,7 +81,7 @@ export const checkWords = (field: string, words: string): string =>
 export function normaliseEntry(kind: Kind, text: string): string {
   const lines = text
     .normalize('NFC')
-    .split(/[\n\r\u2028\u2029]+/)
+    .split(/[\n\r\u2028\u2029]/)
     .map((line) => line.replace(/\s+/g, ' ').trim())
     .filter((line) => line !== '');
   return lines.join(kind === 'Plan' ? '\n' : ' ');

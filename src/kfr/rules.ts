@@ -19,7 +19,7 @@ const HEADINGS: Record<Kind, string> = {
   OpenQuestion: 'Open Questions',
 };
 
-const bare = (spelling: string): string => spelling.toLowerCase().replace(/[\s_&-]+/g, '');
+const bare = (spelling: string): string => spelling.toLowerCase().replace(/[\s_&-]/g, '');
 const CONSTRAINTS = ['invariant', 'invariants', 'constraintsandinvariants'];
 
 /** A kind in either document's spelling, in any case. Null if unknown. */
@@ -109,7 +109,7 @@ export function closeEntries(
     ...entry,
     closed_at: at,
     outcome,
-    ...(words === undefined ? {} : { words }),
+    words,
   }));
   return {
     ...kfr,
@@ -149,8 +149,7 @@ function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
     ...(requires_resolution ? ['requires resolution'] : []),
     ...(parked ? ['parked for a human'] : []),
   ];
-  const [first = '', ...rest] = escapeControls(text).split(/[\n\u2028\u2029]/);
-  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
+  return `- [${marks.join(', ')}] ${escapeControls(text).replace(/[\n\u2028\u2029]/g, '\n    | ')}`;
 }
 
 /** The size of the entries in a prompt, without the header. */

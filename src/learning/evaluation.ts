@@ -89,13 +89,14 @@ export function executionBody(input: CycleInput, key: string, now: string, cycle
   const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
   return {
     ...{ tier: 'execution', kind: 'cycle', key, cycle, task_id, exit_code, started_at, finished_at },
-    ...{ log: log === undefined ? undefined : keepLog(log), stages },
+    log: keepLog(log),
+    stages,
   };
 }
 
-function keepLog(log: string | Log): Log {
+function keepLog(log: string | Log | undefined): Log | undefined {
   if (typeof log !== 'string') return log;
-  const bytes = Buffer.from(log, 'utf8');
+  const bytes = Buffer.from(log);
   return {
     tail: lastBytes(bytes),
     bytes: bytes.length,
@@ -117,7 +118,8 @@ export function evaluationBody(input: CycleInput, key: string, cycle: number, ex
     quality_signals: input.quality_signals ?? {},
     regression_flags: input.regression_flags ?? [],
     improvement_proposals: input.improvement_proposals ?? [],
-    ...{ evidence: input.evidence, evidence_left_out: input.evidence_left_out },
+    evidence: input.evidence,
+    evidence_left_out: input.evidence_left_out,
     patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
   };
 }

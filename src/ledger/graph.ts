@@ -69,7 +69,7 @@ export class Graph {
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
   holderOf(seg: string, prev: string | null): (Place & { id: string }) | null {
     for (const container of this.bySegment.get(seg) ?? []) {
-      const index = prev === null ? 0 : container.ids.indexOf(prev) + 1;
+      const index = container.ids.indexOf(prev ?? '') + 1;
       const id = prev !== null && index === 0 ? undefined : container.ids[index];
       if (id !== undefined) return { container, index, id };
     }

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { usage } from '../core/error.js';
-import { isObject, oneLine } from '../core/text.js';
+import { compareText, isObject, oneLine } from '../core/text.js';
 
 /** The tiers of the one ledger (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
@@ -80,7 +80,7 @@ export function formatRecord(links: Links, body: Record<string, unknown>): strin
   const { at, session, actor, kind, ...rest } = body;
   // The second `links` keeps a body from replacing them.
   const line = JSON.stringify({ ...links, at, session, actor, kind, ...rest, ...links });
-  const bytes = Buffer.byteLength(line, 'utf8');
+  const bytes = Buffer.byteLength(line);
   if (bytes > MAX_RECORD_BYTES)
     throw usage('record.too_large', `The record has ${bytes} bytes; ${MAX_RECORD_BYTES} are allowed.`, {
       hint: 'Keep the long part in a file and record its digest.',
@@ -136,7 +136,7 @@ const UNPARSABLE: [RegExp, string][] = [
 
 /** The order of readers: containers have none. */
 export const byNumber = (a: { n: number; id: string }, b: { n: number; id: string }): number =>
-  a.n - b.n || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  a.n - b.n || compareText(a.id, b.id);
 
 /** The fields that summarize a record, in this order. */
 const SUMMARY = ['task_id', 'classification', 'action', 'feature', 'pattern', 'text', 'message', 'reason'];

@@ -71,6 +71,7 @@ describe('a cycle', () => {
     const plain: CycleInput = { task_id: 'A', exit_code: 0 };
     expect(isEvaluated(plain)).toBe(false);
     expect(isEvaluated({ ...plain, environment_valid: false })).toBe(true);
+    expect(evaluationBody(plain, 'k', 4, 'e').patterns).toEqual([]);
     const patterns: CycleInput['patterns'] = [{ pattern: 'p', scope: 'execution' }];
     expect(evaluationBody({ ...plain, patterns }, 'k', 4, 'e')).toEqual({
       tier: 'evaluation',
@@ -87,6 +88,17 @@ describe('a cycle', () => {
       improvement_proposals: [],
       patterns: [{ pattern: 'p', scope: 'execution', holds: true }],
     });
+  });
+
+  it('LTM-02 GOV-03 keeps its stages, and what forge ran to judge it', () => {
+    const stages: CycleInput['stages'] = [
+      { name: 'build', status: 'failed', duration_ms: 7, note: 'exit 1' },
+    ];
+    const ran = { argv: ['npm', 'test'], exit_code: 0, duration_ms: 1, tree: null, output_bytes: 0 };
+    const evidence = [{ ...ran, output_sha256: 'e'.repeat(64) }];
+    const input: CycleInput = { task_id: 'A', exit_code: 0, stages, evidence, evidence_left_out: 2 };
+    expect(draft(input)).toMatchObject({ stages });
+    expect(evaluationBody(input, 'k', 4, 'e')).toMatchObject({ evidence, evidence_left_out: 2 });
   });
 
   it('LTM-16 is FAILURE without patterns when its first write failed', () => {
@@ -115,6 +127,7 @@ describe('a cycle', () => {
   ] as const)('LTM-16 a %s whose first write failed is a %s', (classification, expected) => {
     const after = afterFailedWrite({ task_id: 'A', exit_code: 0, classification });
     expect(after.classification).toBe(expected);
+    expect(after.governance_violations).toEqual(['memory write failed; recorded by a later command']);
     expect(judgedLate(classification)).toBe(expected);
   });
 

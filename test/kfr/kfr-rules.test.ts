@@ -6,6 +6,7 @@ import {
   type Entry,
   formatEntries,
   injection,
+  isStopReason,
   KFR,
   KFR_HEADER,
   type Kfr,
@@ -14,6 +15,7 @@ import {
   openEntries,
   readKind,
   requireResolved,
+  stopReason,
   unparked,
 } from '../../src/kfr/rules.js';
 
@@ -167,16 +169,45 @@ describe('the resolution gate', () => {
 
   it('KFR-09 names each entry and the command that settles it; parked ones count', () => {
     expect(openEntries(kfr).map(({ id }) => id)).toEqual(['kfr-2', 'kfr-3']);
-    expect(() => requireResolved(kfr, 'The session cannot end')).toThrowError(
-      expect.objectContaining({
-        code: 'gate.closed',
-        kind: 'refused',
-        message:
-          'The session cannot end: 2 entries require resolution: kfr-2 (OpenQuestion) which cookie?; kfr-3 (Constraint) ask first',
-        hint: expect.stringContaining('forge kfr patch --resolve kfr-2='),
-      }),
-    );
+    const closed = (of: Kfr, message: string, id: string, entries: object[]): void =>
+      expect(() => requireResolved(of, 'The session cannot end')).toThrowError(
+        expect.objectContaining({
+          code: 'gate.closed',
+          kind: 'refused',
+          message: `The session cannot end: ${message}`,
+          hint: `forge kfr patch --resolve ${id}="the answer"\nforge kfr patch --dismiss ${id}="why it no longer matters"`,
+          details: expect.objectContaining({ data: { entries } }),
+        }),
+      );
+    const question = { id: 'kfr-2', kind: 'OpenQuestion', text: 'which cookie?', parked: false };
+    const parked = { id: 'kfr-3', kind: 'Constraint', text: 'ask first', parked: true };
+    const named = ['kfr-2 (OpenQuestion) which cookie?', 'kfr-3 (Constraint) ask first'];
+    closed(kfr, `2 entries require resolution: ${named.join('; ')}`, 'kfr-2', [question, parked]);
+    const alone = holding(...kfr.entries.slice(2));
+    closed(alone, `1 entry requires resolution: ${named[1]}`, 'kfr-3', [parked]);
     expect(() => requireResolved(holding(entry(1, 'Goal', 'ship')), 'x')).not.toThrow();
+  });
+
+  it('KFR-09 tells an agent that stops each entry and each way to settle it, in a text of its own', () => {
+    const ways = [
+      'Ways to settle one (or the tool session_working_memory_update):',
+      '  forge kfr patch --resolve kfr-2="the answer"',
+      '  forge kfr patch --dismiss kfr-2="why it no longer matters"',
+    ];
+    const reason = stopReason(openEntries(kfr), 'stop');
+    expect(reason.split('\n')).toEqual([
+      'forge: before you stop, 2 entries of working memory must be settled:',
+      '- kfr-2 (OpenQuestion) which cookie?',
+      '- kfr-3 (Constraint) ask first',
+      ...ways,
+      '  forge kfr patch --park kfr-2="what a person has to decide"   # then you may stop and ask',
+    ]);
+    expect(stopReason(unparked(kfr), 'compact the conversation').split('\n')).toEqual([
+      'forge: before you compact the conversation, 1 entry of working memory must be settled:',
+      '- kfr-2 (OpenQuestion) which cookie?',
+      ...ways,
+    ]);
+    expect([`> ${reason}`, 'Stop, and tell me why'].map(isStopReason)).toEqual([true, false]);
   });
 
   it('KFR-09 parked entries do not count only at an agent’s stop', () => {
@@ -192,13 +223,19 @@ describe('kfr.json', () => {
     expect(decode(JSON.parse(encodeDocument(decode(kfr)).toString()))).toEqual(kfr);
   });
 
+  it('KFR-01 has one Goal and one Plan, and any number of the others', () => {
+    const some = KINDS.map((kind, i) => entry(i + 1, kind, kind));
+    const more = some.slice(2).map((one, i) => ({ ...one, id: `kfr-${i + 6}` }));
+    expect(decode(holding(...some, ...more)).entries).toEqual([...some, ...more]);
+  });
+
   it.each([
     ['two Goals', [entry(1, 'Goal', 'a'), entry(2, 'Goal', 'b')]],
     ['two Plans', [entry(1, 'Plan', 'a'), entry(2, 'Plan', 'b')]],
     ['an id twice', [entry(1, 'Constraint', 'a'), entry(1, 'Constraint', 'b')]],
     [
       'an open question that asks for nothing',
-      [entry(1, 'OpenQuestion', 'a', { requires_resolution: false })],
+      [entry(1, 'Constraint', 'a'), entry(2, 'OpenQuestion', 'b', { requires_resolution: false })],
     ],
     ['an id that is none', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
     ['a kind that is none', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { duplicateKey } from '../../src/kfr/operation.js';
 import type { Patched } from '../../src/kfr/patch.js';
 import { countKfr, type Kfr } from '../../src/kfr/rules.js';
-import { add, EMPTY, LIMITS, made, patch } from '../support/patches.js';
+import { EMPTY, LIMITS, patch } from '../support/patches.js';
 
 /** Any operation: right, wrong, strange. */
 const strange = fc.oneof(
@@ -128,11 +128,5 @@ describe('any sequence of patches', () => {
     );
     // Both happened, often.
     expect([taken > 300, refused > 300]).toEqual([true, true]);
-  });
-
-  it('KFR-05 never reuses an id, even if the count in the file was set back', () => {
-    const kfr = made(add('Goal', 'a'), add('Goal', 'b'), add('Constraint', 'c'));
-    const { applied } = patch({ ...kfr, last: 0 }, add('Goal', 'd'));
-    expect(applied[0]?.id).toBe('kfr-4');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../src/kfr/operation.js';
+import { nameOf, type Operation } from '../../src/kfr/operation.js';
 import { applyPatch, type Patched } from '../../src/kfr/patch.js';
 import { countKfr, type Kfr } from '../../src/kfr/rules.js';
 import { add, EMPTY, made, NOW, patch } from '../support/patches.js';
@@ -21,7 +21,7 @@ describe('a patch', () => {
       { op: 'replace', kind: 'Goal', text: 'ship' },
       add('ActiveContract', 'exit 0 or 2'),
       { op: 'remove', id: 'kfr-1' },
-      { op: 'resolve', id: 'kfr-2', resolution: 'it is  c' },
+      { op: 'resolve', id: 'kfr-2', resolution: ' it is  c ' },
       { op: 'park', id: 'kfr-3', reason: 'ask Ada' },
     );
     expect(refusals).toEqual([]);
@@ -56,36 +56,97 @@ describe('a patch', () => {
     expect(patched.refusals[2]?.message).toContain('{"op":"resolve","id":"kfr-2","resolution":"…"}');
   });
 
-  it.each<[string, unknown, string]>([
-    ['no object', 'add', 'malformed'],
-    ['null', null, 'malformed'],
-    ['a list', [], 'malformed'],
-    ['no op', {}, 'malformed'],
-    ['an op of the prototype', { op: 'constructor' }, 'malformed'],
-    ['an op that is no text', { op: 5 }, 'malformed'],
-    ['no kind', { op: 'add', text: 'x' }, 'malformed'],
-    ['no text', { op: 'add', kind: 'Goal' }, 'malformed'],
-    ['a text that is none', { op: 'add', kind: 'Goal', text: 5 }, 'malformed'],
-    ['no id', { op: 'remove' }, 'malformed'],
-    ['no resolution', { op: 'resolve', id: 'kfr-1' }, 'malformed'],
-    ['no reason', { op: 'dismiss', id: 'kfr-1' }, 'malformed'],
-    ['a field too many', add('Goal', 'x', { todo: true }), 'malformed'],
-    ['a prototype key', JSON.parse('{"op":"remove","id":"kfr-1","__proto__":{}}'), 'malformed'],
-    ['a flag that is no flag', add('Constraint', 'x', { requires_resolution: 'yes' }), 'malformed'],
-    ['an empty text', add('Goal', ' \n '), 'text.empty'],
-    ['a control character', add('Goal', 'a\u001b[2J'), 'text.hidden_character'],
-    ['half a surrogate pair', add('Goal', 'a\ud800'), 'text.surrogate'],
-    ['an empty resolution', { op: 'resolve', id: 'kfr-1', resolution: ' ' }, 'text.empty'],
+  const NO_OP = 'allowed: replace, add, remove, resolve, dismiss, park.';
+  it.each<[string, unknown, string, string]>([
+    ['no object', 'add', 'malformed', 'operation: found "add", allowed: object.'],
+    ['null', null, 'malformed', 'operation: found null, allowed: object.'],
+    ['a list', [], 'malformed', 'operation: found [], allowed: object.'],
+    ['no op', {}, 'malformed', `op: found nothing, ${NO_OP}`],
+    ['an op of the prototype', { op: 'constructor' }, 'malformed', `op: found "constructor", ${NO_OP}`],
+    ['an op that is no text', { op: 5 }, 'malformed', `op: found 5, ${NO_OP}`],
+    ['no kind', { op: 'add', text: 'x' }, 'malformed', 'kind: found nothing, allowed: string.'],
+    ['no text', { op: 'add', kind: 'Goal' }, 'malformed', 'text: found nothing, allowed: string.'],
+    [
+      'a text that is none',
+      { op: 'add', kind: 'Goal', text: 5 },
+      'malformed',
+      'text: found 5, allowed: string.',
+    ],
+    ['no id', { op: 'remove' }, 'malformed', 'id: found nothing, allowed: string.'],
+    [
+      'no resolution',
+      { op: 'resolve', id: 'kfr-1' },
+      'malformed',
+      'resolution: found nothing, allowed: string.',
+    ],
+    ['no reason', { op: 'dismiss', id: 'kfr-1' }, 'malformed', 'reason: found nothing, allowed: string.'],
+    [
+      'a field too many',
+      add('Goal', 'x', { todo: true }),
+      'malformed',
+      'operation: found {"op":"add","kind":"Goal","text":"x","todo":true}, allowed: no field "todo".',
+    ],
+    [
+      'a prototype key',
+      JSON.parse('{"op":"remove","id":"kfr-1","__proto__":{}}'),
+      'malformed',
+      expect.stringContaining('no field "__proto__"'),
+    ],
+    [
+      'a flag that is no flag',
+      add('Constraint', 'x', { requires_resolution: 'yes' }),
+      'malformed',
+      'requires_resolution: found "yes", allowed: boolean.',
+    ],
+    ['an empty text', add('Goal', ' \n '), 'text.empty', 'The text is empty.'],
+    [
+      'a control character',
+      add('Goal', 'a\u001b[2J'),
+      'text.hidden_character',
+      'The text has the control or invisible character U+001B at position 1.',
+    ],
+    [
+      'half a surrogate pair',
+      add('Goal', 'a\ud800'),
+      'text.surrogate',
+      'The text is not valid Unicode (an unpaired surrogate).',
+    ],
+    [
+      'an empty resolution',
+      { op: 'resolve', id: 'kfr-1', resolution: ' ' },
+      'text.empty',
+      'The resolution is empty.',
+    ],
+    ['an empty reason', { op: 'dismiss', id: 'kfr-1', reason: ' ' }, 'text.empty', 'The reason is empty.'],
+    [
+      'parking without a reason',
+      { op: 'park', id: 'kfr-1', reason: '' },
+      'text.empty',
+      'The reason is empty.',
+    ],
     [
       'a resolution without an end',
       { op: 'resolve', id: 'kfr-1', resolution: 'x'.repeat(3000) },
       'text.too_long',
+      'The resolution has 3000 bytes; 2000 are allowed.',
     ],
-  ])('KFR-02 a fault of form (%s) is told apart from a rule', (_, operation, code) => {
+  ])('KFR-02 a fault of form (%s) is told apart from a rule, and named', (_, operation, code, message) => {
     const before = made(add('OpenQuestion', 'a?'));
     const patched = patch(before, operation);
     expectRefused(before, patched, `0 ${code}`);
     expect(patched.isMalformed).toBe(true);
+    const { op } = (operation ?? {}) as { op?: unknown };
+    expect(patched.refusals[0]).toMatchObject({ op: typeof op === 'string' ? op : '', message });
+  });
+
+  it.each<[string, unknown]>([
+    ['add Constraint "Use port 0"', add('Constraint', 'Use port 0')],
+    ['resolve kfr-2', { op: 'resolve', id: 'kfr-2', resolution: 'x' }],
+    ['add', { op: 'add', kind: 5, text: 7 }],
+    ['operation 3', {}],
+    ['operation 3', null],
+  ])('KFR-02 messages name an operation: %s', (name, operation) => {
+    expect(nameOf(operation as Operation | null, 2)).toBe(name);
   });
 
   it('KFR-02 normalizes white space; a plan keeps its lines', () => {
@@ -111,6 +172,18 @@ describe('a patch', () => {
     );
   });
 
+  it('KFR-05 never reuses an id, even if the count in the file was set back', () => {
+    const kfr = made(add('Goal', 'a'), add('Goal', 'b'), add('Constraint', 'c'));
+    const { applied } = patch({ ...kfr, last: 0 }, add('Goal', 'd'));
+    expect(applied[0]?.id).toBe('kfr-4');
+  });
+
+  it('KFR-05 keeps the last 20 of those that left', () => {
+    let kfr = EMPTY;
+    for (let n = 1; n <= 22; n++) kfr = patch(kfr, add('Goal', `goal ${n}`)).kfr;
+    expect(kfr.closed.map(({ text }) => text)).toEqual([...Array(20).keys()].map((i) => `goal ${i + 2}`));
+  });
+
   it('KFR-06 refuses duplicates, ignoring case, width, white space and a final punctuation mark', () => {
     const before = made(add('Constraint', 'No new packages.'));
     for (const twin of ['No new packages.', 'no  NEW packages', 'ｎo new packages!!', ' no\tnew packages ?'])
@@ -127,6 +200,7 @@ describe('a patch', () => {
     const before = made(add('Goal', 'Log in with a token'), add('Constraint', 'No new packages.'));
     const again = patch(before, add('Goal', 'log in with a token.'));
     expect(again.refusals).toEqual([]);
+    expect(again.applied).toEqual([{ index: 0, op: 'add', id: 'kfr-1', kind: 'Goal' }]);
     expect(again.kfr).toEqual(before);
     expectRefused(before, patch(before, add('Goal', 'no new packages')), '0 duplicate');
   });
@@ -141,16 +215,15 @@ describe('a patch', () => {
   });
 
   it('KFR-06 the KFR has at most 800 tokens; a larger patch is refused with entries to remove or promote', () => {
-    const long = (n: number): Operation => add('Constraint', `${n} ${'x'.repeat(270)}`);
+    const long = (n: number): Operation => add('Constraint', `${n} ${'x'.repeat(n === 3 ? 275 : 265)}`);
     const before = made(...[...Array(10).keys()].map(long), add('OpenQuestion', `q ${'x'.repeat(270)}`));
     expect(countKfr(before.entries)).toBeLessThanOrEqual(800);
     const patched = patch(before, add('Goal', 'x'.repeat(200)));
     expectRefused(before, patched, '0 budget');
+    // The largest three, and never what requires resolution.
     expect(patched.refusals[0]?.message).toMatch(
-      /would have 8\d\d tokens; 800 are allowed\. Remove what is needed no more, or promote it to a note: kfr-1 /,
+      /^The KFR would have 8\d\d tokens; 800 are allowed\. Remove what is needed no more, or promote it to a note: kfr-4 \(Constraint, 78 tokens\), kfr-1 \(Constraint, 76 tokens\), kfr-2 \(Constraint, 76 tokens\)\.$/,
     );
-    // Never to be evicted.
-    expect(patched.refusals[0]?.message).not.toContain('kfr-11 ');
     expect(patch(before, { op: 'remove', id: 'kfr-1' }, add('Goal', 'x'.repeat(200))).refusals).toEqual([]);
   });
 
@@ -160,7 +233,25 @@ describe('a patch', () => {
     const ask = (text: string): string[] =>
       codes(applyPatch(before, [{ op: 'replace', kind: 'Goal', text }], lower, NOW));
     expect(ask('x'.repeat(240))).toEqual([]);
+    expect(ask('z'.repeat(250))).toEqual(['0 budget']);
     expect(ask('z'.repeat(260))).toEqual(['0 budget']);
+  });
+
+  it('KFR-06 over a lowered limit, a question can still be parked; with questions alone, one has to be resolved', () => {
+    const before = made(add('OpenQuestion', 'x'.repeat(250)));
+    const size = countKfr(before.entries);
+    const under = (tokens: number, operation: Operation): Patched =>
+      applyPatch(before, [operation], { characters: 280, tokens }, NOW);
+    const question = add('OpenQuestion', 'y'.repeat(250));
+    const both = countKfr(made(add('OpenQuestion', 'x'.repeat(250)), question).entries);
+    expect(codes(under(size - 1, { op: 'park', id: 'kfr-1', reason: 'ask Ada' }))).toEqual([]);
+    expect(codes(under(both, question))).toEqual([]);
+    expect(under(both - 1, question).refusals).toMatchObject([
+      {
+        code: 'budget',
+        message: expect.stringMatching(/, or promote it to a note: resolve open questions\.$/),
+      },
+    ]);
   });
 
   it('KFR-06 does not report the size if another operation failed', () => {
@@ -202,6 +293,9 @@ describe('a patch', () => {
     expect(patch(kfr, { op: 'resolve', id: 'kfr-1', resolution: 'x' }).refusals).toMatchObject([
       { code: 'unknown_id', message: 'kfr-1 was resolved already. Active: none.' },
     ]);
+    expect(patch(kfr, { op: 'remove', id: 'kfr-9' }).refusals).toMatchObject([
+      { code: 'unknown_id', message: 'There is no entry "kfr-9". Active: none.' },
+    ]);
   });
 
   it('KFR-09 only an entry that requires resolution can be parked, and it stays open', () => {
@@ -215,9 +309,12 @@ describe('a patch', () => {
     ['content.code_block', 'Constraint', 'run ```npm test```'],
     ['content.code_block', 'Plan', '~~~\nx\n~~~'],
     ['content.check_box', 'Constraint', '- [ ] wire it'],
+    ['content.check_box', 'Constraint', '[x] wire it'],
+    ['content.check_box', 'Constraint', 'wire it: [ ]'],
     ['content.check_box', 'Plan', 'read\n- [x] wire'],
     ['content.check_box', 'Goal', '☐ wire it'],
     ['content.todo', 'Goal', 'TODO: wire it'],
+    ['content.todo', 'Constraint', ' fixme: wire it'],
     ['content.todo', 'Constraint', 'to-do - wire it'],
     ['content.list', 'Constraint', '- one\n- two'],
     ['content.list', 'ActiveContract', '1. one\n2. two'],
@@ -245,7 +342,9 @@ describe('a patch', () => {
       ['Plan', '- read\n- wire'],
       ['Plan', '1. read\n2. wire'],
       ['Constraint', 'items[ ] is never indexed by [x] of input'],
+      ['Plan', 'TODO: wire it'],
       ['Constraint', 'the todo list endpoint answers 200'],
+      ['Constraint', 'no comment says TODO: do it later'],
       ['ActiveContract', '- one item alone'],
     ] as const) {
       const found = codes(patch(EMPTY, add(kind, text)));

@@ -86,7 +86,13 @@ describe('a line of the ledger', () => {
       `The record has ${MAX_RECORD_BYTES + 1} bytes; ${MAX_RECORD_BYTES} are allowed.`,
     );
     // Bytes count, not characters.
-    expect(() => lineOf({ n: 1, text: 'ü'.repeat(MAX_RECORD_BYTES / 2) })).toThrow('record has');
+    expect(() => lineOf({ n: 1, text: 'ü'.repeat(MAX_RECORD_BYTES / 2) })).toThrowError(
+      expect.objectContaining({
+        kind: 'usage',
+        code: 'record.too_large',
+        hint: 'Keep the long part in a file and record its digest.',
+      }),
+    );
   });
 
   const good = {
@@ -160,9 +166,9 @@ describe('a line of the ledger', () => {
     });
     expect(genesisLine(LEDGER)).toEqual({ name, line });
     expect(ledgerId('a1b2')).not.toBe(ledgerId('a1b3'));
-    expect([HEX, HEX.toUpperCase(), HEX.slice(1), `${HEX.slice(1)}\n`, 7].map(isRecordId)).toEqual([
-      ...[true, false, false, false, false],
-    ]);
+    for (const other of [HEX.toUpperCase(), HEX.slice(1), `${HEX.slice(1)}\n`, `x${HEX.slice(1)}`, 7])
+      expect([other, isRecordId(other)]).toEqual([other, false]);
+    expect(isRecordId(HEX)).toBe(true);
   });
 
   it('LTM-01 is ordered by number, then by id', () => {
@@ -184,6 +190,7 @@ describe('a line of the ledger', () => {
     ['cache the token', { pattern: 'cache the token', knowledge_id: HEX }],
     [HEX.slice(0, 12), { knowledge_id: HEX }],
     ['reset because', { action: 'reset', reason: 'because' }],
+    ['of texts', { task_id: 7, feature: ['A'], text: 'of texts' }],
   ])('LTM-15 is summarized as %j', (summary, fields) => {
     expect(summaryOf({ kind: 'x', ...fields } as LedgerRecord)).toBe(summary);
   });
@@ -202,10 +209,17 @@ describe('the graph of records', () => {
     expect([graph.has(one.ids[2] as string), graph.has(HEX)]).toEqual([true, false]);
     expect(graph.heads()).toEqual([two.ids[1]]);
     expect(new Graph([one.file]).heads()).toEqual([one.ids[2]]);
+    expect(new Graph([one.file]).maxN()).toBe(3);
+    const empty = new Graph([fileOf('0000000e', [])]);
+    expect([empty.count(), empty.maxN(), empty.heads(), empty.ledger()]).toEqual([0, 0, [], null]);
     expect(new Graph([]).heads()).toEqual([]);
     expect([new Graph([]).ledger(), new Graph([]).maxN()]).toEqual([null, 0]);
     const three = chain('00000003', [{ n: 9, tier: 'execution', kind: 'cycle', cycle: 7 }]);
-    expect(new Graph([one.file, three.file]).heads()).toEqual([one.ids[2], three.ids[0]].sort());
+    for (const files of [
+      [one.file, three.file],
+      [three.file, one.file],
+    ])
+      expect(new Graph(files).heads()).toEqual([one.ids[2], three.ids[0]].sort());
     expect(new Graph([one.file, three.file]).maxCycle()).toBe(7);
   });
 
@@ -213,8 +227,14 @@ describe('the graph of records', () => {
     const short = fileOf('00000001', one.lines.slice(0, 2), 'other');
     expect(new Graph([short, one.file]).heads()).toEqual([one.ids[2]]);
     expect(new Graph([one.file, short]).heads()).toEqual([one.ids[2]]);
-    expect(new Graph([short, one.file]).checkLinks()).toEqual([]);
-    expect(new Graph([short, one.file]).count()).toBe(3);
+    const graph = new Graph([short, one.file]);
+    expect(graph.checkLinks()).toEqual([]);
+    expect(graph.count()).toBe(3);
+    const last = one.ids[2] as string;
+    const chains = ['00000001', '00000002', '0000000f'];
+    expect(chains.map((seg) => new Graph([short, one.file, two.file]).has(last, seg))).toEqual([
+      ...[true, false, false],
+    ]);
   });
 
   it('LTM-06 a record depends on those before it in its chain and on those it names', () => {
@@ -269,6 +289,12 @@ describe('the graph of records', () => {
     ]);
     const above = chain('00000002', [{ n: 4, seen: [parent, HEX] }]);
     expect(new Graph([one.file, above.file]).checkLinks()).toEqual([]);
+    // Also a record that others follow.
+    const early = chain('00000002', [{ n: 2, seen: [HEX, one.ids[1] as string] }]);
+    expect(new Graph([one.file, early.file]).checkLinks()).toMatchObject([
+      { id: early.ids[0], reason: `"n" is 2, not above that of ${one.ids[1]}` },
+    ]);
+    expect(new Graph([one.file, two.file]).checkLinks()).toEqual([]);
   });
 
   it('LTM-14 LTM-13 damage and halts wait until a human acknowledges or repairs them', () => {
@@ -285,15 +311,15 @@ describe('the graph of records', () => {
     const answers = chain('00000005', [
       { n: 4, ...audit, kind: 'acknowledged', subjects: [broken] },
       { n: 5, ...audit, kind: 'repaired', subjects: [secret, 7] },
+      { n: 6, ...audit, kind: 'repaired', subjects: 'none' },
     ]);
     const settled = new Graph([damage.file, answers.file]);
     expect([openDamage(settled), openHalts(settled)]).toEqual([[], []]);
     expect(settled.subjects('acknowledged')).toEqual(new Set([broken]));
-    expect(settled.audit('damage', 'repaired').map(({ record }) => record.kind)).toEqual([
-      'damage',
-      'repaired',
-    ]);
-    expect(settled.audit()).toHaveLength(5);
+    expect(settled.subjects('repaired')).toEqual(new Set([secret]));
+    const kinds = settled.audit('damage', 'repaired').map(({ record }) => record.kind);
+    expect(kinds).toEqual(['damage', 'repaired', 'repaired']);
+    expect(settled.audit()).toHaveLength(6);
     const noted = chain('00000006', [{ n: 9, ...audit, kind: 'noted', subjects: [broken] }]);
     expect(openDamage(new Graph([damage.file, noted.file]))).toHaveLength(1);
   });
@@ -308,10 +334,21 @@ describe('the graph of records', () => {
   });
 
   it('LTM-17 the ledger is the one of the first record, also when its file is missing', () => {
-    const other = ledgerId('other');
-    const { name, line } = genesisLine(other);
-    const genesis = parseContainer(name, formatContainer(name, [line]));
-    expect(new Graph([one.file, genesis]).ledger()).toBe(other);
+    const genesisOf = (ledger: string): Container => {
+      const { name, line } = genesisLine(ledger);
+      return parseContainer(name, formatContainer(name, [line]));
+    };
+    const [small, large] = [ledgerId('other'), ledgerId('another')].sort() as [string, string];
+    const audited = chain('00000007', [{ n: 1, tier: 'audit', kind: 'damage' }]);
+    for (const other of [small, large])
+      expect(new Graph([one.file, audited.file, genesisOf(other)]).ledger()).toBe(other);
     expect(new Graph([one.file]).ledger()).toBe(LEDGER);
+    expect(new Graph([chain('00000008', [{ n: 2 }], HEX).file]).ledger()).toBeNull();
+    // Two projects were joined.
+    for (const both of [
+      [small, large],
+      [large, small],
+    ])
+      expect(new Graph(both.map(genesisOf)).ledger()).toBe(small);
   });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvedCheck } from '../../src/checkpoint/run.js';
-import { type Divergence, decide, type Facts, judgeDivergence } from '../../src/recover/rules.js';
+import {
+  type Divergence,
+  decide,
+  type Facts,
+  judgeDivergence,
+  lacksCheckpoint,
+} from '../../src/recover/rules.js';
 
 const NONE: Divergence = {
   commits: 0,
@@ -40,6 +46,8 @@ describe('the table that decides', () => {
     [{ files: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'continue', ''],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('passed at HEAD') }, 'continue', ''],
+    [{ files: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'rollback', 'failing: 1, limit 0'],
+    [{ files: 1, untracked: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [
       { files: 1, uncommitted: 1 },
@@ -66,12 +74,25 @@ describe('the table that decides', () => {
     const facts = { checks, isHeadSame: true };
     const rules = judge({ files: 1, uncommitted: 1 }, facts);
     expect([decide(rules), rules.find(({ rule }) => rule === 'failing')?.value]).toEqual(['continue', 1]);
+    // Only one of them passed at HEAD, so uncommitted work alone is not the cause.
+    const mixed = checksOf('failed', 'passed at HEAD').map((check) => ({ ...check, command: 'npm test' }));
+    expect(decide(judge({ files: 1, uncommitted: 1 }, { checks: mixed }))).toBe('rollback');
+  });
+
+  it('GIT-06 shows what each row decides; a failure without a change has its cause outside git', () => {
+    expect(judge({}, { checks: checksOf('failed') }).slice(-2)).toEqual([
+      { rule: 'failing', value: 1, limit: 0, holds: false, otherwise: 'rollback' },
+      { rule: 'changes', value: 'none', limit: 'some', holds: false, otherwise: 'alert' },
+    ]);
   });
 
   it('GIT-06 without a checkpoint nothing is compared, but known facts are still shown', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);
+    expect(lacksCheckpoint(rules)).toBe(true);
+    for (const checkpoint of ['ok', 'damaged'])
+      expect(lacksCheckpoint(judge({}, { checkpoint }))).toBe(false);
   });
 
   it('GIT-06 mentions a shallow clone as a possible cause', () => {

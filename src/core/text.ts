@@ -67,9 +67,23 @@ export const jsonLine = (value: unknown): string =>
 /** One line: controls escaped, white space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;
-  const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
+  const folded = escapeControls(text.replaceAll('\r\n', '\n')).replace(/\s+/g, ' ').trim();
   const chars = [...folded];
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
+}
+
+const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
+
+/** A line without a cause: a rule between parts (`=== FAILURES ===`), or the code before npm's message. */
+const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code /u;
+/** pytest's mark of the line that says why. */
+const MARKED = /^E {2,}(?=\S)/;
+
+/** The line of an output that is marked, or the first one that speaks of an error, else the last one. */
+export function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !NO_CAUSE.test(line));
+  const found = [MARKED, TELLING].flatMap((mark) => lines.find((line) => mark.test(line)) ?? [])[0];
+  return oneLine((found ?? lines.at(-1) ?? '').replace(MARKED, ''), 120);
 }
 
 /** The first five paths, for a message. */

@@ -2,7 +2,7 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
 import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText } from '../core/text.js';
+import { checkText, tellingLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
@@ -194,8 +194,7 @@ async function commitIndex(
     disk.withLock(() => disk.remove(commitMessageFile(layout)));
     return;
   }
-  const lines = stderr.trim().split('\n');
-  const reason = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
+  const reason = /^(?:fatal|error):.*/m.exec(stderr)?.[0] ?? tellingLine(stderr);
   const amending = amend ? ['--amend'] : [];
   const again = formatArgv(['git', 'commit', ...amending, '--cleanup=verbatim', '-F', file]);
   throw outside('commit.failed', `git made no commit: ${reason || 'a hook rejected it'}`, {

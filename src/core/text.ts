@@ -81,7 +81,7 @@ export const jsonLine = (value: unknown): string =>
 /** One line: controls escaped, white space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;
-  const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
+  const folded = escapeControls(text.replaceAll('\r\n', '\n')).replace(/\s+/g, ' ').trim();
   const chars = [...folded];
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
@@ -89,6 +89,20 @@ export function oneLine(text: string, max = 200): string {
 /** `a, b, c and 4 more` */
 export const firstNames = (names: readonly string[], most: number): string =>
   names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
+
+const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
+
+/** A line without a cause: a rule between parts (`=== FAILURES ===`), or the code before npm's message. */
+const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code /u;
+/** pytest's mark of the line that says why. */
+const MARKED = /^E {2,}(?=\S)/;
+
+/** The line of an output that is marked, or the first one that speaks of an error, else the last one. */
+export function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !NO_CAUSE.test(line));
+  const found = [MARKED, TELLING].flatMap((mark) => lines.find((line) => mark.test(line)) ?? [])[0];
+  return oneLine((found ?? lines.at(-1) ?? '').replace(MARKED, ''), 120);
+}
 
 /** The first five paths, for a message. */
 export const firstPaths = (paths: readonly string[]): string =>

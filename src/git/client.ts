@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { getSystemErrorName } from 'node:util';
+import { getSystemErrorName, stripVTControlCharacters } from 'node:util';
 import { timeLimit } from '../core/clock.js';
 import { outside, systemCode } from '../core/error.js';
 
@@ -285,10 +285,13 @@ export type UserGit = (args: readonly string[], options?: UserGitOptions) => Pro
 /** Git as the person would start it, with their hooks, signing, filters and settings, and without a time limit. */
 export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
   return async (args, { input = '', onOutput, signal } = {}) => {
-    const onStderr = (chunk: Buffer): void => onOutput?.(chunk.toString('utf8'));
+    // Some hooks color even in a pipe. A chunk may end in the middle of a character.
+    const decoder = new TextDecoder();
+    const onStderr = (chunk: Buffer): void =>
+      onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
     const call = { cwd, env: ownEnvironment(env), input, signal, onStderr };
     const { code, stdout, stderr } = await run(['--no-pager', ...args], call);
-    return { code, stdout: stdout.toString('utf8'), stderr };
+    return { code, stdout: stdout.toString('utf8'), stderr: stripVTControlCharacters(stderr) };
   };
 }
 

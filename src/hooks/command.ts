@@ -20,7 +20,7 @@ const STATES: Record<HookState, string> = {
 
 const WHOSE = {
   mine: 'your commits and your agents’ in this clone',
-  agents: 'commits that agents make',
+  agents: 'agents’ commits',
   all: 'all commits',
 };
 

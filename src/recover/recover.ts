@@ -1,8 +1,9 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
-import { refused } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
@@ -226,6 +227,10 @@ export async function inspectCheckpoint(
       hint: 'forge checkpoint list',
     });
   const folder = resolve(dir);
+  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
+    throw usage('recover.worktree', `${folder} is there already and is not an empty folder.`, {
+      hint: 'forge recover --worktree NEW-FOLDER',
+    });
   if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });

@@ -136,7 +136,7 @@ async function requireBranch(context: Context): Promise<OnBranch> {
 }
 
 const notNow = (reason: string, hint?: string): Error =>
-  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
+  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, { hint });
 
 /** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
 function chooseIssue(context: Context, given: string | undefined): string {
@@ -221,7 +221,7 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
       ...proved,
       linear_issues_closed: closedIssues(readFeatures(context), new Set(proof.features_passing)),
       can_rollback_to: true,
-      ...(message === undefined ? {} : { message }),
+      message,
       tree: state.tree,
       branch: place.branch,
       session: readRunning(context)?.id ?? null,

@@ -106,7 +106,7 @@ export type ShownCheckpoint = Partial<Manifest> &
 export async function showCheckpoint(context: Context, input: { tag: string }): Promise<ShownCheckpoint> {
   const { name, tag, state, why, manifest, hasFile } = await requireCheckpoint(context, input.tag);
   const file = hasFile ? { file: shown(context.layout, checkpointFile(context.layout, name)) } : {};
-  return { ...manifest, tag, state, ...(why === undefined ? {} : { why }), ...file };
+  return { ...manifest, tag, state, why, ...file };
 }
 
 export interface VerifiedCheckpoints {

@@ -191,8 +191,7 @@ async function checkSecrets(
   { range, ids }: CiRange,
   baseline?: string,
 ): Promise<Result> {
-  const known = baseline === undefined ? {} : { baseline };
-  const { findings, scanned } = await scanTree(layout.root, world, { range, ...known });
+  const { findings, scanned } = await scanTree(layout.root, world, { range, baseline });
   const secrets = findings.map(({ file, line, what, rule, commit }): CiFinding => {
     const isMessage = file === 'commit message';
     return {

@@ -68,7 +68,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     updated: fresh(known.updated, 'updated'),
     backtrace: {
       parent: parent?.short ?? 'none',
-      ...(parent ? { parentNote: oneLine(parent.subject, 60) } : {}),
+      parentNote: parent ? oneLine(parent.subject, 60) : undefined,
       linear: issue !== undefined && !features.includes(issue) ? issue : 'none',
       session: known.session?.name ?? 'none',
     },

@@ -51,7 +51,7 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       const { kind, code, message, hint, exit } = error;
-      stored.error = { kind, code, message, ...(hint === undefined ? {} : { hint }), exit };
+      stored.error = { kind, code, message, hint, exit };
       return { status: 'failed', note: message };
     }
   });
@@ -261,7 +261,7 @@ async function checkpointCycle(
   const { tag } = await createCheckpoint(
     context,
     { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${execution.id}` },
-    { onOutput, ...(stop ? { signal: stop } : {}), asBuilder: true },
+    { onOutput, signal: stop, asBuilder: true },
   );
   return tag;
 }

@@ -185,7 +185,7 @@ export interface CycleRun {
 /** How a stage shows the output of a process, and how a person ends it. */
 export const outputOf = ({ watch }: Pick<CycleRun, 'watch'>) => ({
   onOutput: (text: string): void => watch.onOutput?.(text),
-  ...(watch.stop ? { stop: watch.stop } : {}),
+  stop: watch.stop,
 });
 
 export interface StageOutcome {

@@ -39,7 +39,7 @@ export function checkChoice(raw: FeatureChoice, verb: 'verify' | 'confirm'): { i
 export interface TestWatch {
   /** Gets the first MiB of the output as it arrives. */
   onOutput?(chunk: string): void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** In a governed cycle: run the tests, which the builder may have written, with a builder's rights. */
   asBuilder?: boolean;
   /** Results by command: one that several features have runs once. */

@@ -24,7 +24,7 @@ export interface ScanInput {
   /** Every class in every file. Default: only secrets, cards, accounts and ids, without lock files, binaries and vendored folders. */
   all?: boolean;
   /** A file with the JSON of an earlier scan, whose findings are not reported again. */
-  baseline?: string;
+  baseline?: string | undefined;
   /** Do not create the fingerprint key if it is missing. */
   readOnly?: boolean;
 }

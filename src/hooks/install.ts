@@ -55,7 +55,7 @@ export const HooksInput = z.strictObject({
 export type HooksInput = z.infer<typeof HooksInput>;
 
 export interface HooksReport {
-  hooks: { name: GitHook; state: HookState; path: string; why?: string }[];
+  hooks: { name: GitHook; state: HookState; path: string; why?: string | undefined }[];
   /** Programs or scripts that the hooks start and that no longer exist. */
   gone: string[];
   /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
@@ -177,7 +177,7 @@ const toRow = ({ hook, state, file, why }: HookPlan): HooksReport['hooks'][numbe
   name: hook,
   state,
   path: file.name,
-  ...(why === undefined ? {} : { why }),
+  why,
 });
 
 function report(context: Context, hooks: HooksReport['hooks'], gone: string[] = []): HooksReport {

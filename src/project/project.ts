@@ -242,7 +242,7 @@ interface Halt {
   /** What verification found, shortest first. */
   reasons: string[];
   /** False when a refused secret halts and memory itself is intact. */
-  isDamage?: boolean;
+  isDamage?: boolean | undefined;
 }
 
 /** Null when writing is not halted. An unreadable file halts as well. */
@@ -253,7 +253,7 @@ export function readHalt(disk: Disk): Halt | null {
   try {
     const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
     if (typeof at === 'string' && reasons.every((reason) => typeof reason === 'string'))
-      return { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) };
+      return { at, reasons, isDamage };
   } catch {
     // Reported below.
   }

@@ -56,8 +56,7 @@ export function ownMessage(
 ): CommitMessage {
   const running = readRunning(context);
   const session = running ? sessionName(running.id) : 'none';
-  const note = parentNote === undefined ? {} : { parentNote };
-  return { ...text, learned: [], updated, backtrace: { parent, ...note, linear, session } };
+  return { ...text, learned: [], updated, backtrace: { parent, parentNote, linear, session } };
 }
 
 /** Commits one folder in forge's form. The message names HEAD as the parent. */

@@ -228,7 +228,7 @@ export interface Progress {
   /** The header's date; null without a session. */
   date: string | null;
   lines: ProgressLine[];
-  next?: string;
+  next?: string | undefined;
 }
 
 const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
@@ -304,7 +304,7 @@ export function parseProgress(file: string): Progress {
   const { body, next } = split(file);
   const lines = parseEntries(body).map(({ time, text }) => ({ time, text }));
   const date = /^=== FORGE Session (\d{4}-\d{2}-\d{2}) ===/m.exec(body)?.[1] ?? null;
-  return { date, lines, ...(next === undefined ? {} : { next }) };
+  return { date, lines, next };
 }
 
 /** A file with only the lines of `startProgress` holds no work. */
@@ -313,13 +313,8 @@ export function holdsWork(file: string): boolean {
   return date !== null && (next !== undefined || lines.some(({ text }) => !OPENING.test(text)));
 }
 
-interface Parts {
-  body: string;
-  next?: string;
-}
-
 /** Removes the NEXT block, wherever it is. The last one counts. */
-function split(file: string): Parts {
+function split(file: string): { body: string; next: string | undefined } {
   const body: string[] = [];
   let next: string[] | undefined;
   let inNext = false;
@@ -331,7 +326,7 @@ function split(file: string): Parts {
     inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
   }
   const text = body.join('\n').replace(/\n+$/, '');
-  return { body: text === '' ? '' : `${text}\n`, ...(next ? { next: next.join('\n') } : {}) };
+  return { body: text === '' ? '' : `${text}\n`, next: next?.join('\n') };
 }
 
 function join(body: string, next: string | undefined): string {

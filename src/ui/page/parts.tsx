@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { describeAge } from '../../status/rules.js';
+import { describeAge } from '../../core/clock.js';
 import { type Answer, type Answers, type Given, linkTo, useAnswer } from './data.js';
 
 export type Tone = 'neutral' | 'green' | 'yellow' | 'red' | 'accent';

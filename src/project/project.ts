@@ -45,6 +45,8 @@ export interface Context {
   git: Git | null;
   /** For the person, besides the answer. */
   warnings: string[];
+  /** Names of the events that were written and not sent yet (EVT-01). */
+  unsent: string[];
   /** When forge was last used in this worktree, in ms since 1970; null when unknown. */
   lastActivity: number | null;
   /** Gets how many bytes of memory have been read. */
@@ -96,6 +98,7 @@ export function contextAt(
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
     warnings: [],
+    unsent: [],
     lastActivity: readActivity(layout),
   };
 }

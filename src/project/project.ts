@@ -105,6 +105,9 @@ export function contextAt(
 
 export const lockPolicy = ({ self, liveness }: World): LockPolicy => ({ me: self, liveness });
 
+/** The last text and its settings: a command reads them several times, and a server in every call. */
+let decoded: { text: string; file: string; settings: ReturnType<typeof decodeConfig> } | undefined;
+
 /** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
@@ -115,7 +118,9 @@ export function readConfig(context: Context): Config {
   // Only a crash leaves it empty.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
-  const { config, warnings } = decodeConfig(text, file);
+  if (decoded?.text !== text || decoded.file !== file)
+    decoded = { text, file, settings: decodeConfig(text, file) };
+  const { config, warnings } = decoded.settings;
   for (const warning of warnings) warnOnce(context, warning);
   return config;
 }
@@ -204,9 +209,14 @@ export function warnFileSystem({ layout, warnings }: Context): void {
   }
 }
 
+/** Silence is counted in minutes. Replacing a file may wait for the disk (ext4). */
+const ACTIVITY_MS = 5000;
+
 /** Records that forge was used here (SES-07: silence of another host). */
-export function noteActivity({ layout, world, disk }: Context): void {
-  if (!disk.dryRun) writeHint(activityFile(layout), { at: world.now().getTime() });
+export function noteActivity({ layout, world, disk, lastActivity }: Context): void {
+  const at = world.now().getTime();
+  const isRecent = lastActivity !== null && lastActivity <= at && at - lastActivity < ACTIVITY_MS;
+  if (!disk.dryRun && !isRecent) writeHint(activityFile(layout), { at });
 }
 
 /** True while a promotion has to be completed. */

@@ -84,12 +84,12 @@ export async function openings(servers) {
       times[i].push(took);
     }
   }
-  return servers.map((_, i) => ({ ...summary(ratios[i]), ms: median(times[i]) }));
+  return servers.map((_, i) => ({ ...summary(ratios[i]), ms: median(times[i]), times: summary(times[i]) }));
 }
 
-const opening = async ({ limit }, place) => {
+const opening = async (_figure, place) => {
   const [row] = await openings([{ argv: forge('mcp'), place }]);
-  return { ...row, limit };
+  return row.times;
 };
 
 /** A repository with so many records of execution, verified once, and a session that runs. */
@@ -173,11 +173,17 @@ const atOnce = async (_figure, { env }, scratch) => {
   return { median: answered, min: answered, max: answered, ms };
 };
 
+/** Milliseconds at p50 and p99. A write waits for the disk, and the briefing for three git processes. */
+const LIMITS = { write: [10, 20], briefing: [15, 30] };
+
 export const MCP = [
-  { name: 'mcp: spawn to initialize', where: 'small', limit: 2.4, measure: opening },
-  ...Object.keys(DAILY).flatMap((name) => [
-    { name: `mcp: ${name}, p50`, unit: 'ms', limit: 3, measure: calls(name, 0.5) },
-    { name: `mcp: ${name}, p99`, unit: 'ms', limit: 15, measure: calls(name, 0.99) },
-  ]),
+  { name: 'mcp: spawn to initialize', where: 'small', unit: 'ms', limit: 100, measure: opening },
+  ...Object.keys(DAILY).flatMap((name) => {
+    const [half, most] = LIMITS[name] ?? LIMITS.write;
+    return [
+      { name: `mcp: ${name}, p50`, unit: 'ms', limit: half, measure: calls(name, 0.5) },
+      { name: `mcp: ${name}, p99`, unit: 'ms', limit: most, measure: calls(name, 0.99) },
+    ];
+  }),
   { name: 'mcp: 1,000 calls at once', unit: 'answers', least: 1000, measure: atOnce },
 ].map((figure) => ({ where: 'none', ...figure }));

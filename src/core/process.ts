@@ -1,9 +1,12 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { timeLimit } from './clock.js';
 import { lastBytes, MAX_TAIL_BYTES } from './text.js';
+
+/** Loaded for the first process: it takes Node milliseconds. */
+const processes = () => process.getBuiltinModule('node:child_process');
 
 /** No more output than this is passed on while the command runs. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
@@ -154,7 +157,7 @@ function watchGroup(): GroupWatch {
   if (!HAS_GROUPS) return { follow: () => {}, end: () => {} };
   const args = ['-c', 'read -r group; read -r _; [ -z "$group" ] || kill -KILL "-$group"'];
   const options: SpawnOptions = { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true };
-  const shell = spawn('/bin/sh', args, options);
+  const shell = processes().spawn('/bin/sh', args, options);
   shell.on('error', () => {});
   shell.stdin?.on('error', () => {});
   shell.unref();
@@ -197,7 +200,7 @@ export function startDetached(
 ): Promise<boolean> {
   const [program = '', ...args] = argv;
   return new Promise((done) => {
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: 'ignore' });
+    const child = processes().spawn(program, args, { cwd, env, detached: true, stdio: 'ignore' });
     child.once('error', () => done(false));
     child.once('spawn', () => {
       child.unref();

@@ -209,9 +209,10 @@ function tryFacts(context: Context, violations: string[]): CycleFacts | null {
 }
 
 /** The same project without cached state, after something else worked in it. */
-export function reopen({ layout, repository, world, disk, warnings }: Context): Context {
+export function reopen({ layout, repository, world, disk, warnings, unsent }: Context): Context {
   const fresh = contextAt(layout.root, repository, world, disk.dryRun);
   fresh.warnings = warnings;
+  fresh.unsent = unsent;
   fresh.disk.guard = disk.guard;
   return fresh;
 }

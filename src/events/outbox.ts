@@ -22,9 +22,6 @@ import {
 /** The most events that wait. Beyond that, the oldest are dropped. */
 const MAX_WAITING = 10_000;
 
-/** Names of the events that this process wrote and did not send yet, by their outbox. */
-const unsent = new Map<string, string[]>();
-
 /** The server's addresses; null while events are off. An address of the repository counts once a person approved it. */
 export function eventUrl(context: Context): string | null {
   const { NATS_URL, NATS_CONTEXT } = context.world.env;
@@ -79,10 +76,9 @@ export function queueEvent<T extends EventType>(
       data: cutData(data),
     };
     const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-    const folder = outboxFolder(context.layout);
     const name = nextName(context, session ?? event.place);
-    replaceFiles([{ path: join(folder, name), bytes }]);
-    unsent.set(folder, [...(unsent.get(folder) ?? []), name]);
+    replaceFiles([{ path: join(outboxFolder(context.layout), name), bytes }]);
+    context.unsent.push(name);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     context.warnings.push(`An event was not written: ${error.message}`);
@@ -129,11 +125,7 @@ export function readWaiting({ layout }: Context, name: string): { event: ForgeEv
 export const removeWaiting = ({ layout }: Context, name: string): void =>
   removePath(join(outboxFolder(layout), name));
 
-export const hasUnsent = ({ layout }: Context): boolean => unsent.has(outboxFolder(layout));
+export const hasUnsent = ({ unsent }: Context): boolean => unsent.length > 0;
 
-/** The events that this process wrote since the last call. */
-export function takeUnsent({ layout }: Context): string[] {
-  const names = unsent.get(outboxFolder(layout)) ?? [];
-  unsent.delete(outboxFolder(layout));
-  return names;
-}
+/** The events that were written since the last call. */
+export const takeUnsent = ({ unsent }: Context): string[] => unsent.splice(0);

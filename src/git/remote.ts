@@ -63,8 +63,13 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
 }
 
 /** The branch that the others are merged into, as far as this clone can know it. */
-export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
-  const folder = `refs/remotes/${(await findRemote(repository, git)) ?? ORIGIN}/`;
+export async function defaultBranch(
+  repository: Repository,
+  git: Git,
+  remote?: string | null,
+): Promise<string | null> {
+  const name = remote === undefined ? await findRemote(repository, git) : remote;
+  const folder = `refs/remotes/${name ?? ORIGIN}/`;
   const [list, setting, current] = await Promise.all([
     must(git, ['for-each-ref', '--format=%(refname)%00%(symref)', 'refs/heads', folder]),
     git(['config', '--get', 'init.defaultBranch']),

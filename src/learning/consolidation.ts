@@ -64,7 +64,7 @@ export function assess(context: Context): Assessment {
 }
 
 /** Why a due consolidation waits: damage, too much memory, or a human. Null if it does not. */
-function whyWaiting(context: Context, memory: Memory): string | null {
+export function whyWaiting(context: Context, memory: Memory): string | null {
   if (isHalted(context.disk)) return 'memory is halted: forge memory verify';
   if (openDamage(memory.graph).length > 0)
     return `memory was damaged; a human who has reviewed that runs: ${ACCEPT}`;

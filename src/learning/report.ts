@@ -4,10 +4,10 @@ import { oneLine } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
 import { gitFolder } from '../ledger/files.js';
 import { type Status, statusOf, verifyReadOnly } from '../ledger/integrity.js';
-import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
+import { derive, type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { numberIn, textIn, textsIn } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
-import { assess } from './consolidation.js';
+import { assess, whyWaiting } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
 import {
   type KnownPattern,
@@ -180,12 +180,16 @@ export interface Learned {
 }
 
 export function listLearned(context: Context): Learned {
-  const { due_in, waits, memory } = assess(context);
-  return {
-    known: listKnown(context, memory),
-    candidates: openCandidates(memory, readKnowledge(context, memory)),
-    consolidation: { due_in, waits },
-  };
+  const { due_in, ...learned } = derive(context, 'learned', () => {
+    const { due_in, memory } = assess(context);
+    return {
+      due_in,
+      known: listKnown(context, memory),
+      candidates: openCandidates(memory, readKnowledge(context, memory)),
+    };
+  });
+  const waits = due_in > 0 ? null : whyWaiting(context, readMemory(context));
+  return { ...learned, consolidation: { due_in, waits } };
 }
 
 /** One cycle that shows a piece of knowledge. */

@@ -1,6 +1,5 @@
 import { ForgeError } from '../core/error.js';
 import { systemWorld, type World } from '../core/world.js';
-import { hasUnsent } from '../events/outbox.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
 
 /** Opens the `.forge/` at or above `dir`. Throws `not_a_forge` (exit 2) if there is none. */
@@ -293,7 +292,7 @@ function binder(context: Context) {
         if (how !== 'looks' && how !== 'starts' && !NO_ACTIVITY.has(name)) noteActivity(context);
         const value = await operation(context, ...args);
         // EVT-01: what the operation reported is sent once it is done.
-        if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
+        if (context.unsent.length > 0) await (await import('../events/publish.js')).sendUnsent(context);
         return value;
       } catch (error) {
         const breaks = error instanceof ForgeError && error.kind === 'secret' && !isReading;

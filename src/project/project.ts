@@ -45,6 +45,8 @@ export interface Context {
   git: Git | null;
   /** For the person, besides the answer. */
   warnings: string[];
+  /** Names of the events that were written and not sent yet (EVT-01). */
+  unsent: string[];
   /** When forge was last used in this worktree, in ms since 1970; null when unknown. */
   lastActivity: number | null;
   /** Gets how many bytes of memory have been read. */
@@ -96,11 +98,15 @@ export function contextAt(
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
     warnings: [],
+    unsent: [],
     lastActivity: readActivity(layout),
   };
 }
 
 export const lockPolicy = ({ self, liveness }: World): LockPolicy => ({ me: self, liveness });
+
+/** The last text and its settings: a command reads them several times, and a server in every call. */
+let decoded: { text: string; file: string; settings: ReturnType<typeof decodeConfig> } | undefined;
 
 /** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {
@@ -112,7 +118,9 @@ export function readConfig(context: Context): Config {
   // Only a crash leaves it empty.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
-  const { config, warnings } = decodeConfig(text, file);
+  if (decoded?.text !== text || decoded.file !== file)
+    decoded = { text, file, settings: decodeConfig(text, file) };
+  const { config, warnings } = decoded.settings;
   for (const warning of warnings) warnOnce(context, warning);
   return config;
 }
@@ -201,9 +209,14 @@ export function warnFileSystem({ layout, warnings }: Context): void {
   }
 }
 
+/** Silence is counted in minutes. Replacing a file may wait for the disk (ext4). */
+const ACTIVITY_MS = 5000;
+
 /** Records that forge was used here (SES-07: silence of another host). */
-export function noteActivity({ layout, world, disk }: Context): void {
-  if (!disk.dryRun) writeHint(activityFile(layout), { at: world.now().getTime() });
+export function noteActivity({ layout, world, disk, lastActivity }: Context): void {
+  const at = world.now().getTime();
+  const isRecent = lastActivity !== null && lastActivity <= at && at - lastActivity < ACTIVITY_MS;
+  if (!disk.dryRun && !isRecent) writeHint(activityFile(layout), { at });
 }
 
 /** True while a promotion has to be completed. */

@@ -173,7 +173,8 @@ async function checkGit(context: Context): Promise<Remark[]> {
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
-  const main = setting || (await defaultBranch(repository, git));
+  const isAlone = !remote && !tree.upstream;
+  const main = isAlone ? null : setting || (await defaultBranch(repository, git, remote));
   let upstream = main === tree.branch ? tree.upstream : null;
   if (!upstream && remote && main) {
     const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);

@@ -12,7 +12,7 @@ import { parseProgress, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
 import { readProgressText, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
-import { readStatus } from './status.js';
+import { readStatus, type StatusReport } from './status.js';
 
 /** The state of the work, and the three most useful next commands. */
 export interface Where {
@@ -36,10 +36,13 @@ export interface Where {
   next: string[];
 }
 
-/** Reports damage instead of failing. */
-export async function whereYouStand(context: Context): Promise<Where> {
+/** Reports damage instead of failing. `status`: if the caller has just read it. */
+export async function whereYouStand(
+  context: Context,
+  { status }: { status?: Pick<StatusReport, 'components'> } = {},
+): Promise<Where> {
   const { repository, git, layout } = context;
-  const { components } = await readStatus(context, { brief: true });
+  const { components } = status ?? (await readStatus(context, { brief: true }));
   const problems = new Set<string>();
   const repairs = new Set<string>();
   const attempt = <T, F>(work: () => T, otherwise: F): T | F => {

@@ -4,7 +4,15 @@ import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
-import { csvLine, cycleSeries, featureSeries, listDecisions, MEMORY_LIMIT, memorySeries } from './views.js';
+import {
+  csvLine,
+  cycleSeries,
+  featureSeries,
+  listDecisions,
+  MEMORY_LIMIT,
+  memorySeries,
+  type Series,
+} from './views.js';
 
 /** What the routes read. It never writes: `forge` is opened with `dryRun`. */
 export interface Source {
@@ -99,9 +107,10 @@ async function readOverview({ forge: open }: Source) {
       return otherwise;
     }
   };
+  const reading = forge.status();
   const [status, where, sessions, focus, next, learned, kfr, list, trust, stats] = await Promise.all([
-    forge.status(),
-    forge.where(),
+    reading,
+    reading.then((status) => forge.where({ status })),
     attempt(forge.session.list({ limit: 1 }), null),
     attempt(forge.focus.show(), NO_FOCUS),
     attempt(forge.next(), null),
@@ -226,14 +235,24 @@ function selectRows(rows: readonly LogRow[], { tier, session, text }: Given): re
 const isOfSession = ({ session }: LogRow, id: string): boolean =>
   session !== null && (session === id || sessionName(session) === id);
 
+const counted = new WeakMap<readonly LogRow[], { cycles: Series; memory: Series }>();
+
+/** Counted once while the rows are kept. */
+function seriesOf(rows: readonly LogRow[]): { cycles: Series; memory: Series } {
+  const series = counted.get(rows) ?? { cycles: cycleSeries(rows), memory: memorySeries(rows) };
+  counted.set(rows, series);
+  return series;
+}
+
 async function readCharts({ forge: open, rows }: Source) {
   const forge = open();
-  const [{ features }, all] = [await forge.feature.list(), await rows()];
+  const { features } = await forge.feature.list();
+  const { cycles, memory } = seriesOf(await rows());
   return {
     /** Seconds since 1970, and for each name a number at each of them. */
     features: featureSeries(features),
-    cycles: cycleSeries(all),
-    memory: memorySeries(all),
+    cycles,
+    memory,
     limit: MEMORY_LIMIT,
     /** What the running session's agent asked twice (EXM-05). */
     reads: await forge.finding.stats(),

@@ -27,7 +27,8 @@ const [ENTER, LEAVE, HOME, REST, CLEAR] = [
 
 async function readPanel({ cwd, world }: Call): Promise<Panel> {
   const forge = openForge(cwd, { world, dryRun: true });
-  const [where, status] = await Promise.all([forge.where(), forge.status({ brief: true })]);
+  const status = await forge.status({ brief: true });
+  const where = await forge.where({ status });
   const progress = where.session ? await forge.progress.show() : null;
   return harmless({ where, status, progress });
 }

@@ -51,6 +51,21 @@ describe('two agents in one worktree', () => {
     );
   });
 
+  it('SES-07 keeps when forge was last used here, to five seconds', async () => {
+    const project = await makeForge();
+    const used = async (seconds: number): Promise<number> => {
+      await forgeJson(project, ['progress', 'add', 'a line'], { world: at(ada, seconds / 60) });
+      const now = Date.parse('2026-03-01T10:00:00.000Z');
+      return (project.json<{ at: number }>('.git/forge/activity').at - now) / 1000;
+    };
+    await start(project, at(ada, 0));
+    // The last one: the clock was set back.
+    const times = [60, 63, 66, 69, 72, 30];
+    const kept: number[] = [];
+    for (const seconds of times) kept.push(await used(seconds));
+    expect(kept).toEqual([60, 60, 66, 66, 72, 30]);
+  });
+
   it('SES-09 agents that write at the same time lose no line', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

@@ -57,6 +57,31 @@ describe('the page’s API', () => {
     expect(changed).toEqual([]);
   });
 
+  it('VIS-03 shows what was learned since the last question', async () => {
+    const project = await makeForge();
+    const server = await servePage(project);
+    const patterns = [{ pattern: 'retry the install once', scope: 'execution', holds: true }];
+    const cycle = {
+      task_id: 'A-1',
+      exit_code: 0,
+      classification: 'SUCCESS',
+      environment_valid: true,
+      patterns,
+    };
+    for (const seen of [1, 2]) {
+      project.write('cycle.json', JSON.stringify(cycle));
+      await forgeJson(project, ['memory', 'record', 'cycle.json']);
+      for (let i = 0; i < 2; i++) {
+        const { candidates, consolidation } = await askApi<Answers['knowledge']>(server, '/api/knowledge');
+        expect(candidates).toMatchObject([{ pattern: 'retry the install once', seen }]);
+        expect(consolidation.due_in).toBe(10 - seen);
+      }
+      // An answer is kept once its files have been still for 50 ms.
+      await new Promise((done) => setTimeout(done, 60));
+      await askApi(server, '/api/knowledge');
+    }
+  });
+
   it('VIS-02 EVT-03 shows who works on what', async () => {
     const lived = await makeLived();
     await forgeJson(lived, ['claim', 'CART']);

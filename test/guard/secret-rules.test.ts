@@ -13,6 +13,7 @@ const found = (template: string, rules = SECRET_RULES): string[] =>
 
 describe('the table of secret rules, read anew', () => {
   it('LTM-13 finds each documented form by its own rule, by context or by form, and no look-alike', () => {
+    // Made here, so that a fault in a line of the table fails this test and not the import.
     const rules = secretRules();
     for (const [id, makers] of samples)
       for (const make of makers) {

@@ -2,8 +2,9 @@
  * Retrieval on two collections with relevance judgements of our own: `npm run bench:recall`. Prints recall@5, recall@10, MRR
  * and nDCG@10 of each way, beside plain BM25 with stems and beside grep. Nothing was tuned on them: k1 and b are those of the
  * textbooks, and the other weights were set before the collections were written. `-- --locomo FOLDER` does the same with the
- * unpacked files of a public collection.
+ * unpacked files of a public collection, and `-- --git FOLDER` with the history of a repository.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -131,18 +132,88 @@ function loadLocomo(path) {
   }));
   // Category 5 has questions without an answer.
   const questions = file.qa.flatMap(({ question, evidence = [], category }) => {
-    const ids = new Set(evidence.flatMap((line) => line.match(/D\d+:\d+/g) ?? []));
+    // One answer is written D30:05 instead of D30:5.
+    const ids = new Set(
+      evidence.flatMap((line) => line.match(/D\d+:\d+/g) ?? []).map((id) => id.replace(':0', ':')),
+    );
     return category === 5 || ids.size === 0 ? [] : [{ text: String(question), ids }];
   });
   return { docs: groups.flatMap(({ documents }) => documents), corpus: new MemoryCorpus(groups), questions };
 }
 
-const option = process.argv.indexOf('--locomo');
-if (option > 0) {
-  const folder = process.argv[option + 1];
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+/** Merged branches, source files and questions about each. */
+const [MAX_BRANCHES, MAX_ASKED] = [400, 600];
+const SOURCE = /\.(c|h|cc|cpp|go|java|js|mjs|ts|tsx|pl|perl|py|rb|rs|sh|php|cs|swift|kt)$/;
+
+/**
+ * Two collections from the history of a repository, such as git/git. Nobody judged the answers: the first sentence of a
+ * merge's description asks for the commits of its branch, and the subject of a commit for the files that it changed.
+ */
+function loadHistory(folder) {
+  const git = (...args) =>
+    execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  const log = (format, ...args) =>
+    git('log', `--format=%x01${format}`, ...args)
+      .split('\x01')
+      .slice(1)
+      .map((entry) => entry.trim().split('\0'));
+  return [loadBranches(log), loadChanges(git, log)];
+}
+
+function loadBranches(log) {
+  const merges = log('%H%x00%B', '--first-parent', '--merges', `-${3 * MAX_BRANCHES}`).flatMap(
+    ([hash, text]) => {
+      const [, description] = /^Merge branch .*\n\n([^*][\s\S]*?)\n\n\* /.exec(text) ?? [];
+      return description ? [{ hash, text: description.replace(/\s+/g, ' ').split(/(?<=\.)\s/)[0] }] : [];
+    },
+  );
+  const groups = merges.slice(0, MAX_BRANCHES).map(({ hash }) => ({
+    isLoose: false,
+    documents: log('%h%x00%cI%x00%B', '--reverse', '--no-merges', `${hash}^1..${hash}^2`).map(
+      ([id, at, text]) => ({
+        ...{ id: `${hash} ${id}`, session: hash, source: 'session', at: new Date(at).toISOString() },
+        text: text.replace(/^[A-Z][\w-]+-by: .*\n?/gm, '').slice(0, 4000),
+      }),
+    ),
+  }));
+  const questions = merges.flatMap(({ text }, i) => {
+    const ids = new Set(groups[i]?.documents.map(({ id }) => id));
+    return ids.size === 0 ? [] : [{ text, ids }];
+  });
+  return { docs: groups.flatMap(({ documents }) => documents), corpus: new MemoryCorpus(groups), questions };
+}
+
+function loadChanges(git, log) {
+  const paths = git('ls-tree', '-r', '--name-only', 'HEAD')
+    .split('\n')
+    .filter((path) => SOURCE.test(path));
+  const docs = paths.map((id) => ({
+    ...{ id, session: null, source: 'session', at: null },
+    text: `${id}\n${git('show', `HEAD:${id}`).replace(/^#include.*\n/gm, '')}`.slice(0, 4000),
+  }));
+  const known = new Set(paths);
+  const questions = log('%s%x00', '--no-merges', '--name-only', '-4000').flatMap(([text, names = '']) => {
+    const changed = names.trim().split('\n');
+    const ids = new Set(changed.filter((name) => known.has(name)));
+    return ids.size === 0 || changed.length > 4 ? [] : [{ text, ids }];
+  });
+  const corpus = new MemoryCorpus([{ isLoose: true, documents: docs }]);
+  return { docs, corpus, questions: questions.slice(0, MAX_ASKED) };
+}
+
+const folderOf = (option) => {
+  const at = process.argv.indexOf(option);
+  return at > 0 ? process.argv[at + 1] : undefined;
+};
+const [locomo, history] = [folderOf('--locomo'), folderOf('--git')];
+if (locomo !== undefined) {
+  const files = readdirSync(locomo).filter((file) => file.endsWith('.json'));
   print(
     'LoCoMo',
-    files.map((file) => loadLocomo(join(folder, file))),
+    files.map((file) => loadLocomo(join(locomo, file))),
   );
+} else if (history !== undefined) {
+  const [branches, changes] = loadHistory(history);
+  print('merge description -> commits of the branch', [branches]);
+  print('commit subject -> changed files', [changes]);
 } else for (const name of ['engineering', 'conversations']) print(name, [load(name)]);

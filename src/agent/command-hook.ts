@@ -1,9 +1,9 @@
 import type { Io } from '../cli/spec.js';
 import { ForgeError } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { isObject, oneLine } from '../core/text.js';
 import { kindOf } from '../finding/question.js';
 import { agentWorld, type Forge, openForge, systemWorld, type World } from '../index.js';
-import { AGENTS, type Agent, eventWord, isAgent, type Moment, type Payload } from './agents.js';
+import { AGENTS, type Agent, eventWord, isAgent, type Moment } from './agents.js';
 import {
   type AgentEvent,
   type Answer,
@@ -31,8 +31,8 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     // Another forge, a file system or an open stdin may block for longer.
     io.deadline?.(limit);
     const payload = parseJson((await io.stdin.read(true)).toString('utf8').replace(/^\uFEFF/, ''));
-    if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return 0;
-    const event = readEvent(agent, known.moment, payload as Payload);
+    if (!isObject(payload)) return 0;
+    const event = readEvent(agent, known.moment, payload);
     const id = conversationId(name, event.conversation);
     const world = agentWorld(io.world ?? systemWorld(io.env, false), id, agent.toolPrefix);
     forge = openAt(io, event, world, limit);

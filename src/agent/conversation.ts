@@ -15,6 +15,7 @@ import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import {
   forgetConversation,
+  holdsSession,
   isOursToSettle,
   listConversations,
   readConversation,
@@ -91,8 +92,7 @@ function touch(file: string, time: number): void {
 /** Keeps a session alive while a conversation works in it: from a container its process cannot be seen. */
 function keepSession(context: Context, id: string): void {
   const running = readRunning(context);
-  if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
-    noteActivity(context);
+  if (running && holdsSession(running, id)) noteActivity(context);
 }
 
 /** SES-12: records what happened since the last turn. */

@@ -1,4 +1,5 @@
-import { readToml, TomlProblem } from '../core/toml.js';
+import { SyntaxProblem } from '../core/error.js';
+import { readToml } from '../core/toml.js';
 import { dropJson, findInJson, isBareJson, putJson } from './edit-json.js';
 import {
   foreignEntry,
@@ -101,8 +102,8 @@ function parseSettings(text: string): Plain {
   try {
     return readToml(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    if (!(error instanceof TomlProblem)) throw error;
-    const before = text.split('\n').slice(0, error.line - 1);
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const before = text.split('\n').slice(0, (error.line ?? 1) - 1);
     const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
     const hint = 'Fix the file, then run the command again.';
     throw new SettingsProblem(`it is not TOML (${error.message})`, offset, hint);

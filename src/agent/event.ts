@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { isObject } from '../core/text.js';
 import { kindOf, type ToolInput } from '../finding/question.js';
 import { isStopReason } from '../kfr/rules.js';
 import type { RanCommand } from '../session/record.js';
@@ -278,7 +279,7 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 
 function inputIn(given: unknown): Fields | null {
   const input = typeof given === 'string' ? parseJson(given) : given;
-  return typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Fields) : null;
+  return isObject(input) ? input : null;
 }
 
 const EXIT_WORDS = /(?:exit code:?|exited with (?:exit )?code:?)\s*(-?\d{1,5})/i;

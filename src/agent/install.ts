@@ -3,10 +3,10 @@ import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { usage } from '../core/error.js';
 import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../core/project-file.js';
 import { checkInput } from '../core/schema.js';
-import { namesLike, oneLine } from '../core/text.js';
+import { namesLike, oneLine, oneOf } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Context, requireSupervisor } from '../project/project.js';
-import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isAgent, isHookOf } from './agents.js';
+import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isHookOf } from './agents.js';
 import { dropParts, putParts } from './edit-text.js';
 import {
   type AgentStatus,
@@ -116,20 +116,17 @@ const status = (place: Place, { agent: word }: WiringInput): WiringStatus => ({
 
 function agentsNamed(word: string, { top, path }: Place): AgentName[] {
   if (word === 'all') return [...AGENT_NAMES];
-  if (isAgent(word)) return [word];
-  const here = agentsHere(top, path);
-  if (word === 'found' && here.length > 0) return here;
-  const allowed = [...AGENT_NAMES, 'all'].join(' | ');
-  if (word === 'found')
+  if (word === 'found') {
+    const here = agentsHere(top, path);
+    if (here.length > 0) return here;
     throw usage('agent.none', 'No coding agent was found on the PATH or in this project.', {
       field: 'agent',
-      hint: `forge agent install claude   # or ${allowed.split(' | ').slice(1).join(', ')}`,
+      hint: `forge agent install claude   # or ${[...AGENT_NAMES.slice(1), 'all'].join(', ')}`,
     });
+  }
   const [near] = namesLike(word, AGENT_NAMES);
-  throw usage('agent.unknown', `Agent: found ${JSON.stringify(oneLine(word, 40))}, allowed: ${allowed}.`, {
-    field: 'agent',
-    hint: near ? `Did you mean ${near}?` : 'forge agent status',
-  });
+  const hint = near ? `Did you mean ${near}?` : 'forge agent status';
+  return [oneOf([...AGENT_NAMES, 'all'], word, 'Agent', 'agent.unknown', { hint }) as AgentName];
 }
 
 /** The command becomes part of shell lines on every machine with this repository, and uninstall has to recognize it. */

@@ -17,8 +17,7 @@ const watch = (call: Call): CheckpointWatch => ({
 
 function create(call: Call, issue: string | undefined): Promise<CreatedCheckpoint> {
   const { verify, message } = call.options as { verify?: string[]; message?: string };
-  const given = { issue, verify, message };
-  const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const input = { issue, verify, message };
   const asks = call.interactive && !call.flags.yes;
   return call.forge().checkpoint.create(input, {
     ...watch(call),
@@ -132,10 +131,8 @@ export const group: Group = {
       summary: 'Check tags, manifests and records; exit 1 when one is not what it was',
       example: 'forge checkpoint verify SX9-123-v1',
       options: [{ flags: '--run', help: "run the commands again, where the files are the checkpoint's" }],
-      run: (call, tag) => {
-        const run = call.options.run === true ? { run: true } : {};
-        return call.forge().checkpoint.verify({ ...(tag === undefined ? {} : { tag }), ...run }, watch(call));
-      },
+      run: (call, tag) =>
+        call.forge().checkpoint.verify({ tag, run: call.options.run === true }, watch(call)),
       render: renderVerified,
       exit: ({ findings }) => (findings.length === 0 ? 0 : 1),
     }),

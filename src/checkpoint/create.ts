@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
-import type { CommitMessage } from '../commit/message.js';
 import { guardCommit, isIssue, linkCommits } from '../commit/own-commit.js';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, refused, usage } from '../core/error.js';
@@ -13,6 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
+import { commitAt } from '../git/read.js';
 import { findRemote } from '../git/remote.js';
 import { readBranch } from '../git/repository.js';
 import { createTag, describeUnsigned, listTags } from '../git/tags.js';
@@ -26,9 +26,9 @@ import {
   requireSupervisor,
   timestamp,
 } from '../project/project.js';
-import { commitInForm, ledgerHeads } from '../session/commit.js';
+import { commitInForm, ledgerHeads, ownMessage } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
-import { sessionName } from '../session/rules.js';
+import { isAbout, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
 import { differing, readManifests, testedTree } from './read.js';
@@ -78,10 +78,10 @@ export async function createCheckpoint(
   raw: CheckpointInput = {},
   watch: CreateWatch = {},
 ): Promise<CreatedCheckpoint> {
-  const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
+  const { message, verify = [], issue: given } = checkInput(CheckpointInput, raw);
   requireSupervisor(context, 'checkpoints');
   if (message !== undefined) checkText(message, { what: 'The message', maxBytes: 4096 });
-  const issue = chooseIssue(context, said);
+  const issue = chooseIssue(context, given);
   const place = await requireBranch(context);
   const checks = chooseChecks(context, verify);
   await requireVerified(context);
@@ -127,25 +127,24 @@ async function requireBranch(context: Context): Promise<OnBranch> {
   const place = requireRepository(context);
   const { repository, git } = place;
   const branch = await readBranch(repository, git);
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  const head = await commitAt(git, 'HEAD');
   const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
   if (reason) throw notNow(reason);
-  if (head === '') throw notNow('this branch has no commit yet', 'git add . && git commit');
+  if (head === null) throw notNow('this branch has no commit yet', 'git add . && git commit');
   if (branch === null) throw notNow('HEAD is detached: no branch would hold it', 'git switch -c NAME');
   return { ...place, branch, head };
 }
 
 const notNow = (reason: string, hint?: string): Error =>
-  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
+  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, { hint });
 
 /** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
-function chooseIssue(context: Context, said: string | undefined): string {
-  if (said !== undefined) return checkId(said, 'name for a checkpoint');
-  const { linear_issue, task } = showFocus(context);
-  const features = readFeatures(context);
-  const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
+function chooseIssue(context: Context, given: string | undefined): string {
+  if (given !== undefined) return checkId(given, 'name for a checkpoint');
+  const focus = showFocus(context);
+  const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
   const session = readRunning(context);
-  const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
+  const name = focus.linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
   if (name !== undefined && isId(name)) return name;
   const why = 'neither the focus nor a running session has a valid one';
   throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {
@@ -222,7 +221,7 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
       ...proved,
       linear_issues_closed: closedIssues(readFeatures(context), new Set(proof.features_passing)),
       can_rollback_to: true,
-      ...(message === undefined ? {} : { message }),
+      message,
       tree: state.tree,
       branch: place.branch,
       session: readRunning(context)?.id ?? null,
@@ -261,16 +260,15 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
   await guardCommit(context);
   const tiers = reportTiers(context, await requireVerified(context));
   const id = validId(context, issue);
-  const outcome = await commitInForm(context, folder, {
+  const own = ownMessage(context, {
     id,
     subject: 'Memory at a checkpoint',
     what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
     why: message ?? 'A verified state is marked, to come back to.',
-    learned: [],
-    updated: [],
     ledger: ledgerHeads(context),
-    backtrace: backtraceOf(context, isIssue(context, id) ? id : 'none'),
+    linear: isIssue(context, id) ? id : 'none',
   });
+  const outcome = await commitInForm(context, folder, own);
   if ('skipped' in outcome && outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
   const idOf = async (rev: string): Promise<string> => (await must(git, ['rev-parse', rev])).trim();
   const commit = await idOf('HEAD');
@@ -294,19 +292,15 @@ async function keepManifest(context: Context, manifest: Manifest): Promise<Commi
   disk.withLock(() => disk.replace(path, encodeDocument(manifest)));
   const id = validId(context, issueOf(name));
   const short = commit.slice(0, 12);
-  const linear = closed.includes(id) || isIssue(context, id) ? id : 'none';
-  return commitInForm(context, shownFrom(requireRepository(context).repository.root, dirname(path)), {
+  const own = ownMessage(context, {
     id,
     subject: `Checkpoint ${name}`,
     what: [`Marked ${short} as ${tag}`, ...verified_by.map((command) => `Ran: ${command}`)],
     why: message ?? 'A verified state to come back to.',
-    learned: [],
     updated: [shown(layout, path)],
-    backtrace: { ...backtraceOf(context, linear), parentNote: `the verified state is ${short}` },
+    linear: closed.includes(id) || isIssue(context, id) ? id : 'none',
+    parentNote: `the verified state is ${short}`,
   });
-}
-
-function backtraceOf(context: Context, linear: string): CommitMessage['backtrace'] {
-  const running = readRunning(context);
-  return { parent: 'none', linear, session: running ? sessionName(running.id) : 'none' };
+  const folder = shownFrom(requireRepository(context).repository.root, dirname(path));
+  return commitInForm(context, folder, own);
 }

@@ -27,9 +27,10 @@ import {
 } from './rules.js';
 import { type CheckpointWatch, runAgain } from './run.js';
 
-/** Every checkpoint that a tag or a manifest here names, newest first. */
-async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
-  const tags = new Map((context.git ? await listTags(context.git) : []).map((tag) => [tag.name, tag]));
+/** Every checkpoint that a tag or a manifest here names, newest first. `merged`: only tags of HEAD's history count. */
+async function readCheckpoints(context: Context, merged = false): Promise<Checkpoint[]> {
+  const found = context.git ? await listTags(context.git, merged) : [];
+  const tags = new Map(found.map((tag) => [tag.name, tag]));
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   const names = [...new Set([...tags.keys(), ...files.keys()])].filter((name) => nameIn(name) === name);
   return names
@@ -64,6 +65,10 @@ export async function latestCheckpoint(context: Context): Promise<Checkpoint | n
   const here = await reachableTags(context.git);
   return good.find(({ name, hasFile }) => hasFile || here.has(name)) ?? good[0] ?? null;
 }
+
+/** The newest checkpoint in HEAD's history that is intact and can be restored. */
+export const newestInHistory = async (context: Context): Promise<Checkpoint | null> =>
+  (await readCheckpoints(context, true)).find((checkpoint) => checkpoint.can_rollback_to) ?? null;
 
 /**
  * The newest changed checkpoint of this branch, if it is newer than `good` or if its age is unknown: its tag is
@@ -101,7 +106,7 @@ export type ShownCheckpoint = Partial<Manifest> &
 export async function showCheckpoint(context: Context, input: { tag: string }): Promise<ShownCheckpoint> {
   const { name, tag, state, why, manifest, hasFile } = await requireCheckpoint(context, input.tag);
   const file = hasFile ? { file: shown(context.layout, checkpointFile(context.layout, name)) } : {};
-  return { ...manifest, tag, state, ...(why === undefined ? {} : { why }), ...file };
+  return { ...manifest, tag, state, why, ...file };
 }
 
 export interface VerifiedCheckpoints {
@@ -115,7 +120,7 @@ export interface VerifiedCheckpoints {
 /** GIT-05: whether checkpoints are unchanged since they were made. */
 export async function verifyCheckpoints(
   context: Context,
-  { tag, run = false }: { tag?: string; run?: boolean } = {},
+  { tag, run = false }: { tag?: string | undefined; run?: boolean } = {},
   watch: CheckpointWatch = {},
 ): Promise<VerifiedCheckpoints> {
   const all = tag === undefined && !run ? await readCheckpoints(context) : [await findOne(context, tag)];

@@ -138,7 +138,7 @@ export interface CheckpointRow {
   can_rollback_to: boolean;
   state: CheckpointState;
   /** Why it is not `ok`. */
-  why?: string;
+  why?: string | undefined;
 }
 
 export interface Checkpoint extends CheckpointRow {
@@ -186,7 +186,7 @@ export function judgeCheckpoint(
     features_passing: manifest?.features_passing ?? [],
     can_rollback_to: state === 'ok' && manifest?.can_rollback_to === true,
     state,
-    ...(why === undefined ? {} : { why }),
+    why,
   };
 }
 

@@ -30,11 +30,11 @@ export { ciTemplate } from '../core/templates.js';
 
 export interface CiInput {
   /** `A..B`; default: the range of the CI's variables. */
-  range?: string;
+  range?: string | undefined;
   /** Run the tests of passing features. */
-  run?: boolean;
+  run?: boolean | undefined;
   /** The absolute path of an earlier `forge guard scan --json`, whose findings are known. */
-  baseline?: string;
+  baseline?: string | undefined;
 }
 
 export interface CiWatch {
@@ -191,8 +191,7 @@ async function checkSecrets(
   { range, ids }: CiRange,
   baseline?: string,
 ): Promise<Result> {
-  const known = baseline === undefined ? {} : { baseline };
-  const { findings, scanned } = await scanTree(layout.root, world, { range, ...known });
+  const { findings, scanned } = await scanTree(layout.root, world, { range, baseline });
   const secrets = findings.map(({ file, line, what, rule, commit }): CiFinding => {
     const isMessage = file === 'commit message';
     return {

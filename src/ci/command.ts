@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
-import { outside, usage } from '../core/error.js';
+import { outside } from '../core/error.js';
 import { replaceFiles } from '../core/files.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, oneOf } from '../core/text.js';
 import { type CiReport, type CiWatch, ciTemplate } from '../index.js';
 import { CI_FORMATS, ciExit, ciFormat, defuse, formatCheck, formatJunit, formatSummary } from './report.js';
 
@@ -25,10 +25,11 @@ interface Flags {
 async function run(call: Call): Promise<CiReport | Template> {
   const { range, run: runs, format, junit, baseline, template } = call.options as Flags;
   if (template !== undefined) {
-    const system = oneOf(SYSTEMS, '--template', template);
+    const system = oneOf(SYSTEMS, template, '--template', 'ci.option');
     return { template: system, text: await ciTemplate(system) };
   }
-  const form = format === undefined ? ciFormat(call.world.env) : oneOf(CI_FORMATS, '--format', format);
+  const form =
+    format === undefined ? ciFormat(call.world.env) : oneOf(CI_FORMATS, format, '--format', 'ci.option');
   const bar = call.progress('checking');
   const watch: CiWatch = {
     onProgress: bar.show,
@@ -41,9 +42,9 @@ async function run(call: Call): Promise<CiReport | Template> {
     signal: call.signal,
   };
   const input = {
-    ...(range === undefined ? {} : { range }),
-    ...(runs ? { run: true } : {}),
-    ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
+    range,
+    run: runs,
+    baseline: baseline === undefined ? baseline : resolve(call.cwd, baseline),
   };
   const report = await call.forge().ci(input, watch);
   if (junit !== undefined) writeJunit(resolve(call.cwd, junit), report);
@@ -57,15 +58,6 @@ function writeJunit(path: string, report: CiReport): void {
     const message = `The report could not be written: ${(cause as Error).message}`;
     throw outside('ci.junit', message, { file: path, cause });
   }
-}
-
-function oneOf<T extends string>(allowed: readonly T[], flag: string, given: string): T {
-  const known = allowed.find((word) => word === given);
-  if (known !== undefined) return known;
-  const found = JSON.stringify(oneLine(given, 40));
-  throw usage('ci.option', `${flag}: found ${found}, allowed: ${allowed.join(' | ')}.`, {
-    field: flag.slice(2),
-  });
 }
 
 export const group: Group = {

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { ForgeError, usage } from '../core/error.js';
-import { escapeControls, plural } from '../core/text.js';
+import { escapeControls, oneOf, plural } from '../core/text.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
-import { type Call, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
+import { type Call, COLORS, type Invocation, type Io, MAX_INPUT_BYTES } from './spec.js';
 import {
   fitScreen,
   makeProgressBar,
@@ -80,7 +80,7 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
   const silent = flags.json || flags.quiet;
   const errorWidth = widthOf(io.stderr);
   const width = flags.json ? null : widthOf(io.stdout);
-  const color = colorChoice(options.color);
+  const color = oneOf(COLORS, String(options.color ?? 'auto'), '--color', 'color.unknown');
   const styleFor = (stream: Io['stdout'], width: number | null): Promise<Style> =>
     makeStyle(wantsColor(color, io.env, stream.isTerminal), width === null ? {} : { width, now });
   const errorStyle = await styleFor(io.stderr, errorWidth);
@@ -118,13 +118,6 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     onScreen,
     style: await styleFor(io.stdout, width),
   };
-}
-
-function colorChoice(choice: unknown = 'auto'): string {
-  if (['auto', 'always', 'never'].includes(choice as string)) return choice as string;
-  throw usage('color.unknown', `--color: found ${JSON.stringify(choice)}, allowed: auto | always | never.`, {
-    field: 'color',
-  });
 }
 
 const BYTE_ORDER_MARK = '\ufeff';

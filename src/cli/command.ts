@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { oneOf } from '../core/text.js';
 import { schemaNames, schemaOf } from '../index.js';
 import { command, type Group } from './spec.js';
 
@@ -100,12 +99,8 @@ export const completeGroup: Group = {
         const shell = SHELLS.find((known) => known === wanted) ?? null;
         const install = (shell ? [shell] : SHELLS).map((each) => ({ shell: each, ...INSTALLS[each] }));
         if (name === undefined) return { shell, install };
-        if (shell) return { shell, script: SCRIPTS[shell], install };
-        throw usage(
-          'complete.shell',
-          `Shell: found ${JSON.stringify(oneLine(name, 40))}, allowed: ${SHELLS.join(' | ')}.`,
-          { field: 'shell', hint: 'forge complete' },
-        );
+        const named = oneOf(SHELLS, name, 'Shell', 'complete.shell', { hint: 'forge complete' });
+        return { shell, script: SCRIPTS[named], install };
       },
       render: ({ script, install }, style) =>
         script ??

@@ -8,21 +8,23 @@ export interface GroupEntry {
   load(): Promise<{ group: Group }>;
 }
 
-type Listed = Readonly<Record<string, readonly [summary: string, load: GroupEntry['load']]>>;
+type Listed = Readonly<Record<string, readonly [summary: string, read: () => Promise<object>]>>;
+
+/** A file exports its group as `group`, and every other group as `<name>Group`. */
 const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
-  Object.entries(groups).map(([name, [summary, load]]) => ({ name, heading, summary, load }));
+  Object.entries(groups).map(([name, [summary, read]]) => ({
+    ...{ name, heading, summary },
+    load: async () => {
+      const file = (await read()) as Record<string, Group>;
+      return { group: (file[`${name}Group`] ?? file.group) as Group };
+    },
+  }));
 
 /** Every command by its first word. A group's file is loaded when it is used. */
 export const GROUPS: readonly GroupEntry[] = [
   ...under(null, {
-    where: [
-      'Show where you stand (forge without a command)',
-      async () => ({ group: (await import('../status/command.js')).whereGroup }),
-    ],
-    hook: [
-      'Answer a hook of an agent (called by agents)',
-      async () => ({ group: (await import('../hooks/command.js')).hookGroup }),
-    ],
+    where: ['Show where you stand (forge without a command)', () => import('../status/command.js')],
+    hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command.js')],
   }),
   ...under('Start', {
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
@@ -32,30 +34,21 @@ export const GROUPS: readonly GroupEntry[] = [
     watch: ['Show where the work stands, live', () => import('../ui/command-watch.js')],
     briefing: [
       'Show where the work stands, within a token budget',
-      async () => ({ group: (await import('../session/command-work.js')).briefingGroup }),
+      () => import('../session/command-work.js'),
     ],
     prime: [
       'Print the workflow in 15 lines, for an agent with only a shell',
-      async () => ({ group: (await import('../session/command-work.js')).primeGroup }),
+      () => import('../session/command-work.js'),
     ],
   }),
   ...under('Every day', {
-    progress: [
-      "Write the session's log",
-      async () => ({ group: (await import('../session/command-work.js')).progressGroup }),
-    ],
-    focus: [
-      'Set the current task, files and blockers',
-      async () => ({ group: (await import('../session/command-work.js')).focusGroup }),
-    ],
+    progress: ["Write the session's log", () => import('../session/command-work.js')],
+    focus: ['Set the current task, files and blockers', () => import('../session/command-work.js')],
     kfr: [
       'Keep working memory: what must stay correct for the next turns',
       () => import('../kfr/command.js'),
     ],
-    next: [
-      'Show the next task, and why',
-      async () => ({ group: (await import('../feature/command.js')).nextGroup }),
-    ],
+    next: ['Show the next task, and why', () => import('../feature/command.js')],
     feature: ['Manage features, and verify them by their tests', () => import('../feature/command.js')],
     checkpoint: ['Mark verified states to go back to', () => import('../checkpoint/command.js')],
     recover: [
@@ -64,46 +57,25 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
     undo: [
       'Take back the last recover, feature remove or session discard',
-      async () => ({ group: (await import('../recover/command.js')).undoGroup }),
+      () => import('../recover/command.js'),
     ],
     cycle: ['Run a command as one governed cycle', () => import('../cycle/command.js')],
-    loop: [
-      'Run governed cycles, one after the other',
-      async () => ({ group: (await import('../cycle/command.js')).loopGroup }),
-    ],
+    loop: ['Run governed cycles, one after the other', () => import('../cycle/command.js')],
     claim: ['Take a task, so that nobody else works on it', () => import('../events/command-claim.js')],
-    release: [
-      'Give up a task that you claimed',
-      async () => ({ group: (await import('../events/command-claim.js')).releaseGroup }),
-    ],
-    fleet: [
-      'Show who works on what, on all machines',
-      async () => ({ group: (await import('../events/command-claim.js')).fleetGroup }),
-    ],
+    release: ['Give up a task that you claimed', () => import('../events/command-claim.js')],
+    fleet: ['Show who works on what, on all machines', () => import('../events/command-claim.js')],
     commit: ['Commit in the protocol, and check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {
     knowledge: ['Manage what was learned, and the invariants', () => import('../knowledge/command.js')],
-    architecture: [
-      'Show and edit the description of the system',
-      async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
-    ],
-    note: [
-      'Manage durable notes',
-      async () => ({ group: (await import('../knowledge/command.js')).noteGroup }),
-    ],
-    learn: [
-      'Record a lesson for later sessions',
-      async () => ({ group: (await import('../knowledge/command.js')).learnGroup }),
-    ],
+    architecture: ['Show and edit the description of the system', () => import('../knowledge/command.js')],
+    note: ['Manage durable notes', () => import('../knowledge/command.js')],
+    learn: ['Record a lesson for later sessions', () => import('../knowledge/command.js')],
     memory: ['Record cycles; verify and repair the ledger', () => import('../ledger/command.js')],
     skill: ['Procedures for agents: list, show, match, import, export', () => import('../skill/command.js')],
     artifact: ['Keep outputs of the work, with their hashes', () => import('../artifact/command.js')],
     linear: ['Issues as units of memory, with Linear or offline', () => import('../linear/command.js')],
-    export: [
-      'Write the memory page, or a handoff, as a file',
-      async () => ({ group: (await import('../ui/command.js')).exportGroup }),
-    ],
+    export: ['Write the memory page, or a handoff, as a file', () => import('../ui/command.js')],
     events: ['Follow, list and send what agents do, by NATS', () => import('../events/command.js')],
     import: ['Import notes and tasks of other tools', () => import('../import/command.js')],
     recall: ['Search memory', () => import('../recall/command.js')],
@@ -118,14 +90,8 @@ export const GROUPS: readonly GroupEntry[] = [
     ci: ['Check commits, memory, secrets, features, checkpoints in CI', () => import('../ci/command.js')],
     trust: ['Show and approve what this repository may run here', () => import('../trust/command.js')],
     config: ['Read and change settings', () => import('../config/command.js')],
-    schema: [
-      'Print the JSON Schema of a file format',
-      async () => ({ group: (await import('./command.js')).schemaGroup }),
-    ],
-    complete: [
-      'Set up completion in your shell',
-      async () => ({ group: (await import('./command.js')).completeGroup }),
-    ],
+    schema: ['Print the JSON Schema of a file format', () => import('./command.js')],
+    complete: ['Set up completion in your shell', () => import('./command.js')],
   }),
 ];
 

@@ -144,17 +144,10 @@ function parseNumbers(spec: CommandSpec, options: Record<string, unknown>): Reco
   return result;
 }
 
-function flagsOf(options: Record<string, unknown>): GlobalFlags {
-  const on = (name: string): boolean => options[name] === true;
-  return {
-    json: on('json'),
-    quiet: on('quiet'),
-    dryRun: on('dryRun'),
-    yes: on('yes'),
-    verbose: on('verbose'),
-    redact: on('redact'),
-  };
-}
+const FLAGS = ['json', 'quiet', 'dryRun', 'yes', 'verbose', 'redact'] as const;
+
+const flagsOf = (options: Record<string, unknown>): GlobalFlags =>
+  Object.fromEntries(FLAGS.map((name) => [name, options[name] === true])) as unknown as GlobalFlags;
 
 /** Arguments that are a text, which may have several words. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value']);

@@ -42,11 +42,14 @@ async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   }
   const width = widthOf(io.stderr);
   write(fitScreen(`forge: ${escapeControls(known.message)}`, width));
+  let isToCopy = false;
   for (const line of known.hint?.split('\n') ?? []) {
-    const hint = `  → ${escapeControls(line)}`;
+    // Lines for a file follow a colon, up to an empty line.
+    const hint = `${isToCopy ? '' : '  → '}${escapeControls(line)}`;
     // A command stays on one line, to be copied.
-    const isCommand = /^(?:forge|git|sh|env) /.test(line);
+    const isCommand = isToCopy || /^(?:forge|git|sh|env) /.test(line);
     write(isCommand ? hint : fitScreen(hint, width));
+    isToCopy = isToCopy ? line !== '' : line.endsWith(':');
   }
   const isBug = known.kind === 'bug';
   const isVerbose = io.argv.some((word) => word === '-v' || word === '--verbose');

@@ -167,6 +167,8 @@ export interface Invocation {
 
 export const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
 
+export const COLORS = ['auto', 'always', 'never'] as const;
+
 /** Every command takes these, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '--json', help: 'print exactly the result, as JSON' },
@@ -174,7 +176,7 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '-C, --cwd <dir>', help: 'work in this folder' },
   { flags: '--no-input', help: 'never ask' },
   CONFIRMING,
-  { flags: '--color <when>', help: 'auto, always or never', values: { words: ['auto', 'always', 'never'] } },
+  { flags: '--color <when>', help: 'auto, always or never', values: { words: COLORS } },
   { flags: '-v, --verbose', help: 'show where an error comes from' },
 ];
 
@@ -214,5 +216,10 @@ export function flagOf({ flags }: OptionSpec): Flag {
 /** For a decision that only a human makes (LTM-14). */
 export const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; kept in the audit ledger' };
 
-export const reasonOf = ({ options }: Call): { reason?: string } =>
-  options.reason === undefined ? {} : { reason: options.reason as string };
+export const reasonOf = (call: Call): { reason?: string } => given<{ reason: string }>(call, 'reason');
+
+/** The options of these names that were given, for an input with fields of the same names. */
+export const given = <T>({ options }: Call, ...names: (keyof T & string)[]): Partial<T> =>
+  Object.fromEntries(
+    names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
+  ) as Partial<T>;

@@ -1,6 +1,6 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import { describeAge } from '../status/rules.js';
+import { describeAge } from '../core/clock.js';
 
 /** Colors by meaning. Without color every function returns its text. */
 export interface Style {

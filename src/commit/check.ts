@@ -1,10 +1,10 @@
+import { Cutter } from '../core/cutter.js';
 import { toForgeError, usage } from '../core/error.js';
 import { focusFile } from '../core/paths.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
-import { Cutter } from '../git/added.js';
 import { gitError, gitIn, isNoRange, streamGit } from '../git/client.js';
 import {
   findForge,
@@ -35,10 +35,10 @@ import {
 
 export interface CommitCheckInput {
   /** The message of a commit that is not made yet. */
-  message?: Buffer;
+  message?: Buffer | undefined;
   /** The absolute path of the message. Git's own messages are exempt during a merge, rebase and the like. */
-  file?: string;
-  range?: Range;
+  file?: string | undefined;
+  range?: Range | undefined;
 }
 
 /** `A..B`, or commit ids, with `^` in front of those that are left out. */
@@ -215,7 +215,7 @@ export async function checkRange(
   if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range)) throw noRange(range);
   const guard = await loadGuard(env, context);
   const commits: RangeCommit[] = [];
-  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), 0, MAX_MESSAGE);
+  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, 0);
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
   const { code, stderr } = await streamGit(root, env)(args, (chunk) => cutter.push(chunk));
   if (code === 0) return commits;

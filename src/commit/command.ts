@@ -14,9 +14,9 @@ import {
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
   return checkCommits(call.cwd, call.world, {
-    ...(file === undefined ? {} : { message: await call.bytes(file) }),
-    ...(file === undefined || file === '-' ? {} : { file: resolve(call.cwd, file) }),
-    ...(range === undefined ? {} : { range }),
+    message: file === undefined ? file : await call.bytes(file),
+    file: file === undefined || file === '-' ? undefined : resolve(call.cwd, file),
+    range,
   });
 }
 
@@ -73,14 +73,9 @@ interface Options extends Omit<CommitInput, 'title' | 'done'> {
 
 async function run(call: Call): Promise<MadeCommit> {
   const { message: title, why, what, learned, issue, all, amend, edit } = call.options as Options;
-  const given = { title, what, learned, issue, all, amend, edit };
-  const input = Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
-  ) as CommitInput;
+  const input = { title, what, learned, issue, all, amend, edit };
   const reason = why === '-' ? await call.text(why) : (why ?? (await askWhy(call, input)));
-  return call
-    .forge()
-    .commit.make({ ...input, ...(reason === undefined ? {} : { why: reason }) }, { onOutput: call.stream });
+  return call.forge().commit.make({ ...input, why: reason }, { onOutput: call.stream });
 }
 
 /** Asks for the reason at a terminal, unless an editor will show it. */

@@ -2,7 +2,7 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
 import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText } from '../core/text.js';
+import { checkText, tellingLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
@@ -13,21 +13,15 @@ import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.j
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, isBuilding, mainBranch, readConfig, timestamp } from '../project/project.js';
+import { ANY_TASK } from '../knowledge/rules.js';
+import { type Context, isBuilding, mainBranch, orWarn, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
-import { parseProgress, sessionName } from '../session/rules.js';
+import { sessionName, workSince } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { readProgressText } from '../session/store.js';
 import { operationOf, readMessageRules, readRules } from './check.js';
-import {
-  amendMessage,
-  CommitInput,
-  composeMessage,
-  gatherMessages,
-  type KnownWork,
-  linesSince,
-} from './compose.js';
+import { amendMessage, CommitInput, composeMessage, gatherMessages, type KnownWork } from './compose.js';
 import { type CommitMessage, cleanMessage, formatCommitMessage, parseMessage } from './message.js';
 import { checkMessage } from './protocol.js';
 import { keepGitState } from './recent.js';
@@ -48,7 +42,7 @@ export interface MadeCommit {
 /** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
   const input = checkCommitInput(raw);
-  const { git } = requireRepository(context);
+  const { git } = requireGit(context);
   const { all = false, amend = false } = input;
   if (amend) {
     const last = await readHead(git);
@@ -75,7 +69,7 @@ export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
 ): Promise<CommitTemplate> {
-  const { repository, git } = requireRepository(context);
+  const { repository, git } = requireGit(context);
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
@@ -105,7 +99,7 @@ export async function makeCommit(
   watch: CommitWatch = {},
 ): Promise<MadeCommit> {
   const input = checkCommitInput(raw);
-  const { repository, git } = requireRepository(context);
+  const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
@@ -121,7 +115,7 @@ export async function makeCommit(
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
   const head = (await readHead(git)) as HeadCommit;
-  if (learned.length > 0) keepLearned(context, learned);
+  if (learned.length > 0) await keepLearned(context, learned);
   await keepGitState(context);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
@@ -157,7 +151,7 @@ function checkCommitInput(raw: CommitInput): CommitInput {
   return input;
 }
 
-function requireRepository({ repository, git, layout }: Context): { repository: Repository; git: Git } {
+function requireGit({ repository, git, layout }: Context): { repository: Repository; git: Git } {
   if (repository && git) return { repository, git };
   throw usage('commit.no_git', `${layout.root} is not in a git repository.`, { hint: 'git init' });
 }
@@ -200,8 +194,7 @@ async function commitIndex(
     disk.withLock(() => disk.remove(commitMessageFile(layout)));
     return;
   }
-  const lines = stderr.trim().split('\n');
-  const reason = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1);
+  const reason = /^(?:fatal|error):.*/m.exec(stderr)?.[0] ?? tellingLine(stderr);
   const amending = amend ? ['--amend'] : [];
   const again = formatArgv(['git', 'commit', ...amending, '--cleanup=verbatim', '-F', file]);
   throw outside('commit.failed', `git made no commit: ${reason || 'a hook rejected it'}`, {
@@ -211,15 +204,14 @@ async function commitIndex(
 }
 
 /** The commit is made by now, so a failure is a warning. */
-function keepLearned(context: Context, learned: readonly string[]): void {
-  try {
-    const task = showFocus(context).task ?? 'any task';
+async function keepLearned(context: Context, learned: readonly string[]): Promise<void> {
+  const keep = (): void => {
+    const task = showFocus(context).task ?? ANY_TASK;
     const learnings = learned.map((approach) => ({ kind: 'success' as const, context: task, approach }));
     keepLearnings(context, learnings, timestamp(context));
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
-    context.warnings.push(`The commit was made, but the learnings were not saved: ${error.message}`);
-  }
+  };
+  const what = 'The commit was made, but the learnings were not saved';
+  await orWarn(context, what, keep, ({ kind }) => kind !== 'secret');
 }
 
 async function editMessage(context: Context, own: UserGit, text: string): Promise<string> {
@@ -284,7 +276,7 @@ export async function readWork(context: Context, plan: CommitPlan): Promise<Know
     focus: showFocus(context),
     features: features.map(({ id }) => id),
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
-    done: running ? linesSince(parseProgress(readProgressText(context)), since) : [],
+    done: running ? workSince(readProgressText(context), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),
     updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
     files,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
-import type { Focus } from '../session/rules.js';
+import { type Focus, isAbout, taskTitle } from '../session/rules.js';
 import { type CommitMessage, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
@@ -49,7 +49,7 @@ const MAX_FILES = 8;
 export function composeMessage(given: CommitInput, known: KnownWork): CommitMessage {
   const { focus, parent, earlier, features } = known;
   const typed = PREFIX.exec(given.title ?? '');
-  const feature = features.find((id) => focus.task?.startsWith(`${id}: `));
+  const feature = features.find((id) => isAbout(focus, id));
   const typedIssue = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
   const issue = given.issue ?? typedIssue ?? focus.linear_issue ?? undefined;
   const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
@@ -61,14 +61,14 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   const done = fresh([...known.done, ...(given.done ?? [])], 'what');
   return {
     id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
-    subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [given.issue, feature, focus.linear_issue]),
+    subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? known.session?.goal ?? focus.task ?? '',
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
     updated: fresh(known.updated, 'updated'),
     backtrace: {
       parent: parent?.short ?? 'none',
-      ...(parent ? { parentNote: oneLine(parent.subject, 60) } : {}),
+      parentNote: parent ? oneLine(parent.subject, 60) : undefined,
       linear: issue !== undefined && !features.includes(issue) ? issue : 'none',
       session: known.session?.name ?? 'none',
     },
@@ -104,12 +104,6 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
   };
 }
 
-/** The subject shows the id already. */
-function withoutId(task: string | null, ids: readonly (string | null | undefined)[]): string {
-  const prefix = ids.find((id) => id && task?.startsWith(`${id}: `));
-  return task?.slice(prefix ? prefix.length + 2 : 0) ?? '';
-}
-
 /** The progress log and the file names; without a log, one line per file. */
 function describeWork(done: readonly string[], all: KnownWork['files']): string[] {
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
@@ -123,23 +117,6 @@ function describeWork(done: readonly string[], all: KnownWork['files']): string[
 }
 
 const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 'Copy to' };
-
-/** The log's lines since that time, without the two start lines. Lines carry UTC hours and minutes only. */
-export function linesSince(
-  { date, lines }: { date: string | null; lines: readonly { time: string; text: string }[] },
-  since: string | null,
-): string[] {
-  if (date === null) return [];
-  const from = since === null ? 0 : Math.floor(Date.parse(since) / 60_000) * 60_000;
-  let day = Date.parse(`${date}T00:00:00Z`);
-  let last = '';
-  return lines.flatMap(({ time, text }, i) => {
-    if (time < last) day += 86_400_000;
-    last = time;
-    const at = day + Date.parse(`1970-01-01T${time}:00Z`);
-    return i >= 2 && at >= from ? [text] : [];
-  });
-}
 
 /** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {

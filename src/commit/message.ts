@@ -19,7 +19,7 @@ export interface CommitMessage {
   backtrace: {
     /** A short hash, or `none`. */
     parent: string;
-    parentNote?: string;
+    parentNote?: string | undefined;
     linear: string;
     session: string;
   };
@@ -237,8 +237,8 @@ export function parseMessage(text: string): CommitMessage {
     learned: values('Learned').filter((value) => value !== 'none'),
     updated: values('Updated'),
     backtrace: {
-      ...{ parent, linear: values('Linear').at(-1) ?? '', session: values('Session').at(-1) ?? '' },
-      ...(parentNote === undefined ? {} : { parentNote }),
+      ...{ parent, parentNote },
+      ...{ linear: values('Linear').at(-1) ?? '', session: values('Session').at(-1) ?? '' },
     },
     ...(trailers.length > 0 ? { trailers } : {}),
   };

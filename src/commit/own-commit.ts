@@ -1,6 +1,5 @@
-import { ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import {
-  activeIssuesFile,
   doneIssueFile,
   focusFile,
   kfrFile,
@@ -10,17 +9,17 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { ACTIVE_ISSUES, UNIT, type Unit } from '../feature/tasks.js';
+import { UNIT, type Unit } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
 import { commitAt, readBlob, readLog } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
 import { readText } from '../guard/scan-tree.js';
-import { changeActive } from '../learning/knowledge.js';
+import { changeActive, readActive } from '../learning/knowledge.js';
 import { journaledLines } from '../ledger/memory.js';
 import { doneIds } from '../linear/issue.js';
-import type { Context } from '../project/project.js';
+import { type Context, orWarn } from '../project/project.js';
 import { parseMessage } from './message.js';
 
 // Checks and records before the commits that forge makes itself.
@@ -82,12 +81,9 @@ function withoutKnownLines(text: string, before: string, written: ReadonlySet<st
     .join('\n');
 }
 
-const activeUnits = ({ disk, layout }: Context): Unit[] =>
-  disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
-
 /** Whether an issue of this id is active or done here. */
 export const isIssue = (context: Context, id: string): boolean =>
-  activeUnits(context).some(({ linear_id }) => linear_id === id) ||
+  readActive(context).some(({ linear_id }) => linear_id === id) ||
   context.disk.exists(doneIssueFile(context.layout, id));
 
 /**
@@ -97,17 +93,18 @@ export const isIssue = (context: Context, id: string): boolean =>
 export async function linkCommits(context: Context): Promise<void> {
   const { git, disk } = context;
   if (!git || disk.dryRun) return;
-  try {
-    await link(context, git);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
-    context.warnings.push(`Commits were not added to the issues they name: ${error.message}`);
-  }
+  const what = 'Commits were not added to the issues they name';
+  await orWarn(
+    context,
+    what,
+    () => link(context, git),
+    ({ kind }) => kind !== 'secret',
+  );
 }
 
 async function link(context: Context, git: Git): Promise<void> {
   const { disk, layout } = context;
-  const issues = activeUnits(context);
+  const issues = readActive(context);
   const active = new Set(issues.map(({ linear_id }) => linear_id));
   const past = doneIds(context).filter((id) => !active.has(id));
   const known = new Set([...active, ...past]);

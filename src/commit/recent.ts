@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { ForgeError } from '../core/error.js';
-import { readHint, writeHint } from '../core/files.js';
+import { readHint, readText, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { type Commit, readLog } from '../git/read.js';
-import { readText } from '../git/repository.js';
-import { type Context, hasHooks, readConfig } from '../project/project.js';
+import { type Context, hasHooks, orWarn, readConfig } from '../project/project.js';
 import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';
 import { breaksProtocol } from './protocol.js';
@@ -80,16 +78,13 @@ export async function readGitState(
 
 /** Writes the files that have changed. A failure is a warning, because both can be derived again. */
 export async function keepGitState(context: Context, read = readGitState(context)): Promise<void> {
-  const { disk, layout, warnings } = context;
-  try {
+  const { disk, layout } = context;
+  await orWarn(context, '.forge/git/commits.log and branches.json are not up to date', async () => {
     const files = Object.entries(await read)
       .map(([name, text]) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
       .filter(({ path, bytes }) => !disk.read(path)?.equals(bytes));
     if (files.length > 0) disk.withLock(() => disk.replaceAll(files));
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    warnings.push(`.forge/git/commits.log and branches.json are not up to date: ${error.message}`);
-  }
+  });
 }
 
 function formatBranches(refs: string): string {

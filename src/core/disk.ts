@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { corrupted, refused, systemCode } from './error.js';
+import { corrupted, refused } from './error.js';
 import {
-  diskError,
   listFolder,
   makeFolder,
   readHint,
   readPlain,
+  realPath,
   removePath,
   replaceFiles,
   type Write,
@@ -204,15 +204,6 @@ export class Disk {
       throw corrupted('file.outside', `${file} is reached through a symlink (to ${real}).`, { file });
     }
     this.checked.add(folder);
-  }
-}
-
-function realPath(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw diskError(error, path);
   }
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { type ForgeError, refused, usage } from './error.js';
-import { oneLine } from './text.js';
+import { type ForgeError, refused } from './error.js';
+import { oneOf } from './text.js';
 
 type Environment = Record<string, string | undefined>;
 
@@ -69,11 +69,8 @@ const ROLES = ['builder', 'supervisor'];
 /** Unset means supervisor. Exit 2 for a misspelt role, which must not give a builder more rights. */
 export function isBuilder(env: Environment): boolean {
   const role = env.FORGE_ROLE?.trim().toLowerCase() ?? '';
-  if (role === '' || ROLES.includes(role)) return role === 'builder';
-  throw usage(
-    'role.unknown',
-    `FORGE_ROLE: found ${JSON.stringify(oneLine(role, 40))}, allowed: ${ROLES.join(' | ')}.`,
-    { field: 'FORGE_ROLE' },
+  return (
+    role !== '' && oneOf(ROLES, role, 'FORGE_ROLE', 'role.unknown', { field: 'FORGE_ROLE' }) === 'builder'
   );
 }
 

@@ -71,6 +71,19 @@ export const corrupted = maker('corrupted');
 /** Git, the disk or another program failed: exit 6. */
 export const outside = maker('outside');
 
+/** What is wrong in a JSON, TOML or YAML text. YAML may not know the line. */
+export class SyntaxProblem extends Error {
+  constructor(
+    message: string,
+    /** 1-based. */
+    readonly line?: number,
+    /** 0-based, in UTF-16 units. JSON only. */
+    readonly offset = 0,
+  ) {
+    super(message);
+  }
+}
+
 /** Adds a hint to a usage error that has none. */
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;

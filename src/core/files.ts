@@ -126,6 +126,25 @@ export function readTarget(path: string, max: number): Buffer | null {
   return stat === undefined || stat.isDirectory() ? null : readPlain(fs.realpathSync.native(path), max);
 }
 
+/** The text of a file; '' when it cannot be read. */
+export function readText(path: string): string {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** With every symlink followed; null when nothing is there. */
+export function realPath(path: string): string | null {
+  try {
+    return fs.realpathSync.native(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw diskError(error, path);
+  }
+}
+
 export interface Write {
   path: string;
   /** Null removes the file. */

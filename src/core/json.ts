@@ -1,4 +1,6 @@
 import { findNodeAtLocation, type JSONVisitor, parseTree, visit } from 'jsonc-parser';
+import { SyntaxProblem } from './error.js';
+import { lineAt } from './text.js';
 
 /** Limits of a state file, far above real use. */
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
@@ -7,19 +9,12 @@ const MAX_KEYS = 200_000;
 /** Keys that no input may have. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** What is wrong in a JSON text, at a 0-based UTF-16 offset. */
-export class JsonProblem extends Error {
-  constructor(
-    message: string,
-    readonly offset: number,
-  ) {
-    super(message);
-  }
-}
+const problemIn = (text: string, message: string, offset = 0): SyntaxProblem =>
+  new SyntaxProblem(message, lineAt(text, offset), offset);
 
-/** Parses JSON that forge may have to write back. Throws JsonProblem. */
+/** Parses JSON that forge may have to write back. Throws SyntaxProblem. */
 export function parseJson(text: string): unknown {
-  if (text.trim() === '') throw new JsonProblem('the file is empty', 0);
+  if (text.trim() === '') throw problemIn(text, 'the file is empty');
   refuseKeys(text);
   const own = parseOwnForm(text);
   if (own !== undefined) return own;
@@ -27,7 +22,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new JsonProblem((error as Error).message, 0);
+    throw problemIn(text, (error as Error).message);
   }
 }
 
@@ -47,7 +42,7 @@ function parseOwnForm(text: string): unknown {
 function refuseKeys(text: string): void {
   let keys = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2))
-    if (++keys > MAX_KEYS) throw new JsonProblem(`more than ${MAX_KEYS} keys`, at);
+    if (++keys > MAX_KEYS) throw problemIn(text, `more than ${MAX_KEYS} keys`, at);
 }
 
 /**
@@ -58,7 +53,7 @@ function strictVisitor(text: string): JSONVisitor {
   const objects: Set<string>[] = [];
   let depth = 0;
   const enter = (offset: number): void => {
-    if (++depth > MAX_DEPTH) throw new JsonProblem(`nested deeper than ${MAX_DEPTH}`, offset);
+    if (++depth > MAX_DEPTH) throw problemIn(text, `nested deeper than ${MAX_DEPTH}`, offset);
   };
   return {
     onObjectBegin: (offset) => {
@@ -67,8 +62,8 @@ function strictVisitor(text: string): JSONVisitor {
     },
     onObjectProperty: (key, offset) => {
       const known = objects.at(-1) as Set<string>;
-      if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`the key "${key}" is not allowed`, offset);
-      if (known.has(key)) throw new JsonProblem(`the key "${key}" is duplicated`, offset);
+      if (FORBIDDEN_KEYS.has(key)) throw problemIn(text, `the key "${key}" is not allowed`, offset);
+      if (known.has(key)) throw problemIn(text, `the key "${key}" is duplicated`, offset);
       known.add(key);
     },
     onObjectEnd: () => {
@@ -82,14 +77,14 @@ function strictVisitor(text: string): JSONVisitor {
     onLiteralValue: (value, offset, length) => {
       const raw = text.slice(offset, offset + length);
       if (typeof value === 'number' && !isExact(value, raw))
-        throw new JsonProblem(`the number ${raw.slice(0, 40)} cannot be stored exactly`, offset);
+        throw problemIn(text, `the number ${raw.slice(0, 40)} cannot be stored exactly`, offset);
     },
     onError: (_, offset, length) => {
       const char = text.charAt(offset);
       if (offset + length >= text.trimEnd().length && !/[}\],]/.test(char))
-        throw new JsonProblem('it breaks off in the middle', text.length);
+        throw problemIn(text, 'it breaks off in the middle', text.length);
       const what = char === '"' ? 'invalid string' : `unexpected ${JSON.stringify(char)}`;
-      throw new JsonProblem(what, offset);
+      throw problemIn(text, what, offset);
     },
   };
 }

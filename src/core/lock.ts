@@ -125,18 +125,11 @@ function release(path: string, mine: string | null): void {
   }
 }
 
-/** Who holds a lock file; null for nobody, and for a lock that the next writer takes over. */
-export function lookAtLock(path: string, policy: LockPolicy): { who: string; isSure: boolean } | null {
-  if (!fs.existsSync(path) || isStale(path, policy)) return null;
+function heldBy(path: string): Error {
   const holder = readHolder(path);
-  return { who: nameOf(holder), isSure: holder !== null && policy.liveness(holder) === 'alive' };
-}
-
-const nameOf = (holder: ProcessIdentity | null): string =>
-  holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';
-
-const heldBy = (path: string): Error =>
-  refused('lock.held', `${path} is held by ${nameOf(readHolder(path))}.`, {
+  const who = holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';
+  return refused('lock.held', `${path} is held by ${who}.`, {
     file: path,
     hint: 'Wait until it has finished. If that host or process is gone for good, remove the file.',
   });
+}

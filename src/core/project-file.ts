@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { ForgeError, outside, refused } from './error.js';
-import { diskError, isWritable, readPlain, replaceFiles } from './files.js';
+import { isWritable, readPlain, realPath, replaceFiles } from './files.js';
 import { shownFrom } from './paths.js';
 
 /** Agents' settings have a few kilobytes. More would be parsed for seconds while others wait for the lock. */
@@ -21,10 +21,11 @@ export interface ProjectFile {
 /** Follows symlinks inside the top folder. One that leads elsewhere may come from a clone: only with `isFree`. */
 export function readProjectFile(top: string, name: string, isFree: boolean): ProjectFile {
   const root = realPath(top);
+  if (root === null) throw outside('disk.enoent', `${top} does not exist.`, { file: top });
   const wanted = join(root, name);
   let nearest = wanted;
   while (!fs.existsSync(nearest)) nearest = dirname(nearest);
-  const real = realPath(nearest);
+  const real = realPath(nearest) ?? nearest;
   if (!isFree) requireInside(real, root, name);
   const path = real + wanted.slice(nearest.length);
   const bytes = readForeign(path, name);
@@ -43,14 +44,6 @@ function readForeign(path: string, name: string): Buffer | null {
       file: name,
       hint: 'Put a plain file of sane size in its place.',
     });
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return fs.realpathSync.native(path);
-  } catch (error) {
-    throw diskError(error, path);
   }
 }
 

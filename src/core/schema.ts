@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod/mini';
-import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
-import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
-import { escapeControls, lineAt, oneLine } from './text.js';
+import { corrupted, type ForgeError, refused, SyntaxProblem, UPDATE_HINT, usage } from './error.js';
+import { formatJson, locateJson, parseJson } from './json.js';
+import { escapeControls, isObject, lineAt, oneLine } from './text.js';
 
 /** A kind of state file. */
 export interface Format<T> {
@@ -68,14 +68,13 @@ function parseState(text: string, file: string): Record<string, unknown> {
   refuseConflict(text, file, 'forge doctor --fix   # merges both sides by id, and shows what it chose');
   try {
     const value = parseJson(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
-    throw new JsonProblem('it is not a JSON object', 0);
+    if (isObject(value)) return value;
+    throw new SyntaxProblem('it is not a JSON object', 1);
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    const line = lineAt(text, error.offset);
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
     const offset = Buffer.byteLength(text.slice(0, error.offset), 'utf8');
-    throw corrupted('file.json', `${file}:${line}: ${error.message}.`, { file, line, offset });
+    throw corrupted('file.json', `${file}:${line}: ${message}.`, { file, line, offset });
   }
 }
 

@@ -44,6 +44,20 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
   return text;
 }
 
+/** The word, if it is one of the allowed ones, or exit 2. `what`: how the message names it (`--tier`). */
+export function oneOf<T extends string>(
+  allowed: readonly T[],
+  word: string,
+  what: string,
+  code: string,
+  details: { field?: string; hint?: string } = {},
+): T {
+  const known = allowed.find((each) => each === word);
+  if (known !== undefined) return known;
+  const message = `${what}: found ${JSON.stringify(oneLine(word, 40))}, allowed: ${allowed.join(' | ')}.`;
+  throw usage(code, message, { field: what.replace(/^--/, '').toLowerCase(), ...details });
+}
+
 // Fast checks for plain text, because long lists are shown.
 const PLAIN = /^[\x20-\x7e\n]*$/;
 const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;
@@ -67,9 +81,27 @@ export const jsonLine = (value: unknown): string =>
 /** One line: controls escaped, white space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;
-  const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
+  const folded = escapeControls(text.replaceAll('\r\n', '\n')).replace(/\s+/g, ' ').trim();
   const chars = [...folded];
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
+}
+
+/** `a, b, c and 4 more` */
+export const firstNames = (names: readonly string[], most: number): string =>
+  names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
+
+const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
+
+/** A line without a cause: a rule between parts (`=== FAILURES ===`), or the code before npm's message. */
+const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code /u;
+/** pytest's mark of the line that says why. */
+const MARKED = /^E {2,}(?=\S)/;
+
+/** The line of an output that is marked, or the first one that speaks of an error, else the last one. */
+export function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !NO_CAUSE.test(line));
+  const found = [MARKED, TELLING].flatMap((mark) => lines.find((line) => mark.test(line)) ?? [])[0];
+  return oneLine((found ?? lines.at(-1) ?? '').replace(MARKED, ''), 120);
 }
 
 /** The first five paths, for a message. */
@@ -84,6 +116,10 @@ export function wordsOf(text: string, marks: string): string {
   while (end > 0 && (marks.includes(plain[end - 1] as string) || plain[end - 1] === ' ')) end--;
   return plain.slice(0, end);
 }
+
+/** Parsed JSON, YAML or TOML with fields, unlike a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Code-unit order, which is the same in every locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -117,18 +153,6 @@ export function makeToken(digits: number): string {
 export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);
-
-/** What is wrong with the addresses of NATS servers, separated by commas; null for none. */
-export function addressProblem(text: string): string | null {
-  const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
-  if (addresses.some((each) => each.includes('@')))
-    return 'an address in the repository has no user or password: set NATS_USER and NATS_PASSWORD, NATS_TOKEN or NATS_CREDS in the environment';
-  const isValid = (each: string): boolean =>
-    /^(?:nats|tls):\/\/(?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d{1,5})?$/.test(each);
-  return addresses.every(isValid)
-    ? null
-    : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
-}
 
 /** 1-based line of a UTF-16 offset. */
 export function lineAt(text: string, offset: number): number {

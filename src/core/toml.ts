@@ -1,25 +1,16 @@
 import { parse, TomlError } from 'smol-toml';
+import { SyntaxProblem } from './error.js';
 
 /** Reads TOML and changes single settings, keeping comments and all other lines. */
 
-/** What is wrong in a TOML text, in a 1-based line. */
-export class TomlProblem extends Error {
-  constructor(
-    message: string,
-    readonly line: number,
-  ) {
-    super(message);
-  }
-}
-
-/** Throws TomlProblem. */
+/** Throws SyntaxProblem with a line. */
 export function readToml(text: string): Record<string, unknown> {
   try {
     return parse(text) as Record<string, unknown>;
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? 'invalid TOML';
-    throw new TomlProblem(reason, error.line);
+    throw new SyntaxProblem(reason, error.line);
   }
 }
 

@@ -1,8 +1,9 @@
 import type { StdioOptions } from 'node:child_process';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { agentMark } from './environment.js';
 import { systemCode } from './error.js';
+import { readText } from './files.js';
 import type { Holder, Liveness, ProcessIdentity } from './holder.js';
 
 /** The surroundings of an operation. Tests replace them. */
@@ -57,14 +58,6 @@ export const agentWorld = (world: World, id: string, toolPrefix = ''): World => 
 
 const IS_MACOS = process.platform === 'darwin';
 
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
 function output(program: string, args: string[]): string | null {
   const { execFileSync } = process.getBuiltinModule('node:child_process');
   try {
@@ -81,7 +74,7 @@ let boot: string | null | undefined;
 function bootId(): string | null {
   boot ??= IS_MACOS
     ? output('sysctl', ['-n', 'kern.bootsessionuuid'])
-    : (readText('/proc/sys/kernel/random/boot_id')?.trim() ?? null);
+    : readText('/proc/sys/kernel/random/boot_id').trim() || null;
   return boot;
 }
 
@@ -112,7 +105,7 @@ function fieldOf(pid: number, name: keyof typeof FIELDS): string | null {
   if (IS_MACOS) return output('ps', ['-o', `${name}=`, '-p', String(pid)]);
   const stat = readText(`/proc/${pid}/stat`);
   // The name may contain spaces and parentheses.
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[FIELDS[name]] ?? null;
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[FIELDS[name]] ?? null;
 }
 
 const startOf = (pid: number): string | null => fieldOf(pid, 'lstart');
@@ -169,8 +162,8 @@ function agentProcess(): ProcessIdentity {
 function isLauncher(pid: number): boolean {
   const hook = process.argv.slice(2).join(' ');
   if (hook !== '' && commandLine(pid).endsWith(` ${hook}`)) return true;
-  const name = readText(`/proc/${pid}/comm`)?.trim();
-  return name !== undefined && SHELL.test(name) && fieldOf(pid, 'sess') !== String(pid);
+  const name = readText(`/proc/${pid}/comm`).trim();
+  return SHELL.test(name) && fieldOf(pid, 'sess') !== String(pid);
 }
 
 /** '' when unknown. */

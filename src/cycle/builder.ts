@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { commandEnvironment } from '../core/environment.js';
-import { ForgeError, outside, systemCode } from '../core/error.js';
+import { ForgeError, outside, SyntaxProblem, systemCode } from '../core/error.js';
 import { readTarget } from '../core/files.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { parseJson } from '../core/json.js';
 import { cycleFile, initScript } from '../core/paths.js';
 import { type Log, type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
@@ -262,7 +262,8 @@ function addLine(result: Observations, line: string): string | null {
     else result.patterns.push(checkInput(Pattern, value));
     return null;
   } catch (error) {
-    if (error instanceof JsonProblem || error instanceof ForgeError) return error.message.replace(/\.$/, '');
+    if (error instanceof SyntaxProblem || error instanceof ForgeError)
+      return error.message.replace(/\.$/, '');
     throw error;
   }
 }

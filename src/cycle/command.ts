@@ -2,7 +2,7 @@ import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js'
 import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, harmless, jsonLine, oneLine, plural } from '../core/text.js';
-import type { CycleOptions, CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
+import type { CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
 import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './rules.js';
 
 const TIMEOUT: OptionSpec = {
@@ -12,8 +12,8 @@ const TIMEOUT: OptionSpec = {
 };
 
 /** The words after `--`. Exit 2 without any. */
-function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
-  if (words.length > 0) return { command: [...words] };
+function commandOf(words: readonly string[], name: string): string[] {
+  if (words.length > 0) return [...words];
   throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
     hint: `forge ${name} -- COMMAND`,
   });
@@ -27,14 +27,10 @@ function watchCycle(call: Call): CycleWatch & { end(): void } {
 
 async function run(call: Call, ...words: string[]): Promise<CycleResult> {
   const { timeout, task } = call.options as { timeout?: number; task?: string };
-  const input: CycleOptions = {
-    ...commandOf(words, 'cycle'),
-    ...(timeout === undefined ? {} : { timeout_seconds: timeout }),
-    ...(task === undefined ? {} : { task }),
-  };
+  const command = commandOf(words, 'cycle');
   const watch = watchCycle(call);
   try {
-    return await call.forge().cycle(input, watch);
+    return await call.forge().cycle({ command, timeout_seconds: timeout, task }, watch);
   } finally {
     watch.end();
   }
@@ -112,7 +108,8 @@ type LoopFlags = Partial<Record<'maxCycles' | 'maxTime' | 'sleep' | 'maxFailures
 
 function optionsOf(call: Call, words: readonly string[]): LoopOptions {
   const { maxCycles, maxTime, sleep, maxFailures, timeout, resume } = call.options as LoopFlags;
-  const given = {
+  return {
+    command: commandOf(words, 'loop'),
     max_cycles: maxCycles,
     max_time_seconds: maxTime,
     sleep_seconds: sleep,
@@ -120,8 +117,6 @@ function optionsOf(call: Call, words: readonly string[]): LoopOptions {
     timeout_seconds: timeout,
     resume,
   };
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...commandOf(words, 'loop'), ...Object.fromEntries(known) };
 }
 
 async function runLoop(call: Call, ...words: string[]): Promise<LoopResult> {

@@ -11,8 +11,9 @@ import { readTrees } from '../git/tree.js';
 import type { Stage } from '../learning/evaluation.js';
 import { requireReviewed } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
-import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
+import { type Context, noteActivity, orWarn, readConfig, requireSupervisor } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
+import { isAbout } from '../session/rules.js';
 import {
   briefBuilder,
   fillBuilderFolder,
@@ -173,16 +174,13 @@ function programOf({ input }: CycleRun): string {
   return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
 }
 
-async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<CycleRun['trees']> {
+async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
+  const { git, layout, repository } = context;
   if (!git || !repository) return null;
-  try {
+  return orWarn(context, 'The working tree could not be read before the command', async () => {
     const reader = readTrees(repository, git, treeFolder(layout));
     return { reader, before: await reader.read() };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    warnings.push(`The working tree could not be read before the command: ${error.message}`);
-    return null;
-  }
+  });
 }
 
 /** Chooses the requested task, else the one in focus unless it passes, else the next one. */
@@ -197,9 +195,9 @@ export function chooseTask(
       context.warnings.push(`No feature is called ${wanted}: no tests judge this task. Features: forge ls`);
     return { id: wanted, why: isKnown ? 'as requested' : 'as requested; no such feature' };
   }
-  const { task: focus, linear_issue } = showFocus(context);
-  const feature = features.find(({ id }) => focus === id || focus?.startsWith(`${id}:`));
-  const id = feature?.id ?? linear_issue ?? oneLine(focus ?? '', 200);
+  const focus = showFocus(context);
+  const feature = features.find(({ id }) => isAbout(focus, id));
+  const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
   const isFree = id !== '' && feature?.status !== 'passing' && !readHeld(context).has(id);
   if (isFree) return { id, why: 'in focus' };
   const { task, reason } = nextTask(context);

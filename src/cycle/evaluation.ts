@@ -148,7 +148,7 @@ async function verify(
       {
         asBuilder: true,
         onOutput,
-        ...(stop ? { signal: stop } : {}),
+        signal: stop,
         onRun: (feature, { argv, exit_code, duration_ms, output }) =>
           judge.evidence.push({
             ...{ feature, argv: [...argv], exit_code, duration_ms, tree: judge.tree },

@@ -7,15 +7,14 @@ import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { hasUnsent } from '../events/outbox.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
 import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
-import { type CycleWatch, NO_TASK } from './running.js';
+import { CycleOptions, type CycleWatch, NO_TASK } from './running.js';
 
 export const LoopOptions = z.strictObject({
-  command: z.array(z.string()).check(z.minLength(1)),
-  timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
+  ...z.pick(CycleOptions, { command: true, timeout_seconds: true }).shape,
   max_cycles: z.optional(z.int().check(z.gte(1))),
   /** No cycle begins after it. */
   max_time_seconds: z.optional(z.int().check(z.gte(0), z.lte(31_536_000))),
@@ -90,11 +89,7 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
     if (stop) return endedBy(loop, stop);
     try {
       const fresh = { ...reopen(context), warnings: [] };
-      const result = await runCycle(
-        fresh,
-        { command, ...(timeout_seconds ? { timeout_seconds } : {}) },
-        watch,
-      );
+      const result = await runCycle(fresh, { command, timeout_seconds }, watch);
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       tick();
       countCycle(loop, result.classification ?? 'FAILURE');
@@ -115,7 +110,7 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
       }
     } catch (error) {
       if (isTaken(error)) {
-        if (!context.warnings.includes(error.message)) context.warnings.push(error.message);
+        warnOnce(context, error.message);
         continue;
       }
       // If the first cycle is refused, there was no loop.

@@ -10,11 +10,12 @@ import { isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Git, must } from '../git/client.js';
+import { commitAt } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { type CycleInput, judgedLate } from '../learning/evaluation.js';
 import { readIssues } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
-import { type Context, readConfig, readHalt, timestamp } from '../project/project.js';
+import { orWarn, readConfig, readHalt, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { addProgress } from '../session/store.js';
 import { CYCLE_COMMANDS } from '../trust/approvals.js';
@@ -50,7 +51,7 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       const { kind, code, message, hint, exit } = error;
-      stored.error = { kind, code, message, ...(hint === undefined ? {} : { hint }), exit };
+      stored.error = { kind, code, message, hint, exit };
       return { status: 'failed', note: message };
     }
   });
@@ -97,7 +98,9 @@ export async function reportCycle(
   await inStage(run, 'report', async () => {
     const report = makeReport(run, evaluation, recorded, error);
     result.report = report;
-    noteProgress(context, result);
+    await orWarn(context, 'Progress was not written', () => {
+      if (readRunning(context)) addProgress(context, { text: progressLine(result) });
+    });
     // After the record and the progress line, which belong in the commit.
     if (recorded) Object.assign(report, await keepCycle(run, evaluation, recorded, progressLine(result)));
     if (recorded) dropMark(run);
@@ -135,15 +138,6 @@ function makeReport(
   };
 }
 
-function noteProgress(context: Context, result: CycleResult): void {
-  try {
-    if (readRunning(context)) addProgress(context, { text: progressLine(result) });
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`Progress was not written: ${error.message}`);
-  }
-}
-
 /** What is kept of a recorded cycle. */
 interface Work {
   run: CycleRun;
@@ -166,22 +160,12 @@ export async function keepCycle(
   const allowed = readConfig(context).cycle;
   const work: Work = { run, evaluation, summary };
   if (allowed.commit)
-    kept.commit = await attempt(context, 'The cycle is not committed', () => commitCycle(work));
+    kept.commit = await orWarn(context, 'The cycle is not committed', () => commitCycle(work));
   if (allowed.checkpoint && gained.length > 0)
-    kept.checkpoint = await attempt(context, 'The cycle made no checkpoint', () =>
+    kept.checkpoint = await orWarn(context, 'The cycle made no checkpoint', () =>
       checkpointCycle(work, recorded),
     );
   return kept;
-}
-
-async function attempt<T>(context: Context, what: string, work: () => Promise<T | null>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    context.warnings.push(`${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
-    return null;
-  }
 }
 
 /** Nobody is there to answer a hook or a signing program that asks, so it must not stop the loop forever. */
@@ -226,8 +210,7 @@ async function filesToCommit(
   const found = others.split('\0').filter(Boolean);
   // git lists a nested repository with a slash. It is not added.
   const nested = new Set(found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1)));
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
-  const differing = await reader.against(head === '' ? null : head, tree);
+  const differing = await reader.against(await commitAt(git, 'HEAD'), tree);
   return {
     files: differing.filter((path) => !path.startsWith(`${folder}/`) && !nested.has(path)),
     untracked: found.filter((path) => !path.endsWith('/')),
@@ -278,7 +261,7 @@ async function checkpointCycle(
   const { tag } = await createCheckpoint(
     context,
     { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${execution.id}` },
-    { onOutput, ...(stop ? { signal: stop } : {}), asBuilder: true },
+    { onOutput, signal: stop, asBuilder: true },
   );
   return tag;
 }

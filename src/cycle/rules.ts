@@ -179,9 +179,7 @@ export const failuresIn = (evidence: readonly Evidence[] = []): string[] =>
 /** The exit code of `forge cycle`: that of the memory error, else by the classification. */
 export function exitOf({ classification, memory_error }: CycleResult): number {
   if (memory_error) return memory_error.exit;
-  return classification === null || classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS'
-    ? 0
-    : 1;
+  return classification !== null && hasFailed(classification) ? 1 : 0;
 }
 
 /** GOV-04: what was made of a cycle's work. */

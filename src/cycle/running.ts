@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
-import { judgeHolder, ProcessIdentity } from '../core/holder.js';
+import { ProcessIdentity } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
 import type { ProcessRun } from '../core/process.js';
 import { encodeDocument, type Format } from '../core/schema.js';
@@ -10,7 +10,8 @@ import type { HeldTask } from '../events/claim-work.js';
 import type { TreeReader } from '../git/tree.js';
 import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycle } from '../learning/record.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
+import { judgeHere } from '../session/running.js';
 import { type Observations, removeBuilderFolder } from './builder.js';
 import type { CycleFacts } from './rules.js';
 
@@ -83,13 +84,8 @@ export const requireNoCycle = (context: Context): void => refuseHeld(context, re
 /** A cycle of this process is interrupted: a process runs one at a time, and an error may leave its mark. */
 function refuseHeld(context: Context, mark: CycleMark | null): void {
   if (!mark) return;
-  const { world, lastActivity } = context;
   const { holder, started_at, stage, task_id } = mark;
-  const verdict = judgeHolder({
-    ...{ holder, me: world.self(), liveness: world.liveness(holder), lastUsed: lastActivity },
-    now: world.now().getTime(),
-    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
-  });
+  const verdict = judgeHere(context, holder, context.world.self());
   if (verdict.state !== 'held') return;
   throw refused(
     'cycle.held',
@@ -189,7 +185,7 @@ export interface CycleRun {
 /** How a stage shows the output of a process, and how a person ends it. */
 export const outputOf = ({ watch }: Pick<CycleRun, 'watch'>) => ({
   onOutput: (text: string): void => watch.onOutput?.(text),
-  ...(watch.stop ? { stop: watch.stop } : {}),
+  stop: watch.stop,
 });
 
 export interface StageOutcome {

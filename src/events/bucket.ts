@@ -20,7 +20,7 @@ export interface ServerClaim {
   created: number;
 }
 
-/** Milliseconds for one request: what a leader that went away got is lost, and has to be asked again. */
+/** ms for one request. A request to a leader that goes away is lost and must be sent again. */
 const REQUEST = 1000;
 
 /** Throws where there is no JetStream, or it may not be used. */
@@ -52,10 +52,10 @@ export async function openBucket(context: Context, server: Server, ms: number): 
 /** A task's id as a key. Ids have letters, digits, ".", "_" and "-". */
 const keyOf = (task: string): string => `task.${task.replaceAll('.', '=')}`;
 
-/** The clock of the server that stores entries: a key that is written and read back. */
+/** A key that is written and read back to get the server's time. */
 const CLOCK = 'clock';
 
-/** Now, in ms since 1970, by the server's clock. Leases are judged by no other, so a wrong clock frees no task. */
+/** Now, in ms since 1970, by the server's clock. Leases use this clock only, so a wrong local clock frees no task. */
 export async function serverNow(bucket: Bucket): Promise<number> {
   if (!bucket.clock) {
     await bucket.kv.put(CLOCK, '');
@@ -65,7 +65,7 @@ export async function serverNow(bucket: Bucket): Promise<number> {
   return bucket.clock.server + elapsed() - bucket.clock.here;
 }
 
-/** Null for no claim: a missing or deleted entry, or something else that somebody put there. */
+/** Null for a missing or deleted entry, and for an entry that is not a claim. */
 function toClaim(entry: KvEntry | null): ServerClaim | null {
   if (entry?.operation !== 'PUT' || entry.length > 4096) return null;
   try {
@@ -77,11 +77,11 @@ function toClaim(entry: KvEntry | null): ServerClaim | null {
   }
 }
 
-/** How many ms a claim holds on. */
+/** ms until a claim ends. */
 export const msLeft = ({ claim, created }: ServerClaim, now: number): number =>
   created + claim.seconds * 1000 - now;
 
-/** Most claims that are read. */
+/** At most this many claims are read. */
 const MAX_CLAIMS = 20_000;
 
 /** Every claim of the project. */
@@ -104,10 +104,10 @@ export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClai
   return claims;
 }
 
-/** The revision of the new entry, the claim of the holder in the way, or null: the task was lost, and is given up. */
+/** The revision of the new entry, the claim of another holder, or null if the task was lost. */
 export type Taken = number | ServerClaim | null;
 
-/** Takes a task, or renews it with the `revision` that it had: then others did not have it meanwhile. */
+/** Takes a task. With its last `revision`, renews it only if nobody else had it since. */
 export async function takeOnServer(
   bucket: Bucket,
   claim: Claim,
@@ -133,9 +133,9 @@ interface Found {
 }
 
 /**
- * Compare-and-set: of two clients one changes an entry, and the other has to look again. `next` says what comes after what
- * was found: a claim, null for none, or undefined to leave it. With `guess` the first attempt takes it as the revision
- * that the caller knows, 0 for no entry: most often it still is, and one request is enough. Returns the new revision.
+ * Compare-and-set: if two clients change an entry, one succeeds and the other reads it again. `next` returns the new claim,
+ * null to delete the entry, or undefined to leave it. `guess` is the revision that the caller knows, 0 for no entry. It is
+ * usually right and saves a request. Returns the new revision.
  */
 export async function changeEntry(
   { kv }: Bucket,

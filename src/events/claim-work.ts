@@ -14,21 +14,21 @@ export function taskOfFocus(
   return (id === undefined ? null : findTask(context, id)) ?? (issue ? findTask(context, issue) : null);
 }
 
-/** The worktree turns to a task: what it held before by its focus is free. Exit 3 when another holder has the task. */
+/** Claims the task in focus and releases the one before. Exit 3 when another holder has the task. */
 export async function turnTo(context: Context, task: string): Promise<void> {
   if (context.disk.dryRun || eventUrl(context) === null) return;
   await claimTask(context, { id: task }, { ms: BUDGET, again: false, byFocus: true });
   await releaseOthers(context, task);
 }
 
-/** At the end of the focus or of the session. */
+/** Releases what the focus claimed, at the end of the focus or of the session. */
 export async function releaseOthers(context: Context, keep: string | null = null): Promise<void> {
   for (const { task, state, by_focus } of ownClaims(context))
     if (task !== keep && state === 'held' && by_focus)
       await releaseTask(context, { id: task }, { ms: BUDGET });
 }
 
-/** The session begins with this focus: its task is claimed, or a warning says who holds it. */
+/** Claims the task that a session starts with. Warns if another holder has it. */
 export async function claimFocus(
   context: Context,
   focus: { task: string | null; linear_issue: string | null },
@@ -51,7 +51,7 @@ export interface HeldTask {
   end(done: boolean): Promise<void>;
 }
 
-/** Milliseconds for a cluster that lost its leader: two loops must not take the same task meanwhile. */
+/** ms for a cluster that lost its leader. Two loops must not take the same task meanwhile. */
 const ELECTION = 15_000;
 
 /** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. */
@@ -73,7 +73,7 @@ export async function holdTask(context: Context, id: string): Promise<HeldTask |
       try {
         await releaseTask(context, { id: task }, { done });
       } catch (error) {
-        // Somebody gave it up by hand.
+        // It was released by hand.
         if (!(error instanceof ForgeError) || error.code !== 'claim.none') throw error;
       }
     },

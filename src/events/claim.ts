@@ -8,7 +8,7 @@ import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
-import { type Context, isBuilding, timestamp } from '../project/project.js';
+import { actorOf, type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   type Bucket,
@@ -60,7 +60,7 @@ export interface Claimed {
   since: string;
 }
 
-/** Of a claim that nothing renews. */
+/** The duration of a claim that nothing renews. */
 const DEFAULT_SECONDS = 3600;
 /** How long others leave a finished task alone: its result comes by git. */
 const DONE_SECONDS = 30 * 86_400;
@@ -86,22 +86,26 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
   );
   if (ofLoop && process === null) return toClaimed(ofLoop);
-  const { world } = context;
   const running = readRunning(context);
   const claim: Claim = {
-    ...{ schema_version: '1.0', task, state: 'held', place: placeOf(context), host: world.self().host },
+    ...{
+      schema_version: '1.0',
+      task,
+      state: 'held',
+      place: placeOf(context),
+      host: context.world.self().host,
+    },
     ...{ session: running?.id ?? null, branch: running?.branch ?? null },
-    actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
-    ...{ since: timestamp(context), seconds },
+    ...{ actor: actorOf(context), since: timestamp(context), seconds },
   };
   refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));
   if (typeof answer === 'object' && answer) throw heldBy(answer.claim);
-  // Without a server, its last answer counts.
+  // Without a server, use its last answer.
   if (answer === null) refuseHeld(context, claim, again, true);
   const taken = { ...claim, process, by_focus, revision: answer, at: timestamp(context) };
   changeClaims(context, ({ local, remote, ...rest }) => {
-    // Under the lock: of two worktrees one gets the task. The one that had it learns that it lost it.
+    // Under the lock, only one of two worktrees gets the task. The former holder's claim is marked as lost.
     refuseHeld(context, claim, again);
     const others = local.flatMap((each) => {
       if (each.task !== task) return [each];
@@ -138,7 +142,7 @@ function listTasks(context: Context): string[] {
   return [...readFeatures(context).map(({ id }) => id), ...issues.map(({ linear_id }) => linear_id)];
 }
 
-/** Exit 3 when a worktree here holds the task. `offline`: or another machine did, by the last answer of the server. */
+/** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
   const { local, remote } = readClaims(context);
   const now = context.world.now().getTime();
@@ -150,7 +154,7 @@ function refuseHeld(context: Context, { task, place }: Claim, again: boolean, of
   if (other) throw heldBy(other);
 }
 
-/** Null while events are off or the server cannot be used, with one warning that says why. */
+/** Null while events are off or the server cannot be used, with one warning that gives the reason. */
 async function withBucket<T>(
   context: Context,
   ms: number,
@@ -194,7 +198,7 @@ async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T
     }
 }
 
-/** Gives a task up, or leaves a mark that it is done. Exit 3 for one that this worktree does not hold. */
+/** Releases a task, or marks it as done. Exit 3 if this worktree does not hold it. */
 export async function releaseTask(
   context: Context,
   { id }: { id: string },
@@ -224,7 +228,7 @@ export async function releaseTask(
 export const finishTask = (context: Context, id: string): Promise<unknown> =>
   releaseTask(context, { id }, { done: true, ms: BUDGET });
 
-/** Renews what this worktree holds, and takes tasks to the server that only this machine knew of. */
+/** Renews the claims of this worktree, and sends those that only this machine knew of to the server. */
 export async function renewClaims(context: Context, ms = BUDGET): Promise<void> {
   const own = ownClaims(context).filter(({ state }) => state === 'held');
   if (own.length === 0) return;
@@ -252,8 +256,8 @@ export async function renewClaims(context: Context, ms = BUDGET): Promise<void> 
 }
 
 /**
- * Fencing: exit 3 `claim.lost` when a task that this worktree had claimed was taken by another holder meanwhile. Without a
- * server only this machine's claims count.
+ * Fencing: exit 3 `claim.lost` when another holder took a task that this worktree had claimed. Without a server, only this
+ * machine's claims count.
  */
 export async function refuseLost(context: Context, tasks: readonly string[], ms = BUDGET): Promise<void> {
   const isAsked = ({ task }: Claim): boolean => tasks.includes(task);

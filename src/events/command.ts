@@ -1,4 +1,4 @@
-import { type Call, command, type Group } from '../cli/spec.js';
+import { type Call, command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { jsonLine, oneLine, plural } from '../core/text.js';
@@ -34,14 +34,7 @@ function sinceOf(call: Call): { since?: string } {
   );
 }
 
-function filterOf({ options }: Call): EventFilter {
-  const { type, session, all } = options as EventFilter;
-  return {
-    ...(type === undefined ? {} : { type }),
-    ...(session === undefined ? {} : { session }),
-    ...(all ? { all } : {}),
-  };
-}
+const filterOf = (call: Call): EventFilter => given<EventFilter>(call, 'type', 'session', 'all');
 
 const row = (event: ForgeEvent, style: Style): string[] => [
   style.dim(style.time(event.at)),
@@ -54,9 +47,7 @@ const row = (event: ForgeEvent, style: Style): string[] => [
 const line = (event: ForgeEvent, style: Style): string => row(event, style).join('  ');
 
 const countForeign = (foreign: number): string =>
-  foreign === 0
-    ? ''
-    : `${plural(foreign, 'message')} on these subjects ${foreign === 1 ? 'is no event' : 'are no events'} of forge, skipped.`;
+  foreign === 0 ? '' : `Skipped ${plural(foreign, 'message')} on these subjects that forge did not write.`;
 
 function printer(call: Call): (event: ForgeEvent) => boolean {
   return (event) => call.print(call.flags.json ? jsonLine(event) : line(event, call.style));
@@ -99,12 +90,10 @@ export const group: Group = {
         SINCE,
         { flags: '--limit <n>', help: 'how many (default: 50)', number: [1, 100_000] },
       ],
-      run: (call) => {
-        const { limit } = call.options as { limit?: number };
-        return call
+      run: (call) =>
+        call
           .forge()
-          .events.list({ ...filterOf(call), ...sinceOf(call), ...(limit === undefined ? {} : { limit }) });
-      },
+          .events.list({ ...filterOf(call), ...sinceOf(call), ...given<{ limit: number }>(call, 'limit') }),
       render: renderList,
     }),
     command<undefined>({

@@ -33,17 +33,17 @@ export interface Fleet {
   source: 'server' | 'machine';
 }
 
-/** Messages that are looked at for the last event of each worktree. */
+/** How many messages are searched for the last event of each worktree. */
 const LAST_MESSAGES = 5000;
 const IDLE_MS = 15 * 60_000;
-/** A session that reported nothing for so long is left out. */
+/** A session without an event for this long is left out. */
 const GONE_MS = 24 * 3_600_000;
 
-/** EVT-03: who works on what. Without events, or when the server is away, what this machine knows. */
+/** EVT-03: who works on what. Without events or the server, only what this machine knows. */
 export async function readFleet(context: Context, { all = false }: { all?: boolean } = {}): Promise<Fleet> {
   if (eventUrl(context) === null) return readHere(context);
   try {
-    return await withServer(context, (server) => readThere(context, server, all));
+    return await withServer(context, 'forge events list', (server) => readThere(context, server, all));
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
     context.warnings.push(`${error.message} This is what this machine knows.`);
@@ -60,7 +60,7 @@ async function readThere(context: Context, server: Server, all: boolean): Promis
     const { claim } = each;
     if (claim.state !== 'held') continue;
     const row = rows.get(claim.place);
-    // A second task of the same worktree has a row of its own.
+    // A second task of the same worktree gets another row.
     const isFirst = !row || row.lease_seconds === null;
     rows.set(
       isFirst ? claim.place : `${claim.place} ${claim.task}`,
@@ -71,7 +71,7 @@ async function readThere(context: Context, server: Server, all: boolean): Promis
   return { rows: shown.sort(compareRows), source: 'server' };
 }
 
-/** What the last events say of each worktree. `now` is the server's time. */
+/** The last events of each worktree, as rows. `now` is the server's time. */
 async function readEvents(context: Context, server: Server, now: number): Promise<Map<string, FleetRow>> {
   const rows = new Map<string, FleetRow>();
   const stream = await within(SILENCE, openStream(context, server, SILENCE, false));

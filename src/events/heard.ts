@@ -14,7 +14,7 @@ const Heard = z.object({
 });
 type Heard = z.infer<typeof Heard>;
 
-/** Promotions that are kept, and messages that are looked at for them. */
+/** How many promotions are kept, and how many messages are searched for them. */
 const MAX_KEPT = 20;
 const MAX_MESSAGES = 500;
 
@@ -23,10 +23,10 @@ function readHeard(context: Context): Heard {
   return found.success ? found.data : { seq: 0, learned: [] };
 }
 
-/** Notes knowledge that other clones promoted, for the next briefing. The ledgers themselves travel by git. */
+/** Notes what other clones promoted, for the next briefing. The records themselves come by git. */
 export async function hearPromotions(context: Context, stream: EventStream): Promise<void> {
   const before = readHeard(context);
-  // A stream that was made anew counts from 1.
+  // A new stream counts from 1 again.
   const start = before.seq > stream.last ? 1 : before.seq + 1;
   if (start > stream.last) return;
   const [place, project] = [placeOf(context), projectOf(context)];

@@ -5,7 +5,7 @@ import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.j
 import { outboxFolder } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import { currentState, ledgerTrailer } from '../ledger/memory.js';
-import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
+import { actorOf, type Context, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isUrlApproved } from '../trust/approvals.js';
 import {
@@ -19,7 +19,7 @@ import {
   VERSION,
 } from './event.js';
 
-/** Events that wait, at most. Of more the oldest are dropped. */
+/** The most events that wait. Beyond that, the oldest are dropped. */
 const MAX_WAITING = 10_000;
 
 /** Names of the events that this process wrote and did not send yet, by their outbox. */
@@ -34,7 +34,7 @@ export function eventUrl(context: Context): string | null {
   return url !== '' && isUrlApproved(context, url) ? url : null;
 }
 
-/** Commands that do not need a damaged config.toml go on working. */
+/** '' for a damaged config.toml, so that commands that do not need it still work. */
 function readUrl(context: Context): string {
   try {
     return readConfig(context).events.url;
@@ -44,7 +44,7 @@ function readUrl(context: Context): string {
   }
 }
 
-/** Tells the worktrees of all machines apart. */
+/** Identifies a worktree among those of all machines. */
 export const placeOf = ({ layout, world }: Context): string =>
   createHash('sha256').update(`${world.self().host}\u0000${layout.state}`).digest('hex').slice(0, 16);
 
@@ -52,8 +52,8 @@ export const placeOf = ({ layout, world }: Context): string =>
 export const projectOf = (context: Context): string => currentState(context).ledger;
 
 /**
- * EVT-01: writes an event beside the change that it reports. `about` names the change. Nothing is written while events
- * are off. A failure is a warning: the change stands.
+ * EVT-01: writes an event to the outbox. `about` identifies the change that it reports. Nothing is written while events are
+ * off. A failure is only a warning, because the change is already made.
  */
 export function queueEvent<T extends EventType>(
   context: Context,
@@ -65,7 +65,6 @@ export function queueEvent<T extends EventType>(
   if (context.disk.dryRun || eventUrl(context) === null) return;
   try {
     const project = projectOf(context);
-    const { world } = context;
     const event = {
       schema_version: VERSION,
       id: eventId(project, type, about),
@@ -73,8 +72,8 @@ export function queueEvent<T extends EventType>(
       at: timestamp(context),
       project,
       session,
-      actor: isBuilding(context) ? 'builder' : world.isAgent ? 'agent' : 'human',
-      host: world.self().host,
+      actor: actorOf(context),
+      host: context.world.self().host,
       place: placeOf(context),
       ledger: positionOf(context),
       data: cutData(data),
@@ -99,7 +98,7 @@ const NAME = /^(\d{15})-([0-9a-f]{8})-[0-9a-f]{4}\.json$/;
 
 const numberOf = (name: string): number => Number(NAME.exec(name)?.[1] ?? 0);
 
-/** What must be sent in order has the same key: the events of one session. */
+/** The events of one session have the same key and are sent in order. */
 export const queueOf = (name: string): string => NAME.exec(name)?.[2] ?? '';
 
 /** Names sort in the order of writing, also when the clock was set back. Makes room in a full outbox. */

@@ -5,16 +5,14 @@ import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './even
 import { hearPromotions } from './heard.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import {
-  asOutside,
   BUDGET,
-  closeServer,
-  openServer,
   requireOn,
   type Server,
   SILENCE,
   warnAway,
   whySilent,
   within,
+  withServer,
 } from './server.js';
 import { type EventStream, openStream } from './stream.js';
 
@@ -33,12 +31,12 @@ export interface Flushed {
   kept_by: 'stream' | 'none';
 }
 
-/** Sessions that are sent at the same time: more would wait for their answers too long. */
+/** Sessions sent at the same time. With more, the answers take too long. */
 const AT_ONCE = 64;
 
 /**
- * EVT-02: sends what waits, after a command that wrote events. Takes BUDGET at most, and never fails: what could not be
- * sent stays, and one warning says why.
+ * EVT-02: sends waiting events after a command that wrote some. Takes at most BUDGET and never fails. Unsent events stay,
+ * and one warning gives the reason.
  */
 export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
   const own = takeUnsent(context).flatMap((name) => {
@@ -76,19 +74,15 @@ export async function flushEvents(context: Context): Promise<Flushed> {
 /** Sends until `deadline`, in ms of this process. Throws the first failure. */
 async function deliver(context: Context, deadline: number): Promise<Pick<Flushed, 'kept_by'>> {
   const left = (): number => Math.max(1, Math.min(SILENCE, deadline - elapsed()));
-  const server = await openServer(context, left());
-  try {
+  const send = async (server: Server): Promise<Pick<Flushed, 'kept_by'>> => {
     const stream = await within(left(), openStream(context, server, left()));
     if (stream) await sendToStream(context, server, stream, left);
     else await sendToListeners(context, server, left);
-    // It may be late or lost: what was promoted elsewhere comes with the next pull anyway.
+    // A failure is ignored: promotions of others also come with the next pull.
     if (stream && left() > 1) await hearPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
-  } catch (error) {
-    throw asOutside(server, error, 'forge events flush');
-  } finally {
-    closeServer(server);
-  }
+  };
+  return withServer(context, 'forge events flush', send, { ms: left() });
 }
 
 /** Sends each session's events in order, and removes an event after the stream has acknowledged it. */
@@ -116,7 +110,7 @@ async function sendToStream(
     await Promise.all(queues.slice(first, first + AT_ONCE).map(send));
 }
 
-/** Without JetStream the server has them once it answers a ping. Who does not listen gets nothing. */
+/** Without JetStream, the server has them once it answers a ping, and only listeners get them. */
 async function sendToListeners(context: Context, server: Server, left: () => number): Promise<void> {
   const { connection } = server;
   let refused: unknown;
@@ -152,7 +146,7 @@ function bySession(names: readonly string[]): string[][] {
   return [...queues.values()];
 }
 
-/** A damaged file would stand in the way for ever. */
+/** Removes a damaged file, which would block the queue forever. */
 function readOrDrop(context: Context, name: string): ReturnType<typeof readWaiting> {
   const waiting = readWaiting(context, name);
   if (!waiting) removeWaiting(context, name);

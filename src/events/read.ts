@@ -4,16 +4,7 @@ import { checkInput } from '../core/schema.js';
 import { type Context, readConfig } from '../project/project.js';
 import { EVENT_TYPES, type EventType, type ForgeEvent, parseEvent, subjectOf, subjectsOf } from './event.js';
 import { projectOf } from './outbox.js';
-import {
-  asOutside,
-  closeServer,
-  openServer,
-  requireOn,
-  type Server,
-  SILENCE,
-  within,
-  withServer,
-} from './server.js';
+import { closeServer, type Server, SILENCE, within, withServer } from './server.js';
 import { eachMessage, openStream } from './stream.js';
 
 const Filter = {
@@ -35,7 +26,7 @@ export type EventFilter = z.infer<typeof TailInput>;
 
 export interface EventList {
   events: ForgeEvent[];
-  /** Messages on the subjects that are no events of forge. */
+  /** Messages on these subjects that are not events of forge. */
   foreign: number;
 }
 
@@ -69,7 +60,7 @@ async function readStream(
   // The server counts nanoseconds in 64 bits.
   if (since && !(since.getUTCFullYear() > 1970 && since.getUTCFullYear() < 2200))
     throw usage('events.since', 'since: an ISO time between 1971 and 2199 is needed.', { field: 'since' });
-  return withServer(context, async (server) => {
+  return withServer(context, 'forge events list', async (server) => {
     const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
     const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
     if (!stream)
@@ -87,7 +78,7 @@ const wantedSubjects = (context: Context, type?: EventType): string[] => {
   return type ? [subjectOf(prefix, type)] : subjectsOf(prefix);
 };
 
-/** Passes events that are wanted, each once (B-76), and counts what is no event. */
+/** Passes on the wanted events, each once (B-76), and counts messages that are not events. */
 function reader(context: Context, { type, session, all }: EventFilter, onEvent: (event: ForgeEvent) => void) {
   const project = projectOf(context);
   const seen = new Set<string>();
@@ -117,35 +108,29 @@ export async function tailEvents(
   watch: { signal: AbortSignal; onEvent(event: ForgeEvent): void; onStatus?(line: string): void },
 ): Promise<{ foreign: number }> {
   const filter = checkInput(TailInput, raw);
-  requireOn(context);
-  const server = await openServer(context, SILENCE, true);
   const keep = reader(context, filter, watch.onEvent);
-  const stop = (): void => closeServer(server);
-  let fail: (error: Error) => void = () => {};
-  const refusal = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  refusal.catch(() => undefined);
-  watch.signal.addEventListener('abort', stop, { once: true });
-  try {
+  const listen = async (server: Server): Promise<{ foreign: number }> => {
+    const { connection, name } = server;
+    let fail: (error: Error) => void = () => {};
+    const refusal = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    refusal.catch(() => undefined);
+    watch.signal.addEventListener('abort', () => closeServer(server), { once: true });
     void reportStatus(server, watch.onStatus);
     const subscriptions = wantedSubjects(context, filter.type).map((subject) =>
-      server.connection.subscribe(subject, {
+      connection.subscribe(subject, {
         callback: (error, message) => (error ? fail(error) : keep.take(message.data)),
       }),
     );
-    await within(SILENCE, Promise.race([refusal, server.connection.flush()]));
-    watch.onStatus?.(`Listening to ${server.name}. Ctrl-C ends it.`);
-    if (watch.signal.aborted) stop();
-    await Promise.race([refusal, server.connection.closed(), ...subscriptions.map(({ closed }) => closed)]);
+    await within(SILENCE, Promise.race([refusal, connection.flush()]));
+    watch.onStatus?.(`Listening to ${name}. Ctrl-C ends it.`);
+    if (watch.signal.aborted) closeServer(server);
+    await Promise.race([refusal, connection.closed(), ...subscriptions.map(({ closed }) => closed)]);
     if (watch.signal.aborted) return { foreign: keep.foreign() };
-    throw outside('events.closed', `${server.name} ended the subscription.`, { hint: 'forge events tail' });
-  } catch (error) {
-    throw asOutside(server, error, 'forge events tail');
-  } finally {
-    watch.signal.removeEventListener('abort', stop);
-    closeServer(server);
-  }
+    throw outside('events.closed', `${name} ended the subscription.`, { hint: 'forge events tail' });
+  };
+  return withServer(context, 'forge events tail', listen, { stays: true });
 }
 
 async function reportStatus(

@@ -41,17 +41,17 @@ interface Target {
   secrets: string[];
 }
 
-/** After a server did not answer, this process does not ask it again for a while. */
+/** ms in which this process does not ask a server again that did not answer. */
 const SILENT_MS = 5000;
 
-/** What failed because of a server that is away, and where the one warning about it is. */
+/** The parts of a command that failed without the server, and the place of the one warning about them. */
 interface Away {
   until: number;
   why: string;
   parts: string[];
   at: number;
 }
-/** By the list of warnings of a command. */
+/** One for each command, by its list of warnings. */
 const away = new WeakMap<readonly string[], Away>();
 
 /** Why the server was not reached just now; null when it may be tried. */
@@ -60,7 +60,7 @@ export function whySilent({ warnings }: Context): string | null {
   return found && found.until > elapsed() ? found.why : null;
 }
 
-/** EVT-02: a server that is away costs a command one line, whatever was wanted from it. */
+/** EVT-02: a command shows one warning about an unreachable server, however many parts failed. */
 export function warnAway({ warnings }: Context, part: string, error: unknown): void {
   const { message } = error as Error;
   const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
@@ -89,7 +89,7 @@ export function requireOn(context: Context): void {
   });
 }
 
-/** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects for ever. */
+/** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects forever. */
 export async function openServer(context: Context, ms: number, stays = false): Promise<Server> {
   const { servers, name, options, authenticator, secrets } = readTargetOf(context);
   const describe = (error: unknown): string => describeError(error, secrets);
@@ -117,7 +117,7 @@ export async function openServer(context: Context, ms: number, stays = false): P
   }
 }
 
-/** The sockets that an attempt opened. One storage for all: each one slows down every promise of the process. */
+/** The sockets that an attempt opened. Attempts share one storage, because each storage slows down every promise. */
 const attempt = new AsyncLocalStorage<Socket[]>();
 
 /** The library leaves the socket of a failed attempt open, which would keep this process alive. */
@@ -137,7 +137,7 @@ async function endingSockets<T>(connect: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Each credential by its name in a context file of the `nats` program, and the variable that goes before it. */
+/** Each credential by its name in a context file of the `nats` program, and the variable that overrides it. */
 const CREDENTIALS = {
   ...{ url: 'NATS_URL', user: 'NATS_USER', password: 'NATS_PASSWORD', token: 'NATS_TOKEN' },
   ...{ nkey: 'NATS_NKEY', creds: 'NATS_CREDS', ca: 'NATS_CA', cert: 'NATS_CERT', key: 'NATS_KEY' },
@@ -183,7 +183,7 @@ function readTargetOf(context: Context): Target {
   };
 }
 
-/** The library checks the certificate of an IP address against the name "localhost". */
+/** Works around the library, which checks the certificate of an IP address against the name "localhost". */
 function identityByIp(servers: readonly string[]) {
   const hosts = servers.map((each) => each.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   const addresses = hosts.filter((host) => isIP(host) !== 0);
@@ -296,14 +296,19 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 /** Closes without waiting for the server. */
 export const closeServer = ({ connection }: Server): void => void connection.close().catch(() => undefined);
 
-/** Opens a connection for `work`. Exit 6 when that fails, exit 2 while events are off. */
-export async function withServer<T>(context: Context, work: (server: Server) => Promise<T>): Promise<T> {
+/** Opens a connection for `work`. Exit 6 with `hint` when that fails, exit 2 while events are off. */
+export async function withServer<T>(
+  context: Context,
+  hint: string,
+  work: (server: Server) => Promise<T>,
+  { ms = SILENCE, stays = false }: { ms?: number; stays?: boolean } = {},
+): Promise<T> {
   requireOn(context);
-  const server = await openServer(context, SILENCE);
+  const server = await openServer(context, ms, stays);
   try {
     return await work(server);
   } catch (error) {
-    throw asOutside(server, error, 'forge events list');
+    throw asOutside(server, error, hint);
   } finally {
     closeServer(server);
   }

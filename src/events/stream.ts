@@ -15,13 +15,13 @@ export interface EventStream {
 }
 
 const MAX_AGE_DAYS = 30;
-/** Minutes in which the server drops a second copy of an event. Later, readers do. */
+/** For this many minutes the server drops a second copy of an event. After that, readers do. */
 const DUPLICATES_MINUTES = 10;
 
 /** JetStream is off for the account, or on the server. */
 const OFF = [10039, 10076];
 
-/** The stream, made where it is missing. Null where the server has no JetStream. */
+/** Opens the stream, and creates a missing one if `makes`. Null if the server has no JetStream. */
 export async function openStream(
   context: Context,
   server: Server,

@@ -132,7 +132,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     const tail = call.flags.verbose ? null : call.tail();
     try {
       return await call.forge().feature.verify(
-        { ids, ...(all ? { all } : {}) },
+        { ids, all },
         {
           onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
           onOutput: tail ? tail.write : call.stream,
@@ -318,7 +318,7 @@ export const group: Group = {
       run: async (call, ...ids) => {
         const all = call.options.all === true;
         await ask(call, `Do the tests of ${all ? 'every unproven feature' : ids.join(', ')} prove it?`);
-        return call.forge().feature.confirm({ ids, ...(all ? { all } : {}) });
+        return call.forge().feature.confirm({ ids, all });
       },
       render: ({ features }, style) =>
         features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),

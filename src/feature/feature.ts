@@ -1,21 +1,23 @@
 import * as z from 'zod/mini';
 import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
-import { ForgeError, usage } from '../core/error.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
+import { parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText, lineAt } from '../core/text.js';
+import { checkText, firstNames } from '../core/text.js';
 import { describeHeld } from '../events/held.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { storeAudit } from '../ledger/memory.js';
-import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
   asConfirmed,
   blockersOf,
-  type Feature,
+  Feature,
   type FeatureChange,
+  FeatureEdit,
+  FeatureInput,
   isProven,
   makeId,
   overridden,
@@ -30,24 +32,6 @@ import {
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
 import { checkChoice, type FeatureChoice, type FirstRun, runFirst, type VerifyWatch } from './verify.js';
-
-const Change = {
-  tests: z.optional(z.array(z.string())),
-  blocked_by: z.optional(z.array(z.string())),
-  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
-  linear_issue: z.optional(z.nullable(z.string())),
-  /** False: do not run new tests once to see them fail. */
-  run: z.optional(z.boolean()),
-};
-export const FeatureInput = z.strictObject({ id: z.optional(z.string()), name: z.string(), ...Change });
-export const FeatureEdit = z.strictObject({
-  id: z.string(),
-  name: z.optional(z.string()),
-  status: z.optional(z.enum(STATUSES)),
-  ...Change,
-});
-export type FeatureInput = z.infer<typeof FeatureInput>;
-export type FeatureEdit = z.infer<typeof FeatureEdit>;
 
 export interface FeatureList {
   features: Feature[];
@@ -93,11 +77,11 @@ export function claimsIn(context: Context, features: readonly Feature[]): Featur
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
   const claims = claimsIn(context, features);
   if (claims.length === 0) return [...features];
-  const [first] = claims;
-  const named = claims.slice(0, 3).map(({ id }) => id);
-  const more = claims.length > 3 ? ` and ${claims.length - 3} more` : '';
-  const warning = `${named.join(', ')}${more}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${first?.id}`;
-  if (!context.warnings.includes(warning)) context.warnings.push(warning);
+  const ids = claims.map(({ id }) => id);
+  warnOnce(
+    context,
+    `${firstNames(ids, 3)}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${ids[0]}`,
+  );
   return features.map((feature) =>
     claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
   );
@@ -319,11 +303,8 @@ const Row = z.looseObject({
   description: z.optional(z.string()),
   status: z.optional(z.enum(STATUSES)),
   passes: z.optional(z.boolean()),
-  tests: z.optional(z.array(z.string())),
   test: z.optional(z.string()),
-  blocked_by: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
-  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
-  linear_issue: z.optional(z.nullable(z.string())),
+  ...z.pick(Feature, { tests: true, blocked_by: true, priority: true, linear_issue: true }).shape,
 });
 
 function readJsonList(text: string): ListEntry[] {
@@ -331,9 +312,9 @@ function readJsonList(text: string): ListEntry[] {
   try {
     value = parseJson(text);
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    const line = lineAt(text, error.offset);
-    throw usage('import.json', `Line ${line}: ${error.message}.`, { line });
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw usage('import.json', `Line ${line}: ${message}.`, { line });
   }
   const list = Array.isArray(value) ? value : (value as { features?: unknown }).features;
   return checkInput(z.object({ features: z.array(Row) }), { features: list }).features.map(fromRow);

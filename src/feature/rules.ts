@@ -33,15 +33,25 @@ export const Feature = z.looseObject({
 });
 export type Feature = z.infer<typeof Feature>;
 
+const Change = {
+  tests: z.optional(z.array(z.string())),
+  blocked_by: z.optional(z.array(z.string())),
+  ...z.pick(Feature, { priority: true, linear_issue: true }).shape,
+  /** False: do not run new tests once to see them fail. */
+  run: z.optional(z.boolean()),
+};
+export const FeatureInput = z.strictObject({ id: z.optional(z.string()), name: z.string(), ...Change });
+export const FeatureEdit = z.strictObject({
+  id: z.string(),
+  name: z.optional(z.string()),
+  status: z.optional(z.enum(STATUSES)),
+  ...Change,
+});
+export type FeatureInput = z.infer<typeof FeatureInput>;
+export type FeatureEdit = z.infer<typeof FeatureEdit>;
+
 /** Absent fields stay unchanged. */
-export interface FeatureChange {
-  name?: string | undefined;
-  status?: FeatureStatus | undefined;
-  tests?: string[] | undefined;
-  blocked_by?: string[] | undefined;
-  priority?: number | undefined;
-  linear_issue?: string | null | undefined;
-}
+export type FeatureChange = Omit<FeatureEdit, 'id' | 'run'>;
 
 /** The feature with that id, ignoring case; exit 2 without one. */
 export function requireFeature(features: readonly Feature[], id: string): Feature {

@@ -4,7 +4,7 @@ import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, tellingLine } from '../core/text.js';
 import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/memory.js';
@@ -39,7 +39,7 @@ export function checkChoice(raw: FeatureChoice, verb: 'verify' | 'confirm'): { i
 export interface TestWatch {
   /** Gets the first MiB of the output as it arrives. */
   onOutput?(chunk: string): void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** In a governed cycle: run the tests, which the builder may have written, with a builder's rights. */
   asBuilder?: boolean;
   /** Results by command: one that several features have runs once. */
@@ -160,11 +160,11 @@ async function verifyOne(
     ...(not_run === null ? {} : { not_run }),
   };
   const isPassed = not_run === null && exit_code === 0;
-  const told = isPassed
+  const outcome = isPassed
     ? isUnprovenPass(after) && { unproven: true as const }
     : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyTestFailed(last) } : {}) };
   return {
-    result: { id: feature.id, before: feature.status, ...shared, ...told },
+    result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
   };
 }
@@ -261,21 +261,6 @@ export interface FirstRun {
   command: string;
 }
 
-const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
-
-/** A rule between the parts of a report: `=== FAILURES ===`. */
-const RULE = /^[^\p{L}\p{N}\s]{3,}/u;
-/** pytest's mark of the line that says why. */
-const MARKED = /^E {2,}(?=\S)/;
-
-/** The line that is marked or the first one that speaks of an error, else the last one. */
-function tellingLine({ tail }: ProcessRun['output']): { line?: string } {
-  const lines = tail.split('\n').filter((line) => line.trim() !== '' && !RULE.test(line));
-  const line = [MARKED, TELLING].flatMap((mark) => lines.find((each) => mark.test(each)) ?? [])[0];
-  const shown = (line ?? lines.at(-1))?.replace(MARKED, '');
-  return shown === undefined ? {} : { line: oneLine(shown, 120).trim() };
-}
-
 /** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
 export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
   const commands = testCommands(feature, readConfig(context).features.test_command);
@@ -290,9 +275,10 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
+  const line = tellingLine(last.output.tail);
   return ok
     ? { result: 'passed', command }
-    : { result: 'failed', reason: whyTestFailed(last), ...tellingLine(last.output), command };
+    : { result: 'failed', reason: whyTestFailed(last), ...(line === '' ? {} : { line }), command };
 }
 
 const headOf = async ({ git }: Context): Promise<string | null> =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readPlain } from '../core/files.js';
 import { countTokens, oneLine } from '../core/text.js';
@@ -56,7 +56,9 @@ const MAX_RESULT = 20_000;
 /** Clients mark the results that they truncate. */
 const isWhole = (output: string): boolean =>
   output.length <= MAX_RESULT &&
-  !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|more (?:results|matches)/i.test(output);
+  !/truncat|omitted|\[\.\.\.|… \+\d+|results? (?:are|is) limited|with pagination|more (?:results|matches)/i.test(
+    output,
+  );
 
 type Read = Extract<Question, { kind: 'read' }>;
 
@@ -193,9 +195,10 @@ function changedSince(context: Context, known: Question, asked: Question, since:
   if (asked.kind === 'other' || known.kind === 'other') return 'Its answer may be another one each time.';
   const { root } = context.layout;
   if (!isInside(asked.path, root)) return 'It looked outside of the project.';
-  const foldersOnly = known.kind === 'list';
-  const byRipgrep = known.kind === 'search' && known.ripgrep;
-  const { names: skipped, isAll } = byRipgrep ? ignored(root) : { names: new Set(['.forge']), isAll: true };
+  // `ls -l` shows the size and time of files too.
+  const foldersOnly = known.kind === 'list' && !/^-.*l/.test(known.glob);
+  const byRipgrep = known.kind === 'search' && known.ripgrep && !known.options.includes('u');
+  const { names: skipped, paths, isAll } = byRipgrep ? ignored(root) : ALL_BUT_OWN;
   // grep searches files that ripgrep ignores.
   const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
   if (isWider && !isAll) return 'The search before left out files that git ignores.';
@@ -212,17 +215,23 @@ function changedSince(context: Context, known: Question, asked: Question, since:
     for (const entry of readdirSync(path, { withFileTypes: true })) {
       if (isWider && entry.name.startsWith('.') && !OWN_FOLDERS.includes(entry.name))
         return 'The search before left out hidden files.';
-      if (isWider && skipped.has(entry.name) && !OWN_FOLDERS.includes(entry.name))
+      if (
+        isWider &&
+        (skipped.has(entry.name) || paths.has(join(path, entry.name))) &&
+        !OWN_FOLDERS.includes(entry.name)
+      )
         return 'The search before left out files that git ignores.';
-      if (skipped.has(entry.name) || (foldersOnly && !entry.isDirectory())) continue;
+      const inner = join(path, entry.name);
+      const isSkipped = entry.isDirectory() ? skipped.has(entry.name) || paths.has(inner) : foldersOnly;
+      if (isSkipped) continue;
       if (--left < 0) return 'There are too many files to tell whether one changed.';
-      const changed = visit(join(path, entry.name), isRecursive);
+      const changed = visit(inner, isRecursive);
       if (changed !== null) return changed;
     }
     return null;
   };
   try {
-    return visit(asked.path, true);
+    return changedAbove(root, asked.path, since, byRipgrep) ?? visit(asked.path, true);
   } catch {
     return 'Some of the files cannot be read.';
   }
@@ -230,15 +239,49 @@ function changedSince(context: Context, known: Question, asked: Question, since:
 
 const OWN_FOLDERS = ['.git', '.forge'];
 
-/** The plain names in the top .gitignore, which ripgrep ignores, and whether it has only plain names. */
-function ignored(root: string): { names: Set<string>; isAll: boolean } {
+/** A folder above may have been replaced by another one, and the rules for ignored files may be others now. */
+function changedAbove(root: string, path: string, since: number, byRipgrep: boolean): string | null {
+  const folders: string[] = [];
+  for (let folder = path; folder !== root; folder = dirname(folder)) folders.push(dirname(folder));
+  const rules = [
+    ...folders.flatMap((folder) => IGNORE_FILES.map((name) => join(folder, name))),
+    join(root, EXCLUDE),
+  ];
+  const changed = [...folders.slice(0, -1), ...(byRipgrep ? rules : [])].find(
+    (above) => (lstatSync(above, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since,
+  );
+  return changed === undefined ? null : `${relative(root, changed)} changed after it was searched.`;
+}
+
+const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
+const EXCLUDE = join('.git', 'info', 'exclude');
+
+interface Ignored {
+  names: ReadonlySet<string>;
+  paths: ReadonlySet<string>;
+  /** There are no other patterns. */
+  isAll: boolean;
+}
+
+const ALL_BUT_OWN: Ignored = { names: new Set(['.forge']), paths: new Set(), isAll: true };
+
+/** The folders that ripgrep ignores by a plain name or path in the top .gitignore. With exceptions, none are known. */
+function ignored(root: string): Ignored {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
   const lines = text.split('\n').map((line) => line.trim());
   const patterns = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  const names = patterns
-    .map((line) => line.replace(/^\/|\/$/g, ''))
-    .filter((name) => /^[\w.@-]+$/.test(name));
-  return { names: new Set([...OWN_FOLDERS, ...names]), isAll: names.length === patterns.length };
+  const plain = patterns
+    .filter((line) => /^\/?[\w.@-]+\/?$/.test(line))
+    .map((line) => line.replace(/\/$/, ''));
+  if (patterns.some((line) => line.startsWith('!')))
+    return { names: new Set(OWN_FOLDERS), paths: new Set(), isAll: false };
+  const names = plain.filter((line) => !line.startsWith('/'));
+  const paths = plain.filter((line) => line.startsWith('/')).map((line) => join(root, line));
+  return {
+    names: new Set([...OWN_FOLDERS, ...names]),
+    paths: new Set(paths),
+    isAll: plain.length === patterns.length,
+  };
 }
 
 /** Without the data that is needed to check whether it still holds. */

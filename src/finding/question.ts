@@ -13,8 +13,9 @@ interface SearchWay {
   options: string;
   /** 0: counts, 1: names of files, 2: lines. */
   detail: number;
-  /** Lines of context around each match. */
-  around: number;
+  /** Lines of context before and after each match. */
+  before: number;
+  after: number;
   /** The maximum number of results. Null for all. */
   limit: number | null;
   /** With ripgrep, which skips ignored files. */
@@ -76,9 +77,11 @@ export function readQuestion(tool: string, input: ToolInput | string, from: stri
   if (kind === 'read' && path !== '') return { kind: 'read', path: at(cwd, path), ...rangeIn(given) };
   if (kind === 'search') {
     const pattern = textIn(given, 'pattern', 'query', 'regex');
-    if (pattern !== '') return { kind, pattern, path: at(cwd, path), ...wayIn(given) };
+    const isFirstPage = (countIn(given, 'offset') ?? 0) === 0;
+    if (pattern !== '' && isFirstPage) return { kind, pattern, path: at(cwd, path), ...wayIn(given) };
   }
-  if (kind === 'list')
+  // With a depth or as pages it is another listing.
+  if (kind === 'list' && !['depth', 'offset', 'limit', 'ignore'].some((name) => name in given))
     return { kind, path: at(cwd, path), glob: textIn(given, 'pattern', 'glob', 'glob_pattern') };
   if (kind === 'shell') return readCommand(commandIn(given), cwd) ?? other(tool, commandIn(given));
   return other(tool, typeof input === 'string' ? input : JSON.stringify(input));
@@ -126,28 +129,53 @@ function wayIn(input: ToolInput): SearchWay & { glob: string } {
     options: flags.join(''),
     // Without a mode, some tools show lines and some only names.
     detail: mode === 'count' ? 0 : mode === 'content' ? 2 : 1,
-    around: countIn(input, '-C', '-A', '-B', 'context') ?? 0,
+    before: countIn(input, '-C', 'context', '-B') ?? 0,
+    after: countIn(input, '-C', 'context', '-A') ?? 0,
     limit: countIn(input, 'head_limit'),
     ripgrep: true,
   };
 }
 
 /** The file or folder that a shell command reads. Null if it does more, or is not repeatable. */
-function readCommand(command: string, cwd: string): Question | null {
-  const [first = '', filter = '', ...more] = command
-    .replace(/\s*2>\s*(\/dev\/null|&1)/g, '')
-    .split(/\s*\|\s*/);
-  if (more.length > 0) return null;
-  const words = wordsIn(first);
-  const cut = filter === '' ? null : headCount(wordsIn(filter));
-  if (cut === 'no head') return null;
-  const [program = '', ...args] = words;
+function readCommand(command: string, from: string): Question | null {
+  const steps = stepsIn(command.replace(/\s*2>\s*(\/dev\/null|&1)/g, ''));
+  const moved = steps[0]?.length === 1 ? folderOf(steps[0][0] as string) : null;
+  const [[first = '', filter, ...more] = [], ...others] = moved === null ? steps : steps.slice(1);
+  if (others.length > 0 || more.length > 0) return null;
+  const cwd = moved === null ? from : resolve(from, moved);
+  const [program = '', ...args] = wordsIn(first);
   const name = program.split('/').at(-1) ?? '';
   const question = READERS[name]?.(args, cwd, name) ?? null;
-  if (question === null || cut === null) return question;
-  if (question.kind === 'read')
-    return { ...question, to: Math.min(question.to ?? cut, question.from + cut - 1) };
-  return question.kind === 'search' ? { ...question, limit: Math.min(cut, question.limit ?? cut) } : null;
+  if (question === null || filter === undefined) return question;
+  const cut = linesOf(wordsIn(filter));
+  if (cut === null) return null;
+  if (question.kind === 'read') {
+    const start = question.from - 1;
+    const to = cut.to === null ? question.to : Math.min(question.to ?? start + cut.to, start + cut.to);
+    return { ...question, from: start + cut.from, to };
+  }
+  if (question.kind !== 'search' || cut.from > 1 || cut.to === null) return null;
+  return { ...question, limit: Math.min(cut.to, question.limit ?? cut.to) };
+}
+
+/** The commands joined by `&&`, and the parts of each pipe. Whatever else needs a shell is refused with its words. */
+function stepsIn(command: string): string[][] {
+  const steps = [['']];
+  for (const token of command.match(/'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|&&|[\s\S]/g) ?? []) {
+    const step = steps.at(-1) as string[];
+    if (token === '&&') steps.push(['']);
+    else if (token === '|') step.push('');
+    else step.push((step.pop() ?? '') + token);
+  }
+  return steps;
+}
+
+/** Of `cd folder`. */
+function folderOf(command: string): string | null {
+  const [program, folder, ...rest] = wordsIn(command);
+  return program === 'cd' && folder !== undefined && rest.length === 0 && !/^[-~]/.test(folder)
+    ? folder
+    : null;
 }
 
 function wordsIn(command: string): string[] {
@@ -163,6 +191,19 @@ function headCount([program, ...args]: string[]): number | 'no head' {
   if (program !== 'head') return 'no head';
   const count = args.length === 0 ? '10' : /^-(?:n\s*)?(\d+)$/.exec(args.join(' '))?.[1];
   return count === undefined ? 'no head' : Number(count);
+}
+
+/** The lines that a filter passes on: `head -20`, `sed -n 3,9p`. */
+function linesOf([program = '', ...args]: string[]): { from: number; to: number | null } | null {
+  if (program === 'sed' && args.length === 2 && args[0] === '-n') return rangeOf(args[1] as string);
+  const count = headCount([program, ...args]);
+  return count === 'no head' ? null : { from: 1, to: count };
+}
+
+/** `3p`, `3,9p` or `3,$p`, as sed reads them. */
+function rangeOf(script: string): { from: number; to: number | null } | null {
+  const [, from, to = from] = /^(\d+)(?:,(\d+|\$))?p$/.exec(script) ?? [];
+  return from === undefined ? null : { from: Number(from), to: to === '$' ? null : Number(to) };
 }
 
 type Reader = (args: string[], cwd: string, name: string) => Question | null;
@@ -189,9 +230,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   sed: (args, cwd) => {
     const [quiet, script = '', path, ...rest] = args;
-    const [, from, to] = /^(\d+)(?:,(\d+))?p$/.exec(script) ?? [];
-    if (quiet !== '-n' || from === undefined || path === undefined || rest.length > 0) return null;
-    return { kind: 'read', path: at(cwd, path), from: Number(from), to: Number(to ?? from) };
+    const range = rangeOf(script);
+    if (quiet !== '-n' || range === null || path === undefined || rest.length > 0) return null;
+    return { kind: 'read', path: at(cwd, path), ...range };
   },
   grep: search,
   rg: search,
@@ -224,17 +265,21 @@ const SHOWN = new Set('nrHsEP'.split(''));
 
 function search(args: string[], cwd: string, name: string): Question | null {
   const ripgrep = name === 'rg';
-  const way = { detail: 2, around: 0, limit: null as number | null, ripgrep };
+  const way = { detail: 2, before: 0, after: 0, limit: null as number | null, ripgrep };
   const options = new Set<string>();
   const globs: string[] = [];
+  const patterns: string[] = [];
   const plain: string[] = [];
   for (let i = 0; i < args.length; i++) {
     const word = args[i] as string;
     const [, number] = /^-[ABC](\d+)$/.exec(word) ?? [];
     const value = /^-[ABCmgte]$|^--(glob|include|type)$/.test(word) ? args[++i] : undefined;
-    if (word === '-e') plain.unshift(value ?? '');
-    else if (/^-[ABC]/.test(word)) way.around = Math.max(way.around, Number(number ?? value));
-    else if (word === '-m') return null;
+    if (word === '-e') patterns.push(value ?? '');
+    else if (/^-[ABC]/.test(word)) {
+      const lines = Number(number ?? value);
+      if (word[1] !== 'A') way.before = Math.max(way.before, lines);
+      if (word[1] !== 'B') way.after = Math.max(way.after, lines);
+    } else if (word === '-m' || /^-[a-zA-Z]*f/.test(word) || isFollowing(word, ripgrep)) return null;
     else if (value !== undefined) globs.push(value);
     else if (word.startsWith('--include=') || word.startsWith('--glob='))
       globs.push(word.replace(/^.*?=/, ''));
@@ -249,6 +294,8 @@ function search(args: string[], cwd: string, name: string): Question | null {
     else if (word.startsWith('--')) return null;
     else plain.push(word);
   }
+  if (patterns.length > 1) return null;
+  plain.unshift(...patterns);
   const [pattern, path = '.', ...rest] = plain;
   // Its older syntax gives some characters a different meaning.
   if (
@@ -272,6 +319,10 @@ function search(args: string[], cwd: string, name: string): Question | null {
   };
 }
 
+/** Links may lead to files whose changes are not noticed. */
+const isFollowing = (word: string, ripgrep: boolean): boolean =>
+  ripgrep ? /^-[a-zA-Z]*L/.test(word) : /^-[a-zA-Z]*R/.test(word);
+
 /** Whether a known result answers the question. `isWhole`: all results were shown. */
 export function answers(known: Question, asked: Question, isWhole: boolean): boolean {
   if (known.kind === 'read' && asked.kind === 'read')
@@ -289,16 +340,17 @@ export function answers(known: Question, asked: Question, isWhole: boolean): boo
 type Search = Extract<Question, { kind: 'search' }>;
 
 function answersSearch(known: Search, asked: Search, isWhole: boolean): boolean {
-  if (known.options !== asked.options || known.detail < asked.detail || known.around < asked.around)
-    return false;
+  if (known.options !== asked.options || known.detail < asked.detail) return false;
+  if (!(known.before >= asked.before && known.after >= asked.after)) return false;
   const isSame = known.path === asked.path && known.glob === asked.glob && known.pattern === asked.pattern;
   const isAll = isWhole && known.limit === null;
   if (isSame) return isAll || (known.limit !== null && asked.limit !== null && asked.limit <= known.limit);
   if (!isAll || !isInside(asked.path, known.path)) return false;
   if (known.glob !== '' && known.glob !== asked.glob) return false;
   // Matches of a longer plain word are among the matches of its parts, if whole lines were shown.
+  // Not with `-w`, `-x`, `-o` or `-v`.
   const isPart =
-    known.detail === 2 && isPlain(known.pattern) && isPlain(asked.pattern) && !known.options.includes('v');
+    known.detail === 2 && isPlain(known.pattern) && isPlain(asked.pattern) && /^[iFGu]*$/.test(known.options);
   return known.pattern === asked.pattern || (isPart && asked.pattern.includes(known.pattern));
 }
 

@@ -1,3 +1,4 @@
+import { Cutter } from '../core/cutter.js';
 import { type GitStream, gitError } from './client.js';
 
 /** Lines that a change adds in one place. */
@@ -11,6 +12,8 @@ export interface Added {
   commit: string | null;
 }
 
+/** Longer lines are left out. */
+const MAX_LINE_BYTES = 1024 * 1024;
 /** What git puts in front of lines that a file gained and lost. No other line of its output begins so. */
 const [GAINED, LOST] = ['\u0001', '\u0002'];
 /** Keeps the person's settings and the repository's programs from changing the output. */
@@ -53,11 +56,7 @@ async function read(git: GitStream, args: readonly string[], onAdded: (added: Ad
  */
 class PatchReader {
   // One more byte for the mark.
-  private readonly lines = new Cutter(
-    (bytes, isWhole) => this.line(bytes, isWhole),
-    0x0a,
-    MAX_LINE_BYTES + 1,
-  );
+  private readonly lines = new Cutter((bytes, isWhole) => this.line(bytes, isWhole), MAX_LINE_BYTES + 1);
   private open: Added | null = null;
   private commit: string | null = null;
   private file = '';
@@ -116,47 +115,4 @@ function parsePath(bytes: Buffer): string {
     return Buffer.from([/^\d/.test(code) ? Number.parseInt(code, 8) : (ESCAPES[code] ?? code.charCodeAt(0))]);
   });
   return Buffer.concat(parts).toString('utf8');
-}
-
-const LF = 0x0a;
-/** Longer lines are truncated. */
-const MAX_LINE_BYTES = 1024 * 1024;
-
-/**
- * Splits a stream of chunks at one byte. A piece longer than the limit is truncated and marked as
- * incomplete. Bytes after the last separator are dropped.
- */
-export class Cutter {
-  private held: Buffer[] = [];
-  private length = 0;
-
-  constructor(
-    private readonly onPiece: (bytes: Buffer, whole: boolean) => void,
-    private readonly separator = LF,
-    private readonly limit = MAX_LINE_BYTES,
-  ) {}
-
-  push(chunk: Buffer): void {
-    let start = 0;
-    let end = chunk.indexOf(this.separator);
-    for (; end >= 0; end = chunk.indexOf(this.separator, start)) {
-      this.emit(chunk.subarray(start, end));
-      start = end + 1;
-    }
-    if (start < chunk.length) this.hold(chunk.subarray(start));
-  }
-
-  private emit(last: Buffer): void {
-    if (this.length > 0) this.hold(last);
-    const bytes = this.length === 0 ? last : Buffer.concat(this.held);
-    const length = this.length || last.length;
-    this.held = [];
-    this.length = 0;
-    this.onPiece(bytes, length <= this.limit);
-  }
-
-  private hold(bytes: Buffer): void {
-    this.length += bytes.length;
-    if (this.length <= this.limit || this.held.length === 0) this.held.push(bytes);
-  }
 }

@@ -1,6 +1,6 @@
 import { closeSync, copyFileSync, fchmodSync, openSync, readlinkSync, symlinkSync, writeSync } from 'node:fs';
 import { outside } from '../core/error.js';
-import { type ByteGit, type Git, must, openObjects, toBytes, toText } from './client.js';
+import { type ByteGit, type Git, lines, must, openObjects, toBytes, toText } from './client.js';
 import { type Move, makeRoom, pathIn } from './move.js';
 import type { Bench } from './tree.js';
 
@@ -37,8 +37,7 @@ export async function listBackups(git: Git): Promise<Backup[]> {
   const fields = ['refname', 'objectname', 'committerdate:iso-strict', 'contents:subject'];
   const format = fields.map((field) => `%(${field})`).join('%00');
   const args = ['for-each-ref', '--sort=-refname', `--format=${format}`, FOLDER];
-  const lines = (await must(git, args)).split('\n').filter(Boolean);
-  return lines.map((line) => {
+  return lines(await must(git, args)).map((line) => {
     const [ref = '', commit = '', at = '', subject = ''] = line.split('\0');
     return { ref, commit, at, subject };
   });
@@ -115,7 +114,7 @@ const hashLink = async ({ look, root }: Bench, path: string): Promise<string> =>
 async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
   const input = paths.map((path) => `${quoted(path)}\n`).join('');
   const args = ['hash-object', '-w', '--no-filters', '--stdin-paths'];
-  const oids = (await git(args, { input })).split('\n').filter(Boolean);
+  const oids = lines(await git(args, { input }));
   if (oids.length === paths.length) return oids;
   throw outside('recover.backup', 'git did not take every file into the backup; nothing was changed.');
 }

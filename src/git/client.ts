@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { getSystemErrorName } from 'node:util';
+import { getSystemErrorName, stripVTControlCharacters } from 'node:util';
 import { timeLimit } from '../core/clock.js';
 import { outside, systemCode } from '../core/error.js';
 
@@ -73,8 +73,9 @@ export function byteGit(git: Git, { env, ...fixed }: Partial<GitOptions> = {}): 
 export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
-/** The fields of an output with `-z`. */
+/** The fields of an output with `-z`, and the lines of any other. */
 export const words = (output: string): string[] => output.split('\0').filter(Boolean);
+export const lines = (output: string): string[] => output.split('\n').filter(Boolean);
 
 /** Git whose output is passed on in chunks and never buffered as a whole. */
 export type GitStream = (
@@ -284,10 +285,13 @@ export type UserGit = (args: readonly string[], options?: UserGitOptions) => Pro
 /** Git as the person would start it, with their hooks, signing, filters and settings, and without a time limit. */
 export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
   return async (args, { input = '', onOutput, signal } = {}) => {
-    const onStderr = (chunk: Buffer): void => onOutput?.(chunk.toString('utf8'));
+    // Some hooks color even in a pipe. A chunk may end in the middle of a character.
+    const decoder = new TextDecoder();
+    const onStderr = (chunk: Buffer): void =>
+      onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
     const call = { cwd, env: ownEnvironment(env), input, signal, onStderr };
     const { code, stdout, stderr } = await run(['--no-pager', ...args], call);
-    return { code, stdout: stdout.toString('utf8'), stderr };
+    return { code, stdout: stdout.toString('utf8'), stderr: stripVTControlCharacters(stderr) };
   };
 }
 
@@ -321,11 +325,8 @@ export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 
 export function gitError(args: readonly string[], stderr: string): Error {
-  const lines = stderr.trim().split('\n');
-  const reason = (lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? '').replace(
-    /^(fatal|error): /,
-    '',
-  );
+  const [first = ''] = stderr.trim().split('\n');
+  const reason = (/^(?:fatal|error):.*$/m.exec(stderr)?.[0] ?? first).replace(/^(fatal|error): /, '');
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const identity = /Please tell me who you are|empty ident/.test(stderr);

@@ -1,4 +1,4 @@
-import { type Git, gitError, isNoRange, must, PORCELAIN } from './client.js';
+import { type Git, gitError, isNoRange, lines, must, PORCELAIN, words } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -22,7 +22,7 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
   // With a count of 0 the branch would not be checked.
   const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, range, '--'];
   const { code, stdout, stderr } = await git(args);
-  if (code === 0) return stdout.split('\0').filter(Boolean).map(parseCommit);
+  if (code === 0) return words(stdout).map(parseCommit);
   if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))
     return [];
   throw gitError(args, stderr);
@@ -31,15 +31,8 @@ export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<
 function parseCommit(record: string): LoggedCommit {
   const [hash = '', short = '', at = '', author = '', subject = '', parents = '', body = ''] =
     record.split('\x1f');
-  return {
-    hash,
-    short,
-    at,
-    author,
-    subject,
-    parents: parents.split(' ').filter(Boolean).length,
-    body: body.trim(),
-  };
+  const count = parents.split(' ').filter(Boolean).length;
+  return { hash, short, at, author, subject, parents: count, body: body.trim() };
 }
 
 /** The commit that HEAD names. */
@@ -63,7 +56,7 @@ export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | nul
 /** Commits that touched a path, newest first. */
 export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {
   const { code, stdout } = await git(['log', `-${count}`, '--format=%H', '--', path]);
-  return code === 0 ? stdout.split('\n').filter(Boolean) : [];
+  return code === 0 ? lines(stdout) : [];
 }
 
 /** The commit of a revision; null if this clone does not have it. The caller rejects options first. */
@@ -82,7 +75,7 @@ export async function mergeBase(git: Git, a: string, b: string): Promise<string 
 export async function listCommits(git: Git, range: string | readonly string[]): Promise<string[] | null> {
   const args = ['rev-list', '--end-of-options', ...[range].flat(), '--'];
   const { code, stdout, stderr } = await git(args, PORCELAIN);
-  if (code === 0) return stdout.split('\n').filter(Boolean);
+  if (code === 0) return lines(stdout);
   if (isNoRange(stderr)) return null;
   throw gitError(args, stderr);
 }
@@ -133,7 +126,7 @@ export async function rootCommit(git: Git): Promise<string | null> {
   ]);
   if (shallow.trim() === 'true' || NO_COMMIT.test(stderr)) return null;
   if (code !== 0) throw gitError(args, stderr);
-  return stdout.split('\n').filter(Boolean).sort()[0] ?? null;
+  return lines(stdout).sort()[0] ?? null;
 }
 
 /** Pathspecs of everything but one folder, for any folder name. They need `--no-literal-pathspecs`. */
@@ -156,12 +149,10 @@ export async function leadsTo(git: Git, commit: string, folder: string): Promise
   if (base === null || base === commit) return base !== null;
   const log = ['log', `--max-count=${SEARCHED}`, '--format=%T', `${base}..HEAD`, '--'];
   const tree = (await must(git, ['rev-parse', `${commit}^{tree}`])).trim();
-  const trees = (await must(git, log)).split('\n').filter(Boolean);
+  const trees = lines(await must(git, log));
   const input = trees.map((candidate) => `${tree} ${candidate}\n`).join('');
   const form = ['diff-tree', '--stdin', '--raw', '--no-renames', '-r'];
-  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }))
-    .split('\n')
-    .filter(Boolean);
+  const found = lines(await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }));
   // Each pair of trees is followed by its differences, which begin with a colon.
-  return lines.some((line, i) => !line.startsWith(':') && lines[i + 1]?.startsWith(':') !== true);
+  return found.some((line, i) => !line.startsWith(':') && found[i + 1]?.startsWith(':') !== true);
 }

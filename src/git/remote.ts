@@ -1,4 +1,4 @@
-import { type Git, must } from './client.js';
+import { type Git, lines, must } from './client.js';
 import { type Repository, readBranch } from './repository.js';
 
 export const ORIGIN = 'origin';
@@ -8,7 +8,7 @@ export const ORIGIN = 'origin';
  * else the one that all branches follow. Null otherwise.
  */
 export async function findRemote(repository: Repository, git: Git): Promise<string | null> {
-  const names = (await must(git, ['remote'])).split('\n').filter(Boolean);
+  const names = lines(await must(git, ['remote']));
   if (names.length < 2 || names.includes(ORIGIN)) return names.includes(ORIGIN) ? ORIGIN : (names[0] ?? null);
   const branch = await readBranch(repository, git);
   const { stdout } = await git(['config', '--get-regexp', String.raw`^branch\..*\.remote$`]);
@@ -53,7 +53,7 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
   // This clone may lack commits of the other side.
   const known = ['--ignore-missing', '--stdin', '--not', '--remotes'];
   const list = async (...args: string[]): Promise<string[]> =>
-    (await must(git, ['rev-list', ...args, ...known], { input: `${input}\n` })).split('\n').filter(Boolean);
+    lines(await must(git, ['rev-list', ...args, ...known], { input: `${input}\n` }));
   if (tips.length === 0) return { range: [], leftOut: 0 };
   const listed = await list('--boundary', `--max-count=${limit}`);
   const borders = listed.filter((line) => line.startsWith('-')).map((line) => `^${line.slice(1)}`);

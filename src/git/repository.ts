@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileS
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
+import { readText } from '../core/files.js';
 import type { Git } from './client.js';
 
 /** A repository, read from its files: starting git costs each command some milliseconds. */
@@ -223,14 +224,6 @@ export function indexHas({ gitDir }: Repository, bytes: string): boolean {
   }
 }
 
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ['rebase-merge', 'a rebase'],
   ['rebase-apply/applying', 'git am'],
@@ -249,7 +242,8 @@ export function operationInProgress(repository: Repository): string | null {
 }
 
 /** Whether this clone may lack part of its history. */
-export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
+export const isShallow = (repository: Repository | null): boolean =>
+  repository !== null && existsSync(join(repository.commonDir, 'shallow'));
 
 /** The commits where the history of a shallow clone ends; none in a complete clone. */
 export const readBoundary = ({ commonDir }: Repository): Set<string> =>

@@ -1,4 +1,4 @@
-import { type Git, gitError, must, PORCELAIN } from './client.js';
+import { type Git, gitError, must, PORCELAIN, words } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import { outsideOf } from './read.js';
 
@@ -104,25 +104,21 @@ export async function readStagedFiles(git: Git, all: boolean, base = 'HEAD'): Pr
 }
 
 function parseNames(output: string): ChangedFile[] {
-  const words = output.split('\0');
+  const fields = words(output);
   const files: ChangedFile[] = [];
-  for (let i = 0; i + 1 < words.length; i += 2) {
-    const status = (words[i] as string).slice(0, 1);
+  for (let i = 0; i < fields.length; i += 2) {
+    const status = (fields[i] as string).slice(0, 1);
     // The old name comes first.
     if (status === 'R' || status === 'C') i++;
-    files.push({ status, path: words[i + 1] as string });
+    files.push({ status, path: fields[i + 1] as string });
   }
   return files;
 }
 
-/** Files below these paths that git tracks; with `--deleted` those that are not in the working tree. */
-export async function trackedFiles(
-  git: Git,
-  paths: readonly string[],
-  ...options: '--deleted'[]
-): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '-z', ...options, '--', ...paths]);
-  return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
+/** Files below these paths that git tracks. */
+export async function trackedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await git(['ls-files', '-z', '--', ...paths]);
+  return code === 0 ? [...new Set(words(stdout))] : [];
 }
 
 /** The blobs of a conflicted path: ancestor, ours, theirs. Absent for a side that deleted the path. */
@@ -138,7 +134,7 @@ const STAGES = { '1': 'base', '2': 'ours', '3': 'theirs' } as const;
 export async function readUnmerged(git: Git, folder: string): Promise<Map<string, Stages>> {
   const found = new Map<string, Stages>();
   const listed = await must(git, ['ls-files', '--unmerged', '-z', '--', folder], PORCELAIN);
-  for (const record of listed.split('\0').filter(Boolean)) {
+  for (const record of words(listed)) {
     const [, oid, stage, path] = /^100\d{3} ([0-9a-f]+) ([123])\t(.*)$/s.exec(record) ?? [];
     if (path === undefined) continue;
     found.set(path, { ...found.get(path), [STAGES[stage as keyof typeof STAGES]]: oid });
@@ -152,7 +148,7 @@ export async function findMarked(git: Git, folder: string): Promise<string[]> {
   const { code, stdout, stderr } = await git(args, PORCELAIN);
   // 1: no file matches.
   if (code > 1) throw gitError(args, stderr);
-  return stdout.split('\0').filter(Boolean);
+  return words(stdout);
 }
 
 /** Marks a path as resolved. `git checkout --merge -- PATH` brings the conflict back. */

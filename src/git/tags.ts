@@ -1,6 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
-import { type Git, gitError, must, PORCELAIN } from './client.js';
+import { type Git, gitError, lines, must, PORCELAIN } from './client.js';
 import { ownSigners, withoutLocalFilters } from './config.js';
 
 /** Tags of checkpoints, and the signatures of tags and commits. */
@@ -121,7 +121,7 @@ export async function readAnchorCommits(verifying: Git, folder: string): Promise
       commit: hash.trim(),
       status: GRADES[grade] ?? 'unknown',
       signer: name || key || null,
-      anchors: authored === committed ? trailers.split('\n').filter(Boolean) : [],
+      anchors: authored === committed ? lines(trailers) : [],
     };
   });
 }

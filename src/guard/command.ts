@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Call, command, type Group, REASON, reasonOf } from '../cli/spec.js';
+import { type Call, command, type Group, given, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, plural } from '../core/text.js';
 import { type Allowed, type Scan, scanTree } from '../index.js';
@@ -7,15 +7,12 @@ import { type Allowed, type Scan, scanTree } from '../index.js';
 type Timed = Scan & { duration_ms: number };
 
 async function scan(call: Call, path?: string): Promise<Timed> {
-  const { staged, range, all, baseline } = call.options as Record<'range' | 'baseline', string | undefined> &
-    Record<'staged' | 'all', boolean | undefined>;
+  const { baseline } = call.options as { baseline?: string };
   const started = performance.now();
   const bar = call.progress('scanning');
   const input = {
+    ...given<{ staged: true; range: string; all: true }>(call, 'staged', 'range', 'all'),
     ...(path === undefined ? {} : { path: resolve(call.cwd, path) }),
-    ...(staged ? { staged } : {}),
-    ...(range === undefined ? {} : { range }),
-    ...(all ? { all } : {}),
     ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
   };
   const result = await scanTree(call.cwd, call.world, input, { onProgress: bar.show, signal: call.signal });

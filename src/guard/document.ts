@@ -1,4 +1,4 @@
-import { isBinary } from '../core/text.js';
+import { isBinary, lineAt } from '../core/text.js';
 import { nationalIdRules } from './national-id.js';
 import { cardRules, contactRules, ibanRules } from './personal.js';
 import { findLongCode, LONG_CODE, proprietaryRules } from './proprietary.js';
@@ -150,13 +150,6 @@ function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] 
     if (start >= at || end <= at || end > pair.length) return [];
     return [toFound(hit, path, lineAt(text, text.length), value)];
   });
-}
-
-/** 1-based. */
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++;
-  return line;
 }
 
 /** Copied code comes in long runs. Only for input: files may contain code. */

@@ -2,10 +2,10 @@ import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { ForgeError, outside, systemCode, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
-import { oneLine } from '../core/text.js';
+import { isBinary, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Added, readRange, readStaged } from '../git/added.js';
-import { type Git, gitIn, isNoRange, must, streamGit } from '../git/client.js';
+import { type Git, gitIn, isNoRange, must, streamGit, words } from '../git/client.js';
 import { findForge, findRepository } from '../git/repository.js';
 import { type Context, contextAt } from '../project/project.js';
 import { knowAllowed } from './allow.js';
@@ -24,7 +24,7 @@ export interface ScanInput {
   /** Every class in every file. Default: only secrets, cards, accounts and ids, without lock files, binaries and vendored folders. */
   all?: boolean;
   /** A file with the JSON of an earlier scan, whose findings are not reported again. */
-  baseline?: string;
+  baseline?: string | undefined;
   /** Do not create the fingerprint key if it is missing. */
   readOnly?: boolean;
 }
@@ -224,8 +224,7 @@ async function listFiles(root: string, named: string, git: Git | null): Promise<
   const inside = relative(root, path);
   if (!git || inside.split(sep)[0] === '..') return walk(path);
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', inside || '.'];
-  const names = new Set((await must(git, args)).split('\0').filter(Boolean));
-  return [...names].map((name) => join(root, name));
+  return [...new Set(words(await must(git, args)))].map((name) => join(root, name));
 }
 
 const WHOLE = 'forge guard scan   # the whole project';
@@ -259,8 +258,7 @@ export function readText(
     if (!stat.isFile()) return { skipped: 'other' };
     if (stat.size > max) return { skipped: 'large' };
     const bytes = fs.readFileSync(path);
-    // Git's own test for binary files.
-    return bytes.subarray(0, 8000).includes(0) ? { skipped: 'other' } : { text: bytes.toString('utf8') };
+    return isBinary(bytes) ? { skipped: 'other' } : { text: bytes.toString('utf8') };
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return { skipped: 'other' };
     throw outside('path.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });

@@ -6,7 +6,7 @@ import { WHO, type Who } from '../commit/rules.js';
 import { ForgeError, usage } from '../core/error.js';
 import { escapeControls } from '../core/text.js';
 import type { HooksReport } from '../index.js';
-import type { HookState } from './install.js';
+import type { HookState, HooksInput } from './install.js';
 
 const STATES: Record<HookState, string> = {
   installed: 'installed',
@@ -20,7 +20,7 @@ const STATES: Record<HookState, string> = {
 
 const WHOSE = {
   mine: 'your commits and your agents’ in this clone',
-  agents: 'commits that agents make',
+  agents: 'agents’ commits',
   all: 'all commits',
 };
 
@@ -75,14 +75,14 @@ const install: CommandSpec<HooksReport> = {
     const { prepare = false, who } = call.options as { prepare?: boolean; who?: Who };
     if (who !== undefined && !WHO.includes(who))
       throw usage('hooks.who', `--who: allowed: ${WHO.join(' | ')}.`, { field: 'who' });
-    const report = await installAgreed(call, { prepare, ...(who === undefined ? {} : { who }) });
+    const report = await installAgreed(call, { prepare, who });
     return who === undefined ? askWho(call, report) : report;
   },
   render,
 };
 
 /** Adds to the hooks of others with --yes, or after asking at a terminal. */
-async function installAgreed(call: Call, input: { prepare: boolean; who?: Who }): Promise<HooksReport> {
+async function installAgreed(call: Call, input: HooksInput): Promise<HooksReport> {
   const { hooks } = call.forge();
   try {
     return await hooks.install({ ...input, others: call.flags.yes });

@@ -55,7 +55,7 @@ export const HooksInput = z.strictObject({
 export type HooksInput = z.infer<typeof HooksInput>;
 
 export interface HooksReport {
-  hooks: { name: GitHook; state: HookState; path: string; why?: string }[];
+  hooks: { name: GitHook; state: HookState; path: string; why?: string | undefined }[];
   /** Programs or scripts that the hooks start and that no longer exist. */
   gone: string[];
   /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
@@ -145,12 +145,12 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
     ? new RegExp(`\\bforge/hook\\b.*[" ]${hook}\\b`).test(byHand)
     : /\bforge\/hook\b/.test(byHand) && !hasBlock(byHand);
   if (isByHand) return plan('installed');
-  const manual = `add these lines to your ${hook} hook by hand, then: forge hooks install\n${block(hook)}`;
+  const manual = `forge hooks install   # after you add these lines to your ${hook} hook by hand:\n${block(hook)}`;
   if (isShared(path, repository)) return refuse(`${name} belongs to more than this repository`, manual);
   if (lefthook)
     return refuse(
       'lefthook runs the hooks here',
-      `add this to lefthook-local.yml, then: forge hooks install\n${lefthookEntry(hook)}`,
+      `forge hooks install   # after you add this to lefthook-local.yml:\n${lefthookEntry(hook)}\n`,
     );
   const isOwn = !hooksPath && dirname(path) === join(commonDirOf(repository), 'hooks');
   const added = withBlock(text ?? (isHusky ? '' : SHEBANG), hook, isOwn);
@@ -177,7 +177,7 @@ const toRow = ({ hook, state, file, why }: HookPlan): HooksReport['hooks'][numbe
   name: hook,
   state,
   path: file.name,
-  ...(why === undefined ? {} : { why }),
+  why,
 });
 
 function report(context: Context, hooks: HooksReport['hooks'], gone: string[] = []): HooksReport {

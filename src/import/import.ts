@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { ForgeError, usage } from '../core/error.js';
+import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
 import { checkInput, decodeUtf8, isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -10,7 +10,7 @@ import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
 import { readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
-import { SOURCES, type Source, type Task, Unreadable } from './sources.js';
+import { SOURCES, type Source, type Task } from './sources.js';
 
 export const ImportInput = z.strictObject({
   /** Names of sources (default: all). */
@@ -145,7 +145,7 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
       tasks: tasks.map((task, i) => ({ ...task, name: oneLine(names[i] ?? '', 500) })),
     };
   } catch (error) {
-    if (!(error instanceof Unreadable) && !(error instanceof ForgeError)) throw error;
+    if (!(error instanceof SyntaxProblem) && !(error instanceof ForgeError)) throw error;
     return { ...none, problem: oneLine(error.message, 200) };
   }
 }

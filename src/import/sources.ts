@@ -1,5 +1,7 @@
-import { JsonProblem, parseJson } from '../core/json.js';
-import { readYaml, YamlProblem } from '../core/yaml.js';
+import { SyntaxProblem } from '../core/error.js';
+import { parseJson } from '../core/json.js';
+import { isObject } from '../core/text.js';
+import { readYaml } from '../core/yaml.js';
 
 /** The content of one file of another tool. */
 export interface Taken {
@@ -91,7 +93,7 @@ function parts(text: string): string[] {
 
 /** `[{category, description, steps[], passes}]` of Anthropic's harness. A passing feature still has to be verified here. */
 function readFeatureList(text: string): Taken {
-  const value = json(text);
+  const value = parseJson(text);
   return collect(
     rowsOf(Array.isArray(value) ? value : fieldsOf(value)['features']).map((row, index) => ({
       id: word(row['id']) || `FL-${index + 1}`,
@@ -113,7 +115,7 @@ function readBeads(text: string): Taken {
   const rows = text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => fieldsOf(json(line)));
+    .map((line) => fieldsOf(parseJson(line)));
   return collect(
     rows.map((row) => ({
       id: word(row['id']),
@@ -131,7 +133,7 @@ function readBeads(text: string): Taken {
 
 /** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */
 function readTaskMaster(text: string): Taken {
-  const value = fieldsOf(json(text));
+  const value = fieldsOf(parseJson(text));
   const isTagged = !Array.isArray(value['tasks']);
   const flat = Object.entries(isTagged ? value : { master: value }).flatMap(([tag, list]) => {
     // Each tag counts from 1.
@@ -168,8 +170,8 @@ function taskMaster(row: Fields, prefix: string, parent: string): Row {
 function readBacklog(text: string): Taken {
   const [, yaml, body = ''] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
   if (yaml === undefined)
-    throw new Unreadable('it does not begin with a frontmatter between two lines of ---');
-  const row = readFields(yaml);
+    throw new SyntaxProblem('it does not begin with a frontmatter between two lines of ---');
+  const row = fieldsOf(readYaml(yaml));
   const status = word(row['status']).toLowerCase();
   return collect([
     {
@@ -206,31 +208,9 @@ function collect(rows: readonly Row[]): Taken {
   return { notes, tasks, done: rows.filter(({ status }) => status === 'done').length };
 }
 
-/** The file does not have the expected format. */
-export class Unreadable extends Error {}
-
-function json(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonProblem) throw new Unreadable(error.message);
-    throw error;
-  }
-}
-
-function readFields(yaml: string): Fields {
-  try {
-    return fieldsOf(readYaml(yaml));
-  } catch (error) {
-    throw error instanceof YamlProblem ? new Unreadable(error.message) : error;
-  }
-}
-
 const word = (value: unknown): string =>
   typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
-const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const bulletsOf = (value: unknown): string =>
   Array.isArray(value) ? value.map((step) => `- ${word(step)}`).join('\n') : '';

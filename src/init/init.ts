@@ -125,7 +125,7 @@ export async function initialise(
     context.git ? rootCommit(context.git) : null,
   ]);
   const result = context.disk.withLock(() => writeAll(context, input, found, { name, ledgerRoot }));
-  orWarn(context, () => void result.repaired.push(...restoreLedgerViews(context)));
+  warnIfFails(context, () => void result.repaired.push(...restoreLedgerViews(context)));
   result.skipped.push(...explainNoGit(from, repository));
   await setUp(context, input, result);
   return { ...result, next: nextSteps(context, result.parts) };
@@ -160,7 +160,7 @@ function writeAll(
   const [features, knowledge] = [featuresFile(layout), knowledgeFile(layout)];
   const before = new Set([features, knowledge].filter((path) => disk.exists(path)));
   // A damaged file, or one of a newer forge, is left as it is.
-  orWarn(context, () => refreshViews(context));
+  warnIfFails(context, () => refreshViews(context));
   for (const path of [features, knowledge]) note(path, !before.has(path));
   writeScript(context, script);
   note(initScript(layout), !script.exists);
@@ -227,7 +227,7 @@ function bringLedger(context: Context, root: string, note: (path: string, isMiss
   }
 }
 
-function orWarn(context: Context, work: () => void): void {
+function warnIfFails(context: Context, work: () => void): void {
   try {
     work();
   } catch (error) {

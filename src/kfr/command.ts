@@ -46,7 +46,7 @@ const clear: CommandSpec<KfrCleared> = {
     const isOpen = dismissAll === undefined && entries.some((entry) => entry.requires_resolution);
     // Do not ask if the gate refuses anyway.
     if (entries.length > 0 && !isOpen) await confirmClear(call, entries);
-    return forge.kfr.clear(dismissAll === undefined ? {} : { dismiss: await call.text(dismissAll) });
+    return forge.kfr.clear({ dismiss: dismissAll && (await call.text(dismissAll)) });
   },
   render: ({ cleared }, style) =>
     cleared.length === 0

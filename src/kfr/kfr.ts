@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { refused, usage } from '../core/error.js';
+import { refused, SyntaxProblem, usage } from '../core/error.js';
 import { isWritable, type Write } from '../core/files.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
-import { checkText, lineAt, makeToken, plural } from '../core/text.js';
+import { checkText, makeToken, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
@@ -73,9 +73,10 @@ export function parsePatch(text: string): KfrPatch {
   try {
     return checkInput(KfrPatch, parseJson(text)) as KfrPatch;
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    throw usage('kfr.json', `The patch is not JSON: ${error.message} (line ${lineAt(text, error.offset)}).`, {
-      line: lineAt(text, error.offset),
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw usage('kfr.json', `The patch is not JSON: ${message} (line ${line}).`, {
+      line,
       hint: `echo '{"operations":[{"op":"add","kind":"Constraint","text":"…"}]}' | forge kfr patch -`,
     });
   }
@@ -124,13 +125,13 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
     const own = ofSession(id, before.value);
     const { kfr, answer } = change(own);
-    if (kfr !== own) disk.replaceAll(writeKfr(context, kfr, before.bytes));
+    if (kfr !== own) disk.replaceAll(kfrWrites(context, kfr, before.bytes));
     return answer;
   });
 }
 
-/** Writes working memory, and open entries to the git dir in case the file is lost. The caller holds the lock. */
-export function writeKfr({ layout }: Context, kfr: Kfr, expected?: Buffer | null): Write[] {
+/** The writes that store working memory, and its open entries in the git dir in case the file is lost. */
+export function kfrWrites({ layout }: Context, kfr: Kfr, expected?: Buffer | null): Write[] {
   const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
   const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
   return [
@@ -147,7 +148,7 @@ export interface KfrCleared {
 }
 
 /** `forge kfr clear` (AGN-025 §10): removes all entries if the gate allows it. `dismiss` is the reason that opens it. */
-export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {}): KfrCleared {
+export function clearKfr(context: Context, { dismiss }: { dismiss?: string | undefined } = {}): KfrCleared {
   if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
   return changeKfr(context, (kfr) => {
     const open = openEntries(kfr);
@@ -181,7 +182,7 @@ export function switchContext(context: Context, what: string): Write[] {
   context.warnings.push(
     `${plural(kfr.entries.length, 'KFR entry', 'KFR entries')} of the former task expired: ${kfr.entries.map(({ id }) => id).join(', ')}.`,
   );
-  return writeKfr(context, expireAll(kfr, timestamp(context)));
+  return kfrWrites(context, expireAll(kfr, timestamp(context)));
 }
 
 /** The header and the entries for a prompt. Null without entries (KFR-04). */

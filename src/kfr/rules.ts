@@ -19,18 +19,15 @@ const HEADINGS: Record<Kind, string> = {
   OpenQuestion: 'Open Questions',
 };
 
-const SPELLINGS = new Map<string, Kind>();
-for (const kind of KINDS)
-  for (const spelling of [kind, HEADINGS[kind], `${kind}s`]) SPELLINGS.set(bare(spelling), kind);
-for (const spelling of ['invariant', 'invariants', 'constraints and invariants'])
-  SPELLINGS.set(bare(spelling), 'Constraint');
-
-function bare(spelling: string): string {
-  return spelling.toLowerCase().replace(/[\s_&-]/g, '');
-}
+const bare = (spelling: string): string => spelling.toLowerCase().replace(/[\s_&-]/g, '');
+const CONSTRAINTS = ['invariant', 'invariants', 'constraintsandinvariants'];
 
 /** A kind in either document's spelling, in any case. Null if unknown. */
-export const readKind = (spelling: string): Kind | null => SPELLINGS.get(bare(spelling)) ?? null;
+export function readKind(spelling: string): Kind | null {
+  const word = bare(spelling);
+  if (CONSTRAINTS.includes(word)) return 'Constraint';
+  return KINDS.find((kind) => [kind, HEADINGS[kind], `${kind}s`].map(bare).includes(word)) ?? null;
+}
 
 /** How an entry left the KFR. */
 const OUTCOMES = ['replaced', 'removed', 'resolved', 'dismissed', 'promoted', 'expired'] as const;

@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
 import { describeObserved } from '../project/project.js';
-import { describeLearning } from './rules.js';
+import { ANY_TASK, describeLearning } from './rules.js';
 
 /** The part that agents get. */
 function fed({ invariants }: Pick<ShownArchitecture, 'invariants'>, style: Style): string {
@@ -29,7 +29,7 @@ export const architectureGroup: Group = {
       example: 'forge architecture edit',
       writes: true,
       run: async (call, file) =>
-        call.forge().architecture.edit(file === undefined ? {} : { text: await call.file(file) }),
+        call.forge().architecture.edit({ text: file === undefined ? file : await call.file(file) }),
       render: (edited, style) =>
         edited.changed
           ? `${style.good('✓')} ${edited.path}  ${fed(edited, style)}`
@@ -46,7 +46,7 @@ const DETAILS: readonly OptionSpec[] = [
 ];
 
 async function add(call: Call, kind: string, text: string): Promise<Added> {
-  const { context = 'any task', resolution = '' } = call.options as { context?: string; resolution?: string };
+  const { context = ANY_TASK, resolution = '' } = call.options as { context?: string; resolution?: string };
   const { knowledge } = call.forge();
   if (kind === 'invariant') return knowledge.add({ kind, text });
   const about = await call.text(context);

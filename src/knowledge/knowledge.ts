@@ -20,6 +20,7 @@ import {
   observerOf,
   requireSupervisor,
   timestamp,
+  warnOnce,
 } from '../project/project.js';
 import { approveRules } from '../trust/trust.js';
 import {
@@ -176,10 +177,6 @@ async function withoutSecrets(context: Context, read: Invariant[], path: string)
       );
     return hit === undefined;
   });
-}
-
-function warnOnce({ warnings }: Context, warning: string): void {
-  if (!warnings.includes(warning)) warnings.push(warning);
 }
 
 const ArchitectureEdit = z.strictObject({

@@ -40,6 +40,9 @@ const StoredLearning = z.discriminatedUnion('kind', [
 /** `long-term/learned.d/<hash>.json`. Never changed once written. */
 export type StoredLearning = z.infer<typeof StoredLearning>;
 
+/** The context of a learning without a task. */
+export const ANY_TASK = 'any task';
+
 /** One learned thing, as commands list it. */
 export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent' };
 

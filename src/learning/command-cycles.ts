@@ -2,7 +2,7 @@ import { type Call, command, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { FORBIDDEN_KEYS } from '../core/json.js';
-import { compareText, oneLine, plural } from '../core/text.js';
+import { compareText, oneLine, oneOf, plural } from '../core/text.js';
 import type { Consolidated, CycleInput, MemoryReport, RecordedCycle } from '../index.js';
 import { CLASSIFICATIONS, SCOPES } from './evaluation.js';
 import { describeEvidence } from './proven.js';
@@ -59,7 +59,7 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
-    environment_valid: readEnvironment(flags.environmentValid),
+    environment_valid: flags.environmentValid && readEnvironment(flags.environmentValid),
     governance_violations: flags.violation,
     log: flags.log === undefined ? undefined : await call.file(flags.log),
     idempotency_key: flags.key,
@@ -89,14 +89,8 @@ function readSignals(texts: readonly string[]): Record<string, Signal> {
 const readBoolean = (word: string): boolean | undefined =>
   word === 'true' ? true : word === 'false' ? false : undefined;
 
-function readEnvironment(word: string | undefined): boolean | undefined {
-  const value = word === undefined ? undefined : readBoolean(word);
-  if (word === undefined || value !== undefined) return value;
-  const found = JSON.stringify(oneLine(word, 40));
-  throw usage('record.boolean', `--environment-valid: found ${found}, allowed: true | false.`, {
-    field: 'environment-valid',
-  });
-}
+const readEnvironment = (word: string): boolean =>
+  oneOf(['true', 'false'], word, '--environment-valid', 'record.boolean') === 'true';
 
 /** The last cycle, and all that were recorded. */
 type Recorded = RecordedCycle & { count: number; records: RecordedCycle[] };

@@ -1,7 +1,6 @@
-import { type Call, command, REASON, reasonOf } from '../cli/spec.js';
+import { type Call, command, given, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { usage } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { oneLine, oneOf, plural } from '../core/text.js';
 import type { Overridden, Promoted, Reset } from '../index.js';
 import { SCOPE } from './command-cycles.js';
 import { describeEvidence } from './proven.js';
@@ -112,30 +111,25 @@ interface Acknowledged {
 }
 type Result = Overridden | Acknowledged | Reset;
 
-const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'];
+const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'] as const;
 
-async function override(call: Call, action: string, subject = ''): Promise<Result> {
+async function override(call: Call, word: string, subject = ''): Promise<Result> {
+  const action = oneOf(ACTIONS, word, 'Action', 'override.unknown');
   const { memory } = call.forge();
   const reason = reasonOf(call);
-  const { scope } = call.options as { scope?: 'execution' };
   switch (action) {
     case 'append':
-      return memory.correct({ pattern: subject, ...(scope === undefined ? {} : { scope }), ...reason });
+      return memory.correct({ pattern: subject, ...given<{ scope: 'execution' }>(call, 'scope'), ...reason });
     case 'invalidate':
       return memory.invalidate({ knowledge: subject, ...reason });
     case 'reset':
-      return memory.reset({ tier: subject === '' ? undefined : subject, ...reason });
+      return memory.reset({ tier: subject || undefined, ...reason });
     case 'acknowledge':
       return memory.acknowledge(reason);
     case 'freeze':
     case 'unfreeze':
       return memory.freeze({ end: action === 'unfreeze', ...reason });
   }
-  throw usage(
-    'override.unknown',
-    `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
-    { field: 'action' },
-  );
 }
 
 function renderOverride(result: Result, style: Style): string {

@@ -45,9 +45,7 @@ import {
 /** How far the next consolidation is. */
 export interface Assessment {
   memory: Memory;
-  /** Cycles that no consolidation covers, counted up to those that make one due. */
-  uncovered: number;
-  /** How many more make it due; 0 if it is. */
+  /** How many more cycles that no consolidation covers make it due; 0 if it is. */
   due_in: number;
   /** Why it waits although it is due. */
   waits: string | null;
@@ -61,9 +59,8 @@ export function assess(context: Context): Assessment {
   // Files that a consolidation covers are not read. Without one, all will be needed.
   const isOpen = ({ ids }: { ids: readonly string[] }): boolean => ids.some((id) => !covered.has(id));
   const evaluations = memory.records('evaluation', covered.size > 0 ? isOpen : undefined);
-  const uncovered = countUncovered(evaluations, (id) => covered.has(id));
-  const due_in = WINDOW - uncovered;
-  return { memory, uncovered, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
+  const due_in = WINDOW - countUncovered(evaluations, (id) => covered.has(id));
+  return { memory, due_in, waits: due_in > 0 ? null : whyWaiting(context, memory) };
 }
 
 /** Why a due consolidation waits: damage, too much memory, or a human. Null if it does not. */
@@ -114,9 +111,9 @@ const nothingDone = (due_in: number, waits: string | null): Consolidated => ({
 });
 
 /** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
-function consolidateIfDue(context: Context, { memory, uncovered, due_in, waits }: Assessment): Consolidated {
+function consolidateIfDue(context: Context, { memory, due_in, waits }: Assessment): Consolidated {
   if (due_in > 0 || waits !== null) {
-    rememberCount(context, uncovered);
+    rememberCount(context, WINDOW - due_in);
     return nothingDone(due_in, waits);
   }
   const plan = planFor(memory);

@@ -51,12 +51,12 @@ export function closeInvestigations(context: Context): void {
   });
 }
 
+/** All that `active.json` has. */
+export const readActive = ({ disk, layout }: Pick<Context, 'disk' | 'layout'>): Unit[] =>
+  disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
+
 /** The active issues, without investigations that only wait to be closed. */
-export function readIssues(context: Context): Unit[] {
-  const { disk, layout } = context;
-  const { value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
-  return openOf(context, value.issues);
-}
+export const readIssues = (context: Context): Unit[] => openOf(context, readActive(context));
 
 /** Reads knowledge only if there is an investigation. */
 function openOf(context: Context, issues: Unit[]): Unit[] {

@@ -1,5 +1,5 @@
-import { ForgeError, usage } from '../core/error.js';
-import { formatJson, JsonProblem, parseJson } from '../core/json.js';
+import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
+import { formatJson, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
@@ -224,7 +224,7 @@ function parseCycle(line: string, at: number): CycleInput {
   try {
     return checkInput(CycleInput, parseJson(line));
   } catch (error) {
-    if (!(error instanceof JsonProblem) && !(error instanceof ForgeError)) throw error;
+    if (!(error instanceof SyntaxProblem) && !(error instanceof ForgeError)) throw error;
     const field = error instanceof ForgeError ? error.details.field : undefined;
     const place = { line: at, ...(field ? { field } : {}) };
     throw usage('record.line', `Line ${at}: ${error.message.replace(/\.$/, '')}.`, place);

@@ -5,7 +5,7 @@ import { commitsTouching } from '../git/read.js';
 import { gitFolder } from '../ledger/files.js';
 import { type Status, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
-import { textsIn } from '../ledger/record.js';
+import { numberIn, textIn, textsIn } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
 import { assess } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
@@ -152,8 +152,8 @@ function describeCycle(
   return {
     ...{ cycle: Number(cycle), execution: id, n, task_id: String(task_id) },
     ...{ started_at: String(started_at ?? at), at: String(finished_at ?? at) },
-    exit_code: typeof exit_code === 'number' ? exit_code : null,
-    classification: typeof judged?.classification === 'string' ? judged.classification : null,
+    exit_code: numberIn(exit_code),
+    classification: textIn(judged?.classification),
     environment_valid: typeof judged?.environment_valid === 'boolean' ? judged.environment_valid : null,
     governance_violations: violations,
     regression_flags: textsIn(judged?.regression_flags),
@@ -165,8 +165,8 @@ function describeCycle(
 /** The words of knowledge come from its own records, where they can be redacted. */
 function describeEvent({ id, record }: Identified, names: ReadonlyMap<string, string>): ReportedEvent {
   const { at = '', kind, action, knowledge_id, message, reason, subject, reset = record.of, by } = record;
-  const known =
-    typeof knowledge_id === 'string' ? (names.get(knowledge_id) ?? knowledge_id.slice(0, 12)) : null;
+  const named = textIn(knowledge_id);
+  const known = named && (names.get(named) ?? named.slice(0, 12));
   const words = [action, reset, known ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
   const text = words.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return { id, at, kind, text };
@@ -227,22 +227,16 @@ export async function showChain(context: Context, { id }: { id: string }): Promi
   const ids = new Set(records.flatMap(({ record }) => textsIn(record.evidence)));
   const executions = new Map(memory.records('execution').map((entry) => [entry.id, entry.record]));
   const commits = new Map<string, string | null>();
+  const evaluations = memory.records('evaluation').filter((each) => ids.has(each.id));
   const evidence: Link[] = [];
-  for (const entry of memory
-    .records('evaluation')
-    .filter((each) => ids.has(each.id))
-    .slice(-MAX_LINKS)) {
-    const { record } = entry;
-    const file = memory.graph.containers.find((container) => container.ids.includes(entry.id))?.name ?? null;
+  for (const { id: evaluation, record } of evaluations.slice(-MAX_LINKS)) {
+    const { cycle, task_id, classification, execution, at = null } = record;
+    const file = memory.graph.containers.find((each) => each.ids.includes(evaluation))?.name ?? null;
     if (file !== null && !commits.has(file)) commits.set(file, await commitOf(context, file));
-    const text = (field: string): string | null =>
-      typeof record[field] === 'string' ? (record[field] as string) : null;
-    const exit_code = executions.get(String(record.execution))?.exit_code;
     evidence.push({
-      cycle: typeof record.cycle === 'number' ? record.cycle : null,
-      ...{ task_id: text('task_id'), classification: text('classification'), at: record.at ?? null },
-      ...{ evaluation: entry.id, execution: text('execution') },
-      exit_code: typeof exit_code === 'number' ? exit_code : null,
+      ...{ cycle: numberIn(cycle), task_id: textIn(task_id), classification: textIn(classification), at },
+      ...{ evaluation, execution: textIn(execution) },
+      exit_code: numberIn(executions.get(String(execution))?.exit_code),
       commands: objectsIn(record.evidence).map(({ argv }) => formatArgv(textsIn(argv))),
       ...{ file, commit: commits.get(file ?? '') ?? null },
     });

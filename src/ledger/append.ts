@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupted, ForgeError, outside, usage } from '../core/error.js';
-import { diskError, readHint, readPlain, syncFolder } from '../core/files.js';
+import { diskError, readHint, readPlain, syncFolder, writeHint } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -307,13 +307,8 @@ function hasDamage(graph: Graph): boolean {
   );
 }
 
-function saveState(context: Context, state: AppendState): void {
-  try {
-    fs.writeFileSync(stateFile(context), JSON.stringify(state));
-  } catch {
-    // Without it the next append reads the containers.
-  }
-}
+const saveState = (context: Context, state: AppendState): void =>
+  writeHint(stateFile(context), state, MAX_CACHE_BYTES);
 
 /** The ledger's id, for a checkout without a container. */
 const ledgerIdFile = ({ layout }: Context): string => join(layout.shared, 'ledger-id');

@@ -1,6 +1,6 @@
 import { agentMark } from '../core/environment.js';
 import { type ForgeError, refused, usage } from '../core/error.js';
-import { checkText, oneLine } from '../core/text.js';
+import { checkText, oneLine, oneOf } from '../core/text.js';
 import { type GuardFinding, halts } from '../guard/guard.js';
 import { type Context, humanRequired, requireSupervisor, timestamp, writeHalt } from '../project/project.js';
 import { type OpenReview, openDamage } from './graph.js';
@@ -116,15 +116,11 @@ export async function resetTier(
 }
 
 function checkTier(name = ''): Tier {
-  const tier = TIERS.find((known) => known === name);
-  if (tier === 'audit')
+  if (name === 'audit')
     throw refused('reset.audit', 'Audit records cannot be reset: they keep who did what to memory.', {
       hint: 'forge memory log --tier audit',
     });
-  if (tier) return tier;
-  const allowed = TIERS.filter((known) => known !== 'audit').join(' | ');
-  throw usage('tier.unknown', `Tier: found ${JSON.stringify(oneLine(name, 40))}, allowed: ${allowed}.`, {
-    field: 'tier',
-    hint: 'forge memory override reset note --reason "TEXT"',
-  });
+  const allowed = TIERS.filter((tier) => tier !== 'audit');
+  const hint = 'forge memory override reset note --reason "TEXT"';
+  return oneOf(allowed, name, 'Tier', 'tier.unknown', { hint });
 }

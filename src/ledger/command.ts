@@ -1,7 +1,6 @@
-import { type Call, command, type Group, type OptionSpec, REASON, reasonOf } from '../cli/spec.js';
+import { type Call, command, type Group, given, type OptionSpec, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { usage } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { oneLine, oneOf, plural } from '../core/text.js';
 import {
   type Integrity,
   type LogEntry,
@@ -23,11 +22,7 @@ const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), value
 
 function tierOption({ options }: Call): { tier?: Tier } {
   const { tier } = options as { tier?: string };
-  if (tier === undefined) return {};
-  const known = TIERS.find((name) => name === tier);
-  if (known) return { tier: known };
-  const message = `--tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`;
-  throw usage('tier.unknown', message, { field: 'tier' });
+  return tier === undefined ? {} : { tier: oneOf(TIERS, tier, '--tier', 'tier.unknown') };
 }
 
 function formatSize(bytes: number): string {
@@ -230,10 +225,7 @@ const logCommand = command<{ records: LogEntry[] }>({
   summary: 'Show the last records',
   example: 'forge memory log --tier audit --limit 10',
   options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
-  run: (call) => {
-    const { limit } = call.options as { limit?: number };
-    return call.forge().memory.log({ ...tierOption(call), ...(limit === undefined ? {} : { limit }) });
-  },
+  run: (call) => call.forge().memory.log({ ...tierOption(call), ...given<{ limit: number }>(call, 'limit') }),
   render: renderLog,
 });
 

@@ -1,6 +1,6 @@
-import { lstatSync, readFileSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { makeFolder, readHint, writeHint } from '../core/files.js';
+import { makeFolder, readHint, readText, writeHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 
@@ -44,15 +44,6 @@ export const formatStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string
 export function stampOf(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat ? formatStamp(stat) : '';
-}
-
-/** A file of git's own; '' if there is none. */
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** The current branch, or the commit of a detached HEAD. Read from git's file because an append starts no git process. */

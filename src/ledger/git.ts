@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { readPlain } from '../core/files.js';
-import { must, type ObjectReader, openObjects } from '../git/client.js';
+import { readPlain, readText } from '../core/files.js';
+import { lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
-import { gitFolder, ledgerFolder, readText } from './files.js';
+import { gitFolder, ledgerFolder } from './files.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import { linkedWorktrees } from './journal.js';
 
@@ -32,8 +32,7 @@ const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/
 export async function readRefs(context: Context): Promise<Refs> {
   if (!context.git || !context.repository) return { all: [], localDefault: null, remoteDefault: null };
   const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)';
-  const lines = (await must(context.git, ['for-each-ref', format])).split('\n').filter(Boolean);
-  const rows = lines.map((line) => line.split('\0'));
+  const rows = lines(await must(context.git, ['for-each-ref', format])).map((line) => line.split('\0'));
   const all = rows.map(([name = '', oid = '', peeled = '']) => ({ name, commit: peeled || oid }));
   const remoteHead = rows.find(([name]) => /^refs\/remotes\/[^/]+\/HEAD$/.test(name ?? ''))?.[3];
   const names = new Set(all.map(({ name }) => name));
@@ -243,7 +242,7 @@ export async function sparseFiles(context: Context): Promise<Set<string>> {
   if (!context.git) return new Set();
   const folder = gitFolder(context);
   const list = await must(context.git, ['ls-files', '-t', '-z', '--full-name', '--', `${folder}/`]);
-  const skipped = list.split('\0').filter((entry) => entry.startsWith('S '));
+  const skipped = words(list).filter((entry) => entry.startsWith('S '));
   return new Set(skipped.map((entry) => entry.slice(entry.lastIndexOf('/') + 1)));
 }
 

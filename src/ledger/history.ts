@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Git, must } from '../git/client.js';
+import { isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { segmentOf } from './container.js';
 import { gitFolder, openCache } from './files.js';
@@ -64,7 +63,7 @@ async function readRemovals(
     removals.push(...(await removalsOf(objects, commit, group, incomplete)));
   const tips = [...known.tips, head].slice(-MAX_TIPS);
   // A shallow or partial clone may get the rest of its history later.
-  if (!isShallow(context) && incomplete.length === before) cache.write({ tips, removals });
+  if (!isShallow(context.repository) && incomplete.length === before) cache.write({ tips, removals });
   return removals;
 }
 
@@ -125,6 +124,3 @@ async function onlyReachable(
   const outside = new Set((await must(git, ['rev-list', '--stdin'], { input })).split('\n'));
   return removals.filter(({ commit }) => known.includes(commit) && !outside.has(commit));
 }
-
-export const isShallow = ({ repository }: Context): boolean =>
-  repository !== null && existsSync(join(repository.commonDir, 'shallow'));

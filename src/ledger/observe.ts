@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { readHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
+import { isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
@@ -17,7 +18,7 @@ import {
   sparseFiles,
 } from './git.js';
 import { type AbsentRecord, Graph } from './graph.js';
-import { findRemoved, isShallow } from './history.js';
+import { findRemoved } from './history.js';
 import {
   adoptJournals,
   type JournalLine,
@@ -149,7 +150,9 @@ export async function observe(
   const paths = journalFiles(context).filter((path) => path !== ownJournalFile(context));
   const others = paths.flatMap((path) => readJournal(path).lines);
   const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
-  const incomplete = isShallow(context) ? ['this clone is shallow: history ends at its boundary'] : [];
+  const incomplete = isShallow(context.repository)
+    ? ['this clone is shallow: history ends at its boundary']
+    : [];
   const sources = { context, objects, snapshot, graph, own, others, refs, head, headTree, incomplete };
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');

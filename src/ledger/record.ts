@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { usage } from '../core/error.js';
-import { compareText, oneLine } from '../core/text.js';
+import { compareText, isObject, oneLine } from '../core/text.js';
 
 /** The tiers of the one ledger (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
@@ -71,6 +71,10 @@ export function genesisLine(ledger: string): { name: string; line: string } {
 export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
+/** A field that may hold anything, as a text or a number; null for anything else. */
+export const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const numberIn = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
 /** One line of the ledger: links, then who and when, then the record's own fields. */
 export function formatRecord(links: Links, body: Record<string, unknown>): string {
   const { at, session, actor, kind, ...rest } = body;
@@ -89,14 +93,13 @@ export const formatTombstone = (id: string, { n, seg, prev, seen, ledger }: Link
 
 /** Parses one line without indentation and line end. */
 export function parseLine(text: string): ParsedLine {
-  let value: unknown;
+  let line: unknown;
   try {
-    value = JSON.parse(text);
+    line = JSON.parse(text);
   } catch {
     return bad(UNPARSABLE.find(([pattern]) => pattern.test(text))?.[1] ?? 'not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('not a JSON object');
-  const line = value as Record<string, unknown>;
+  if (!isObject(line)) return bad('not a JSON object');
   const problem = checkLinks(line);
   if (problem) return bad(problem);
   if (line.redacted !== undefined)

@@ -2,7 +2,7 @@ import { join, relative, sep } from 'node:path';
 import { refused } from '../core/error.js';
 import { removePath, removeQuietly } from '../core/files.js';
 import { recallFile, shown } from '../core/paths.js';
-import { must } from '../git/client.js';
+import { lines, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { append, type RecordRef } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
@@ -143,7 +143,7 @@ async function findInHistory(
   const held: NonNullable<Redaction['history']> = [];
   for (const name of names) {
     const path = [...inside, name].filter(Boolean).join('/');
-    const commits = (await must(git, [...args, path])).split('\n').filter(Boolean);
+    const commits = lines(await must(git, [...args, path]));
     if (commits[0]) held.push({ path, commits: commits.length, first: commits[0] });
   }
   return held;

@@ -1,7 +1,7 @@
 import type { Context } from '../project/project.js';
 import { readMemory } from './memory.js';
 import type { ReadRecord } from './read.js';
-import { byNumber, summaryOf, TIERS, type Tier } from './record.js';
+import { byNumber, numberIn, summaryOf, TIERS, type Tier, textIn } from './record.js';
 
 /** A record in one line, for lists of all of them. */
 export interface LogRow {
@@ -30,17 +30,16 @@ export function readRows(context: Context): readonly LogRow[] {
 }
 
 function toRow({ id, record, line }: ReadRecord): LogRow {
-  const { tier, n, kind, at = null, session = null, cycle, task_id, exit_code, execution } = record;
-  const { classification } = record;
+  const { tier, n, kind, at = null, session = null, cycle, task_id } = record;
   return {
     ...{ id, tier, n, kind, at, session, bytes: line.length + 1, text: summaryOf(record) },
     ...(typeof cycle === 'number' ? { cycle } : {}),
     ...(typeof task_id === 'string' ? { task_id: task_id.slice(0, 200) } : {}),
-    ...(tier === 'execution' ? { exit_code: typeof exit_code === 'number' ? exit_code : null } : {}),
+    ...(tier === 'execution' ? { exit_code: numberIn(record.exit_code) } : {}),
     ...(tier === 'evaluation' && kind === 'cycle'
       ? {
-          classification: typeof classification === 'string' ? classification.slice(0, 40) : null,
-          execution: String(execution ?? ''),
+          classification: textIn(record.classification)?.slice(0, 40) ?? null,
+          execution: String(record.execution ?? ''),
         }
       : {}),
   };

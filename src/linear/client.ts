@@ -9,7 +9,7 @@ const ENDPOINT = 'https://api.linear.app/graphql';
 /** Milliseconds without an answer, and for a whole answer. */
 const SILENCE = 3000;
 const TOTAL = 15_000;
-/** Of a request that fails at once. */
+/** For a request that fails at once. */
 const ATTEMPTS = 3;
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The longest wait that a server may ask for, in milliseconds. */
@@ -93,7 +93,7 @@ function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
   });
 }
 
-/** The data of an answer. Throws for every other. */
+/** The data of a successful answer. Throws for every other answer. */
 function dataOf({ status, headers, text }: Reply, say: (text: string) => string): unknown {
   const waitMs = waitOf(headers);
   if (status === 429) throw new Unavailable('Linear limits the rate of requests.', waitMs);

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { usage } from '../core/error.js';
+import { SyntaxProblem, usage } from '../core/error.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
-import { oneLine } from '../core/text.js';
-import { readYaml, YamlProblem } from '../core/yaml.js';
+import { isObject, oneLine } from '../core/text.js';
+import { readYaml } from '../core/yaml.js';
 
 const TYPES = ['text', 'markdown', 'reference', 'multi_select', 'checklist', 'select'] as const;
 
@@ -117,7 +117,7 @@ function yaml(text: string, broken: (message: string, line?: number) => Error): 
   try {
     return readYaml(text);
   } catch (error) {
-    throw error instanceof YamlProblem ? broken(error.message, error.line) : error;
+    throw error instanceof SyntaxProblem ? broken(error.message, error.line) : error;
   }
 }
 
@@ -127,8 +127,7 @@ export function parseAnswers(text: string): Answers {
     usage('linear.answers', `The answers are not a list of fields: ${message}.`);
   if (text.length > MAX_FORM) throw broken(`they have more than ${MAX_FORM} characters`);
   const value = yaml(text, broken);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw broken('write NAME: ANSWER, one for each line');
+  if (!isObject(value)) throw broken('write NAME: ANSWER, one for each line');
   return Object.fromEntries(
     Object.entries(value).map(([name, answer]) => [
       name,

@@ -1,6 +1,6 @@
 import { ForgeError, outside } from '../core/error.js';
 import { activeIssuesFile, focusFile } from '../core/paths.js';
-import { encodeDocument } from '../core/schema.js';
+import { encodeDocument, isId } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import { updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
@@ -125,8 +125,6 @@ async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
   return found;
 }
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
 /** Text of others: hidden characters, secrets and personal data are removed before it is stored. `present` has it already. */
 async function cleanRemote(
   context: Context,
@@ -134,7 +132,7 @@ async function cleanRemote(
   present: readonly Issue[] = [],
 ): Promise<RemoteIssue[]> {
   for (const { identifier } of issues)
-    if (!ID.test(identifier) || identifier.includes('..'))
+    if (!isId(identifier))
       throw outside('linear.answer', `Linear sent an issue with an odd id: ${oneLine(identifier, 40)}.`);
   const clean = new Map<string, string>();
   for (const { title, description, labels } of present)

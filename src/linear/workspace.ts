@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readText } from '../core/files.js';
 import { readToml } from '../core/toml.js';
+import { textsIn } from '../ledger/record.js';
 
 /** The packages of an npm, cargo, go or python workspace, by name. Empty when there is none. */
 export function workspacePackages(root: string): string[] {
@@ -8,24 +10,15 @@ export function workspacePackages(root: string): string[] {
   return [...new Set(members)].sort();
 }
 
-const read = (path: string): string | null => {
+/** Null for a file that is missing, empty or damaged. */
+function readParsed(parse: (text: string) => unknown, ...path: string[]): unknown {
+  const text = readText(join(...path));
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-};
-
-function parsed<T>(text: string | null, parse: (text: string) => T): T | null {
-  try {
-    return text === null ? null : parse(text);
+    return text === '' ? null : parse(text);
   } catch {
     return null;
   }
 }
-
-const listOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 const at = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | null | undefined)?.[key], value);
@@ -56,34 +49,32 @@ const namesIn = (
   patterns
     .flatMap((pattern) => expand(root, pattern))
     .flatMap((folder) => {
-      const member = parsed(read(join(root, folder, file)), parse);
+      const member = readParsed(parse, root, folder, file);
       return member ? [String(at(member, ...path) ?? basename(folder))] : [];
     });
 
 function npmMembers(root: string): string[] {
-  const manifest = parsed(read(join(root, 'package.json')), JSON.parse) as unknown;
+  const manifest = readParsed(JSON.parse, root, 'package.json');
   const workspaces = at(manifest, 'workspaces');
-  const pnpm = (read(join(root, 'pnpm-workspace.yaml')) ?? '').matchAll(
-    /^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm,
-  );
+  const pnpm = readText(join(root, 'pnpm-workspace.yaml')).matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm);
   const patterns = [
-    ...listOf(workspaces),
-    ...listOf(at(workspaces, 'packages')),
+    ...textsIn(workspaces),
+    ...textsIn(at(workspaces, 'packages')),
     ...[...pnpm].map(([, pattern = '']) => pattern),
   ].filter((pattern) => !pattern.startsWith('!'));
   return namesIn(root, patterns, 'package.json', JSON.parse, 'name');
 }
 
 function cargoMembers(root: string): string[] {
-  const manifest = parsed(read(join(root, 'Cargo.toml')), readToml);
-  const members = listOf(at(manifest, 'workspace', 'members'));
+  const manifest = readParsed(readToml, root, 'Cargo.toml');
+  const members = textsIn(at(manifest, 'workspace', 'members'));
   const own = at(manifest, 'package', 'name');
   const names = namesIn(root, members, 'Cargo.toml', readToml, 'package', 'name');
   return typeof own === 'string' ? [own, ...names] : names;
 }
 
 function goMembers(root: string): string[] {
-  const work = read(join(root, 'go.work')) ?? '';
+  const work = readText(join(root, 'go.work'));
   const block = /\buse\s*\(([^)]*)\)/.exec(work)?.[1]?.split('\n') ?? [];
   const single = [...work.matchAll(/^\s*use\s+([^\s(]+)/gm)].map(([, path = '']) => path);
   const paths = [...block, ...single].map((line) => line.replace(/\/\/.*/, '').trim());
@@ -91,7 +82,7 @@ function goMembers(root: string): string[] {
 }
 
 function pythonMembers(root: string): string[] {
-  const project = parsed(read(join(root, 'pyproject.toml')), readToml);
-  const members = listOf(at(project, 'tool', 'uv', 'workspace', 'members'));
+  const project = readParsed(readToml, root, 'pyproject.toml');
+  const members = textsIn(at(project, 'tool', 'uv', 'workspace', 'members'));
   return namesIn(root, members, 'pyproject.toml', readToml, 'project', 'name');
 }

@@ -7,6 +7,7 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
+import { Cutter } from '../core/cutter.js';
 
 /** The client's bytes, and lines back to it. */
 export interface Channel {
@@ -20,7 +21,6 @@ const MAX_LINE = 1024 * 1024;
 /** A longer line is not kept, so its id stays unknown. */
 const MAX_KEPT = 16 * MAX_LINE;
 const TOO_LONG = `a message has at most ${MAX_LINE} bytes`;
-const NEWLINE = 0x0a;
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -36,8 +36,7 @@ export class Lines implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
-  private parts: Buffer[] = [];
-  private length = 0;
+  private readonly lines = new Cutter((bytes, isKept) => this.take(bytes, isKept), MAX_KEPT);
   private closed = false;
 
   constructor(
@@ -48,7 +47,7 @@ export class Lines implements Transport {
   async start(): Promise<void> {
     const { input } = this.channel;
     const end = (): void => void this.close();
-    input.on('data', (chunk: Buffer) => this.read(chunk));
+    input.on('data', (chunk: Buffer) => this.lines.push(chunk));
     for (const event of ['end', 'close', 'error']) input.on(event, end);
     if (input.readableEnded || input.destroyed) setImmediate(end);
   }
@@ -71,28 +70,9 @@ export class Lines implements Transport {
     void this.close();
   }
 
-  private read(chunk: Buffer): void {
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !this.closed; at = chunk.indexOf(NEWLINE, from)) {
-      this.keep(chunk.subarray(from, at));
-      this.take();
-      from = at + 1;
-    }
-    if (!this.closed) this.keep(chunk.subarray(from));
-  }
-
-  private keep(part: Buffer): void {
-    this.length += part.length;
-    if (this.length <= MAX_KEPT) this.parts.push(part);
-    else this.parts = [];
-  }
-
   /** Decodes a line when it is complete: a chunk may end inside a character. */
-  private take(): void {
-    const isKept = this.length <= MAX_KEPT;
-    const bytes = Buffer.concat(this.parts);
-    this.parts = [];
-    this.length = 0;
+  private take(bytes: Buffer, isKept: boolean): void {
+    if (this.closed) return;
     if (!isKept) this.refuse(INVALID_REQUEST, TOO_LONG);
     else if (!isUtf8(bytes)) this.refuse(PARSE_ERROR, 'this line is not UTF-8');
     else this.deliver(bytes.toString('utf8').trim(), bytes.length);

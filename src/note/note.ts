@@ -100,8 +100,10 @@ const PromotionIntent = z.looseObject({
 type PromotionIntent = z.infer<typeof PromotionIntent>;
 const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
 
-/** KFR-10, AGN-025 §8: turns an entry into a durable note and removes it from the KFR, in one step. */
-/** A builder's becomes an observation of its cycle. */
+/**
+ * KFR-10, AGN-025 §8: turns an entry into a durable note and removes it from the KFR, in one step. A builder's becomes an
+ * observation of its cycle.
+ */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
   requireMemory(context);

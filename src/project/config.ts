@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { SECTIONS, STYLES } from '../commit/message.js';
 import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
-import { corrupted, refused, UPDATE_HINT, usage } from '../core/error.js';
-import { JsonProblem, parseJson } from '../core/json.js';
+import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/error.js';
+import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { addressProblem, isBranchName, namesLike, oneLine } from '../core/text.js';
-import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
+import { isBranchName, isObject, namesLike, oneLine } from '../core/text.js';
+import { lineOfKey, readToml } from '../core/toml.js';
 
 interface Setting<T> {
   schema: () => z.ZodMiniType<T>;
@@ -37,7 +37,17 @@ const pattern = checked((text) => {
   const problem = patternProblem(text);
   return problem && `cannot be matched: ${problem}`;
 });
-const address = checked(addressProblem, false);
+/** Addresses of NATS servers, separated by commas. */
+const address = checked((text) => {
+  const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
+  if (addresses.some((each) => each.includes('@')))
+    return 'an address in the repository has no user or password: set NATS_USER and NATS_PASSWORD, NATS_TOKEN or NATS_CREDS in the environment';
+  const isValid = (each: string): boolean =>
+    /^(?:nats|tls):\/\/(?:[\w.-]+|\[[\da-fA-F:]+\])(?::\d{1,5})?$/.test(each);
+  return addresses.every(isValid)
+    ? null
+    : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
+}, false);
 /** What subjects and streams of NATS are called. */
 const subject = () => z.string().check(z.regex(/^[\w-]+(\.[\w-]+)*$/), z.maxLength(100));
 const stream = () => z.string().check(z.regex(/^[\w-]{1,32}$/));
@@ -157,8 +167,9 @@ export function parseToml(text: string, file: string): Record<string, unknown> {
   try {
     return readToml(text);
   } catch (error) {
-    if (!(error instanceof TomlProblem)) throw error;
-    throw corrupted('config.toml', `${file}:${error.line}: ${error.message}.`, { file, line: error.line });
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { message, line } = error;
+    throw corrupted('config.toml', `${file}:${line}: ${message}.`, { file, line });
   }
 }
 
@@ -175,7 +186,7 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
   return Object.entries(raw).flatMap(([name, value]) => {
     if (name === 'schema_version') return [];
     const known = Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name as TableName] : null;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return known ? [] : [name];
+    if (!isObject(value)) return known ? [] : [name];
     const keys = Object.keys(value).filter((key) => !known || !Object.hasOwn(known, key));
     return keys.map((key) => `${name}.${key}`);
   });
@@ -210,7 +221,7 @@ function parseList(name: string, text: string, found: string): string[] {
     const items = parseJson(text) as unknown[];
     if (items.every((item) => typeof item === 'string')) return items as string[];
   } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
+    if (!(error instanceof SyntaxProblem)) throw error;
   }
   throw usage('config.list', `${found}, allowed: a JSON list of texts.`, {
     field: name,

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
-import { corrupted, refused, usage } from '../core/error.js';
+import { corrupted, ForgeError, refused, usage } from '../core/error.js';
 import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
 import type { LockPolicy } from '../core/lock.js';
 import {
@@ -113,7 +113,7 @@ export function readConfig(context: Context): Config {
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
   const { config, warnings } = decodeConfig(text, file);
-  context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
+  for (const warning of warnings) warnOnce(context, warning);
   return config;
 }
 
@@ -140,6 +140,10 @@ export function refuseAgent({ world }: Context, what: string): void {
   throw humanRequired(what, why);
 }
 
+/** Who acts, for events and claims. */
+export const actorOf = (context: Context): 'builder' | 'agent' | 'human' =>
+  isBuilding(context) ? 'builder' : context.world.isAgent ? 'agent' : 'human';
+
 /** The author field of what an agent writes into memory. */
 export const madeBy = ({ world }: Context): { by?: 'agent' } => (world.isAgent ? { by: 'agent' } : {});
 
@@ -165,6 +169,26 @@ export function requireRepository({ repository, git, layout }: Context): Place {
 }
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
+
+/** The result of `work`, or null: an expected failure is only a warning, which begins with `what`. */
+export async function orWarn<T>(
+  { warnings }: Pick<Context, 'warnings'>,
+  what: string,
+  work: () => T | Promise<T>,
+  isExpected: (error: ForgeError) => boolean = () => true,
+): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !isExpected(error)) throw error;
+    warnings.push(`${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    return null;
+  }
+}
+
+export function warnOnce({ warnings }: Pick<Context, 'warnings'>, warning: string): void {
+  if (!warnings.includes(warning)) warnings.push(warning);
+}
 
 /** B-65 */
 export function warnFileSystem({ layout, warnings }: Context): void {
@@ -218,7 +242,7 @@ interface Halt {
   /** What verification found, shortest first. */
   reasons: string[];
   /** False when a refused secret halts and memory itself is intact. */
-  isDamage?: boolean;
+  isDamage?: boolean | undefined;
 }
 
 /** Null when writing is not halted. An unreadable file halts as well. */
@@ -229,7 +253,7 @@ export function readHalt(disk: Disk): Halt | null {
   try {
     const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
     if (typeof at === 'string' && reasons.every((reason) => typeof reason === 'string'))
-      return { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) };
+      return { at, reasons, isDamage };
   } catch {
     // Reported below.
   }

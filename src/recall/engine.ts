@@ -1,6 +1,6 @@
 import { compareText } from '../core/text.js';
 import { synonymsOf } from './synonyms.js';
-import { flat, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
+import { flat, isWithin, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
 
 /** A text that recall can find. */
 export interface Document {
@@ -82,7 +82,8 @@ const KINDS: Readonly<Record<string, number>> = {
 };
 /** The newest document gains this share. It halves every 90 days. */
 const RECENT = 0.1;
-const HALF_LIFE = 90 * 86_400_000;
+const DAY = 86_400_000;
+const HALF_LIFE = 90 * DAY;
 
 export interface SearchOptions {
   limit: number;
@@ -97,9 +98,10 @@ export interface SearchOptions {
 export function search(corpora: readonly Corpus[], query: Query, options: SearchOptions): Hit[] {
   const corpus = new Corpora(corpora);
   const wanted = widen(corpus, query, options);
-  const { facts, own, sessions } = score(corpus, wanted);
-  const scores = options.context === false ? own : addContext(corpus, facts, own, sessions);
-  if (options.context !== false && query.date !== null) addDate(facts, scores, query.date);
+  const scored = score(corpus, wanted);
+  const { facts, own } = scored;
+  if (options.context !== false && query.date !== null) addDate(corpus, scored, query.date);
+  const scores = options.context === false ? own : addContext(corpus, scored);
   const ranked = [...scores]
     .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
     .sort((a, b) => b.score - a.score || a.doc - b.doc);
@@ -228,34 +230,51 @@ interface Scores {
   sessions: Map<number, number>;
 }
 
-/** BM25 of documents, and of whole groups. Of the terms that count for one term of the query, the best counts. */
+/** Documents with a term. */
+interface Match {
+  weight: number;
+  postings: readonly Posting[];
+}
+
+/** BM25 of documents, and of whole groups. */
 function score(corpus: Corpora, wanted: Wanted): Scores {
   const scores: Scores = { facts: new Map(), own: new Map(), sessions: new Map() };
   for (const terms of wanted.values()) {
-    const own = new Map<number, number>();
-    const sessions = new Map<number, number>();
-    for (const [term, weight] of terms) {
-      const postings = corpus.having(term);
-      const rarity = weight * inverseFrequency(postings.length, corpus.size);
-      const counts = new Map<number, { count: number; length: number }>();
-      for (const posting of postings) {
-        const { doc, count, length } = posting;
-        if (!scores.facts.has(doc)) scores.facts.set(doc, posting);
-        raise(own, doc, rarity * saturate(count, corpus.relativeLength(length)));
-        const whole = corpus.groupLength(groupOf(doc));
-        const key = whole === null ? doc : groupOf(doc);
-        const known = counts.get(key);
-        if (known) known.count += count;
-        else counts.set(key, { count, length: whole ?? length });
-      }
-      const rarityOfGroups = weight * inverseFrequency(counts.size, corpus.groups);
-      for (const [key, { count, length }] of counts)
-        raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
-    }
-    for (const [doc, value] of own) scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
-    for (const [key, value] of sessions) scores.sessions.set(key, (scores.sessions.get(key) ?? 0) + value);
+    const matches = [...terms].map(([term, weight]) => ({ weight, postings: corpus.having(term) }));
+    addScores(corpus, scores, matches, corpus.size, corpus.groups);
   }
   return scores;
+}
+
+/** Of the terms that count for one term of the query, the best counts. */
+function addScores(
+  corpus: Corpora,
+  scores: Scores,
+  matches: readonly Match[],
+  size: number,
+  groups: number,
+): void {
+  const own = new Map<number, number>();
+  const sessions = new Map<number, number>();
+  for (const { weight, postings } of matches) {
+    const rarity = weight * inverseFrequency(postings.length, size);
+    const counts = new Map<number, { count: number; length: number }>();
+    for (const posting of postings) {
+      const { doc, count, length } = posting;
+      if (!scores.facts.has(doc)) scores.facts.set(doc, posting);
+      raise(own, doc, rarity * saturate(count, corpus.relativeLength(length)));
+      const whole = corpus.groupLength(groupOf(doc));
+      const key = whole === null ? doc : groupOf(doc);
+      const known = counts.get(key);
+      if (known) known.count += count;
+      else counts.set(key, { count, length: whole ?? length });
+    }
+    const rarityOfGroups = weight * inverseFrequency(counts.size, groups);
+    for (const [key, { count, length }] of counts)
+      raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
+  }
+  for (const [doc, value] of own) scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
+  for (const [key, value] of sessions) scores.sessions.set(key, (scores.sessions.get(key) ?? 0) + value);
 }
 
 const raise = (values: Map<number, number>, key: number, value: number): unknown =>
@@ -268,12 +287,7 @@ const saturate = (count: number, relativeLength: number): number =>
   (count * (K1 + 1)) / (count + K1 * (1 - B + B * relativeLength));
 
 /** The text around a hit, and its whole session, are likely about the same subject. */
-function addContext(
-  corpus: Corpora,
-  facts: Map<number, Facts>,
-  own: ReadonlyMap<number, number>,
-  sessions: ReadonlyMap<number, number>,
-): Map<number, number> {
+function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<number, number> {
   const isLoose = (doc: number): boolean => corpus.groupLength(groupOf(doc)) === null;
   const best = [...own].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_WITH_NEIGHBORS);
   const beside = new Set(
@@ -292,14 +306,32 @@ function addContext(
   return scores;
 }
 
-/** A date in the query counts like a term of the documents from that day or month. */
-function addDate(facts: ReadonlyMap<number, Facts>, scores: Map<number, number>, date: string): void {
-  const docs = [...scores.keys()].filter((doc) => {
-    const at = facts.get(doc)?.at ?? 0;
-    return at > 0 && new Date(at).toISOString().startsWith(date);
+/** Days after a date in which people still write about it. */
+const AFTERWARDS = 7;
+const AGES = Array.from({ length: AFTERWARDS + 1 }, (_, i) => i);
+
+/** A date in the query is a term of the matching documents from that time, and a more frequent one of those from the week after. */
+function addDate(corpus: Corpora, scores: Scores, date: string): void {
+  const ages = new Map<number, number | undefined>();
+  const ageOf = (at: number): number | undefined => {
+    const day = Math.floor(at / DAY);
+    if (!ages.has(day))
+      ages.set(
+        day,
+        AGES.find((age) => isWithin(new Date((day - age) * DAY).toISOString(), date)),
+      );
+    return ages.get(day);
+  };
+  const found = [...scores.own.keys()].flatMap((doc) => {
+    const fact = scores.facts.get(doc) as Facts;
+    const age = fact.at === 0 ? undefined : ageOf(fact.at);
+    return age === undefined ? [] : [{ age, posting: { ...fact, count: 1 } }];
   });
-  for (const doc of docs)
-    scores.set(doc, (scores.get(doc) ?? 0) + inverseFrequency(docs.length, scores.size));
+  const within = (most: number): Match => ({
+    weight: 1,
+    postings: found.filter(({ age }) => age <= most).map(({ posting }) => posting),
+  });
+  addScores(corpus, scores, [within(0), within(AFTERWARDS)], scores.own.size, scores.sessions.size);
 }
 
 /** The documents before and after one in its group, with the share that each passes on. */
@@ -334,7 +366,8 @@ function explain(
 function matches(document: Document, wanted: Wanted, { words: said, date }: Query): string[] {
   const text = textOf(document);
   const [has, words] = [new Set(termsOf(text)), wordsByTerm(text)];
-  const dates = date !== null && document.at?.startsWith(date) ? [`${date} (its date)`] : [];
+  const dates =
+    date !== null && document.at !== null && isWithin(document.at, date) ? [`${date} (its date)`] : [];
   const found = [...wanted].flatMap(([asked, terms]) =>
     [...terms]
       .filter(([term]) => has.has(term))

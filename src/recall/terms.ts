@@ -7,6 +7,32 @@ const STOP_WORDS = new Set(
   ),
 );
 
+/** Irregular forms, each line with the base form first. Words that are also another common word ("bound", "leaves") are left out. */
+const IRREGULAR = new Map(
+  `
+arise arose arisen|awake awoke awoken|beat beaten|become became|begin began begun|bend bent|bite bit bitten|bleed bled
+blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt|buy bought|catch caught
+choose chose chosen|come came|creep crept|deal dealt|dig dug|draw drew drawn|dream dreamt|drink drank drunk
+drive drove driven|eat ate eaten|fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown
+forbid forbade forbidden|forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|give gave given
+go goes went gone|grow grew grown|hang hung|hear heard|hide hid hidden|hold held|keep kept|know knew known|lead led
+leap leapt|learn learnt|leave left|lend lent|lose lost|make made|mean meant|meet met|mistake mistook mistaken
+overcome overcame|override overrode overridden|overwrite overwrote overwritten|pay paid|rebuild rebuilt
+rewrite rewrote rewritten|ride rode ridden|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold|send sent
+shake shook shaken|shine shone|shoot shot|show shown|shrink shrank shrunk|sing sang sung|sink sank sunk|sit sat
+sleep slept|slide slid|speak spoke spoken|spend spent|spin spun|stand stood|steal stole stolen|stick stuck
+strike struck|swear swore sworn|sweep swept|swell swollen|swim swam swum|swing swung|take took taken|teach taught
+tear tore torn|tell told|think thought|throw threw thrown|understand understood|undo undid undone|wake woke woken
+wear wore worn|weave wove woven|weep wept|win won|withdraw withdrew withdrawn|write wrote written
+child children|criterion criteria|foot feet|goose geese|half halves|index indices|knife knives|man men|matrix matrices
+mouse mice|person people|shelf shelves|thief thieves|tooth teeth|vertex vertices|wife wives|wolf wolves|woman women
+`
+    .trim()
+    .split(/[|\n]/)
+    .map((line) => line.split(' '))
+    .flatMap(([base = '', ...forms]) => forms.map((form) => [form, base] as const)),
+);
+
 /** A word, with the characters that join the parts of a path, a dotted name, snake_case and kebab-case. */
 const TOKEN = /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$./:@-]*[\p{L}\p{N}\p{M}_$]|[\p{L}\p{N}]/gu;
 const PART = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+|[\p{L}\p{M}]+/gu;
@@ -27,9 +53,11 @@ export function termsOf(text: string): string[] {
   for (const token of (isAscii ? text.match(ASCII_TOKEN) : text.normalize('NFKC').match(TOKEN)) ?? []) {
     let found = known.get(token);
     if (!found) {
-      found = split(token);
+      // A copy, because a part of a string keeps the whole string in memory.
+      const copy = Buffer.from(token).toString();
+      found = split(copy);
       if (known.size >= MAX_KNOWN) known.clear();
-      known.set(token, found);
+      known.set(copy, found);
     }
     for (const term of found) terms.push(term);
   }
@@ -52,7 +80,8 @@ function pairs(run: string): string[] {
 
 /** Null for stop words and single letters. */
 function termOf(part: string): string | null {
-  const word = part.toLowerCase();
+  const lower = part.toLowerCase();
+  const word = IRREGULAR.get(lower) ?? lower;
   if (STOP_WORDS.has(word) || (word.length < 2 && !/\p{N}/u.test(word))) return null;
   return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
 }
@@ -77,7 +106,7 @@ export interface Query {
   file: string | null;
   /** ISO time. */
   since: string | null;
-  /** The day or month that the query names: the start of an ISO time. */
+  /** The day, month or year that the query names: the start of an ISO time, or `-10-13` and `-10` for any year. */
   date: string | null;
 }
 
@@ -108,16 +137,29 @@ export function readQuery(text: string): Query {
 const MONTH =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
 const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';
-const WRITTEN_DATE = new RegExp(`(?:\\b${DAY},? )?\\b(${MONTH})\\.?(?: ${DAY}\\b)?,? (\\d{4})\\b`, 'i');
+const WRITTEN_DATE = new RegExp(`(?:\\b${DAY},? )?\\b(${MONTH})\\.?(?: ${DAY}\\b)?(?:,? (\\d{4}))?\\b`, 'gi');
+/** The word before a month or year that stands alone. "May" and "march" are other words too. */
+const IN = /\b(?:in|of|since|during|until|last|early|late) $/i;
 
-/** `13 October 2026`, `October 13, 2026`, `October 2026`, `2026-10-13` or `2026-10`. */
+/** `13 October 2026`, `October 13, 2026`, `13 October`, `October 2026`, `in October`, `in 2026`, `2026-10-13` or `2026-10`. */
 function readDate(text: string): string | null {
-  const [, before, name, after, year] = WRITTEN_DATE.exec(text) ?? [];
-  if (name === undefined) return /\b\d{4}-\d\d(?:-\d\d)?\b/.exec(text)?.[0] ?? null;
-  const month = 'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(name.slice(0, 3).toLowerCase()) / 3 + 1;
-  const parts = [year, month, before ?? after ?? []].flat();
-  return parts.map((part) => String(part).padStart(2, '0')).join('-');
+  for (const match of text.matchAll(WRITTEN_DATE)) {
+    const [, before, name = '', after, year = ''] = match;
+    const day = before ?? after;
+    if (day === undefined && year === '' && !IN.test(text.slice(0, match.index))) continue;
+    const month = 'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(name.slice(0, 3).toLowerCase()) / 3 + 1;
+    return [year, month, day ?? []]
+      .flat()
+      .map((part, i) => (i === 0 ? part : String(part).padStart(2, '0')))
+      .join('-');
+  }
+  const [iso] = /\b\d{4}-\d\d(?:-\d\d)?\b/.exec(text) ?? [];
+  return iso ?? /\b(?:in|of|since|during|until) ((?:19|20)\d\d)\b/i.exec(text)?.[1] ?? null;
 }
+
+/** Whether an ISO time is within a query's date. */
+export const isWithin = (time: string, date: string): boolean =>
+  (date.startsWith('-') ? time.slice(4) : time).startsWith(date);
 
 /** Lower case, with single spaces, to compare phrases. */
 export const flat = (text: string): string =>

@@ -124,11 +124,11 @@ async function run(call: Call): Promise<RecoverAnswer> {
   const flags = call.options as Flags;
   refuseSeveral(flags);
   const { recover } = call.forge();
-  const to = flags.to === undefined ? {} : { to: flags.to };
-  const target = { ...to, ...(flags.rollback ? { rollback: true } : {}) };
+  const { to, rollback } = flags;
+  const target = { to, rollback };
   if (flags.list) return recover.list();
   if (flags.plan) return recover.plan(target, watch(call));
-  if (flags.worktree !== undefined) return recover.inspect({ ...to, dir: resolve(call.cwd, flags.worktree) });
+  if (flags.worktree !== undefined) return recover.inspect({ to, dir: resolve(call.cwd, flags.worktree) });
   if (flags.undo !== undefined) return recover.undo(flags.undo === true ? {} : { backup: flags.undo });
   const asks = !call.flags.yes && !call.flags.dryRun;
   return recover.act(target, {
@@ -184,7 +184,7 @@ const undoLast: CommandSpec<Undone> = {
   summary: 'Take back the last recover, feature remove or session discard; again, to redo it',
   example: 'forge undo',
   writes: true,
-  run: (call, backup) => call.forge().undo(backup === undefined ? {} : { backup }),
+  run: (call, backup) => call.forge().undo({ backup }),
   render: renderUndone,
 };
 

@@ -17,13 +17,11 @@ import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { applyMove, type Move, planMove, requireUntouched, restoreIndex, treeWith } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
-import { readBranch } from '../git/repository.js';
 import { type Bench, onBench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { type OwnText, ownMessage, warnDetached } from '../session/commit.js';
 
 /**
  * The intent of a rollback or an undo. Everything that it removes is already in `backup`. After this is written, the rest
@@ -106,37 +104,18 @@ export const noteOf = (context: Context, why: string): Record<string, unknown> =
   worktree: requireRepository(context).repository.gitDir,
 });
 
-interface Text {
-  id: string;
-  subject: string;
-  what: string[];
-  why: string;
-  parentNote?: string;
-}
-
 /** A commit on HEAD with the files of another commit and HEAD's `.forge/`. HEAD itself if nothing differs. No hook runs. */
 export async function commitRestored(
   context: Context,
   { git }: Bench,
-  { head, of, text: { id, parentNote, ...text } }: { head: string; of: string; text: Text },
+  { head, of, text }: { head: string; of: string; text: OwnText },
 ): Promise<string> {
   const folder = toBytes(requireRepository(context).folder);
   const own = (await git(['ls-tree', '-z', head, '--', folder])).split('\t')[0];
   const tree = await treeWith(git, `${of}^{tree}`, folder, own);
   if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
-  const running = readRunning(context);
-  const message = {
-    ...text,
-    id: validId(context, id),
-    learned: [],
-    updated: [],
-    backtrace: {
-      parent: head.slice(0, 12),
-      ...(parentNote === undefined ? {} : { parentNote }),
-      linear: 'none',
-      session: running ? sessionName(running.id) : 'none',
-    },
-  };
+  const id = validId(context, text.id);
+  const message = ownMessage(context, { ...text, id, parent: head.slice(0, 12) });
   const written = formatCommitMessage(message, readConfig(context).commit.style);
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
   return (await git(args, { input: toBytes(written) })).trim();
@@ -180,7 +159,6 @@ export async function makeMove(
 ): Promise<string> {
   const { disk, layout, warnings } = context;
   const { op, head, commit } = job;
-  const { repository, git } = requireRepository(context);
   if (move.left.length > 0)
     warnings.push(
       `Submodules and repositories inside this one were left as they are: ${firstPaths(move.left.map(toText))}. Look at: git status  and  git submodule update`,
@@ -197,10 +175,7 @@ export async function makeMove(
   const intent = { schema_version: INTENT.version, ...job, tree: move.tree, backup, record };
   disk.withLock(() => disk.replace(recoverFile(layout), encodeDocument(intent)));
   await finishMove(context, bench, move, intent);
-  if ((await readBranch(repository, git)) === null)
-    warnings.push(
-      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${commit.slice(0, 12)}`,
-    );
+  await warnDetached(context, commit.slice(0, 12));
   return backup;
 }
 

@@ -40,7 +40,7 @@ export interface RecoveryPlan {
  */
 export async function planRecovery(
   context: Context,
-  { to, rollback = false }: { to?: string; rollback?: boolean } = {},
+  { to, rollback = false }: { to?: string | undefined; rollback?: boolean | undefined } = {},
   watch: CheckpointWatch = {},
 ): Promise<RecoveryPlan> {
   const place = requireRepository(context);
@@ -82,7 +82,10 @@ async function runChecks(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
       const commit = lastPassed(context, feature);
-      const isAtHead = commit !== null && (await isSameOutside(git, commit, 'HEAD', folder));
+      // An older run proves less than the checkpoint, and its working tree may have had changes.
+      const isNewer =
+        commit !== null && (await git(['merge-base', '--is-ancestor', manifest.commit, commit])).code === 0;
+      const isAtHead = isNewer && (await isSameOutside(git, commit, 'HEAD', folder));
       return isAtHead ? { ...check, passedAtHead: true } : check;
     }),
   );

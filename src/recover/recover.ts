@@ -1,8 +1,9 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import type { CheckpointWatch } from '../checkpoint/run.js';
-import { ForgeError, refused } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
@@ -12,7 +13,14 @@ import { listLeftOut, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
-import { type Context, refuseAgent, requireRepository, requireSupervisor } from '../project/project.js';
+import {
+  type Context,
+  orWarn,
+  refuseAgent,
+  requireRepository,
+  requireSupervisor,
+} from '../project/project.js';
+import type { OwnText } from '../session/commit.js';
 import {
   atBench,
   commitRestored,
@@ -55,7 +63,7 @@ export async function recover(
   raw: z.input<typeof RecoverInput> = {},
   watch: AgreedWatch = {},
 ): Promise<Recovered> {
-  const input = checkInput(RecoverInput, raw) as { to?: string; rollback?: boolean };
+  const input = checkInput(RecoverInput, raw);
   await finishRecovery(context);
   const operation = operationInProgress(requireRepository(context).repository);
   if (operation) throw notNow(`${operation} is in progress`);
@@ -133,11 +141,7 @@ async function rollBack(
   });
 }
 
-function describe({
-  checkpoint,
-  divergence,
-  checks,
-}: RecoveryPlan): Parameters<typeof commitRestored>[2]['text'] {
+function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
   const { tag, commit } = checkpoint as Manifest;
   const { files, commits } = divergence;
   const short = commit.slice(0, 12);
@@ -164,18 +168,15 @@ async function verifyRestored(
   const ids = checks.flatMap(({ kind, name }) => (kind === 'feature' ? [name] : []));
   const undo = backup ? ['forge undo   # brings back everything that this took away'] : [];
   if (ids.length === 0) return { next: undo };
-  try {
-    const onTest = (_id: string, command: string): void => onStart?.(command);
-    const watch = { ...rest, onStart: onTest, known: new Map() };
-    const { results } = await verifyFeatures(context, { ids }, watch);
-    const features = results.map(({ id, status }) => ({ id, status }));
-    const red = results.filter(({ failure }) => failure !== undefined);
-    return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`The rollback is done, but its features were not verified: ${error.message}`);
+  const onTest = (_id: string, command: string): void => onStart?.(command);
+  const watch = { ...rest, onStart: onTest, known: new Map() };
+  const what = 'The rollback is done, but its features were not verified';
+  const verified = await orWarn(context, what, () => verifyFeatures(context, { ids }, watch));
+  if (!verified)
     return { next: [...undo, 'forge done --all   # runs the tests, which show what passes now'] };
-  }
+  const features = verified.results.map(({ id, status }) => ({ id, status }));
+  const red = verified.results.filter(({ failure }) => failure !== undefined);
+  return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
 }
 
 /** The problems that a human must settle before a decision. */
@@ -216,7 +217,7 @@ export interface InspectedCheckpoint {
 /** Only a worktree of the checkpoint, on no branch, in a new or empty folder. Nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
-  { to, dir }: { to?: string; dir: string },
+  { to, dir }: { to?: string | undefined; dir: string },
 ): Promise<InspectedCheckpoint> {
   requireSupervisor(context, RESERVED);
   const { git } = requireRepository(context);
@@ -226,6 +227,10 @@ export async function inspectCheckpoint(
       hint: 'forge checkpoint list',
     });
   const folder = resolve(dir);
+  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
+    throw usage('recover.worktree', `${folder} is there already and is not an empty folder.`, {
+      hint: 'forge recover --worktree NEW-FOLDER',
+    });
   if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });

@@ -88,8 +88,10 @@ export function judgeDivergence(facts: Facts): Rule[] {
   if (place.some(({ holds }) => !holds)) return place;
   const { checks, divergence, isHeadSame } = facts;
   const failed = checks.filter(({ state }) => state === 'failed');
-  // One command that fails for several features is one cause.
-  const causes = new Set(failed.map(({ command, name }) => command ?? name)).size;
+  // One command that fails for several features is one cause. A command of the whole project fails with a feature's test.
+  const causesOf = (kind: ProvedCheck['kind']): number =>
+    new Set(failed.flatMap((check) => (check.kind === kind ? [check.command ?? check.name] : []))).size;
+  const causes = Math.max(causesOf('feature'), causesOf('command'));
   const { files, untracked, uncommitted } = divergence;
   const isFixable =
     uncommitted > 0 && (isHeadSame || failed.every(({ passedAtHead }) => passedAtHead === true));

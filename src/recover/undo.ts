@@ -30,7 +30,7 @@ import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
+import { isCalled } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
@@ -104,7 +104,10 @@ export interface Undone {
  * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
  * current state is saved to another backup ref first, so a second undo is a redo.
  */
-export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
+export async function undoLast(
+  context: Context,
+  { backup }: { backup?: string | undefined } = {},
+): Promise<Undone> {
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
@@ -231,12 +234,12 @@ export async function removeFeatureKept(
 /** Like `session discard`, after saving the session's files to a backup ref. */
 export async function discardSessionKept(
   context: Context,
-  input: { id?: string } = {},
+  input: { id?: string | undefined } = {},
 ): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
   await rehearse(context, (dry) => discardSession(dry, input));
   const { layout } = context;
   const running = readRunning(context);
-  const isRunning = running && [undefined, running.id, sessionName(running.id)].includes(input.id);
+  const isRunning = running && (input.id === undefined || isCalled(running.id, input.id));
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
   const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
   const about = { why: 'session discard', subject: `Before session discard ${id}` };

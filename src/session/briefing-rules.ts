@@ -10,9 +10,8 @@ export interface BriefingSection {
   command: string;
   /** 1 is cut last. 0 is never cut. */
   priority: number;
+  /** `authoritative` sections precede the data, and the agent must obey them. */
   source: Source;
-  /** A person approved it on this machine. It precedes the data, and the agent must obey it. */
-  approved?: true;
 }
 
 /** The evidence: forge's own, an agent's notes, an unapproved statement, or a person's approval on this machine. */
@@ -66,7 +65,7 @@ export function cutBriefing(
       .filter(({ items }) => items.length > 0);
     const blocks = (isApproved: boolean): string[] =>
       shown
-        .filter(({ approved = false }) => approved === isApproved)
+        .filter(({ source }) => (source === 'authoritative') === isApproved)
         .map((section) => formatSection(section, style));
     const omitted = sections
       .map(({ key, title: section, items, command }) => {

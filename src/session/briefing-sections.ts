@@ -1,7 +1,7 @@
 import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
-import type { Learning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
@@ -18,35 +18,35 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   /** The lines of its progress. */
-  progress?: readonly string[];
+  progress: readonly string[];
   last: ArchivedSession | null;
-  /** The session whose NEXT counts, if it is not the last one. */
-  said?: ArchivedSession | null;
+  /** The session whose NEXT counts. */
+  handover: ArchivedSession | null;
   features: readonly Feature[];
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
-  architecture?: readonly string[];
+  architecture: readonly string[];
   /** Whether a person approved these exact invariants on this machine. */
-  isApproved?: (text: string) => boolean;
+  isApproved: (text: string) => boolean;
   /** Changed and new files outside of `.forge/`. */
-  uncommitted?: number | undefined;
+  uncommitted: number;
   /** Uncommitted files of memory that another program wrote. */
-  foreign?: readonly string[] | undefined;
+  foreign: readonly string[];
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
-  proven?: readonly Known[];
+  proven: readonly Known[];
   /** Candidates for knowledge, at most five. */
-  candidates?: readonly PatternCandidate[];
+  candidates: readonly PatternCandidate[];
   /** The last notes, oldest first. */
-  notes?: readonly string[];
+  notes: readonly string[];
   /** ADR-0003's groups of findings in this session. */
-  findings?: readonly string[];
+  findings: readonly string[];
   /** Working memory of the resumed session that is not in force. */
-  offered?: readonly { kind: string; text: string }[];
+  offered: readonly { kind: string; text: string }[];
   /** What other clones promoted. */
-  elsewhere?: readonly { title: string; host: string }[];
+  elsewhere: readonly { title: string; host: string }[];
   issues: readonly Unit[];
   /** Names and descriptions of the skills that fit the focus. */
-  skills?: readonly string[];
+  skills: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
 }
 
@@ -80,22 +80,21 @@ const SHOWN_PROGRESS = 5;
 const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
 /** The last entries, oldest first, without the start lines. */
-const progressItems = ({ progress = [] }: BriefingData): string[] =>
+const progressItems = ({ progress }: BriefingData): string[] =>
   progress
     .filter(isWork)
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
+function nextItems({ next, last, handover }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const step = handover?.next ?? null;
-  const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
-  if (last.status !== 'interrupted' || last.resumed_by) return said;
+  const step = handover?.next ? [`${escapeControls(handover.next)} (from ${sessionName(handover.id)})`] : [];
+  if (last.status !== 'interrupted' || last.resumed_by) return step;
   const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...said, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
+  return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
 
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
@@ -131,7 +130,7 @@ function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entr
 const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
   byTask(
     data,
-    (data.proven ?? []).filter(({ status }) => status === wanted),
+    data.proven.filter(({ status }) => status === wanted),
     ({ pattern }) => pattern,
   ).map((entry) => {
     const { pattern, scope, record } = entry;
@@ -141,13 +140,10 @@ const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =
 const SHOWN_NOTES = 5;
 
 /** Only those related to the task, because there may be hundreds. */
-function noteItems({ focus, notes = [] }: BriefingData): string[] {
+function noteItems({ focus, notes }: BriefingData): string[] {
   const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
   return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
 }
-
-/** The context of a learning without a task. */
-const ANY_TASK = 'any task';
 
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
@@ -160,9 +156,9 @@ function learningItem(learning: Learning): string {
 
 const SHOWN_PATTERNS = 8;
 
-const patternItems = (told: Told): string[] =>
+const patternItems = (data: ByKind): string[] =>
   firstOf(
-    byTask(told, told.patterns, learningItem).map(learningItem),
+    byTask(data, data.patterns, learningItem).map(learningItem),
     SHOWN_PATTERNS,
     ': forge knowledge list',
   );
@@ -173,13 +169,12 @@ const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): st
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-const changeItems = ({ uncommitted = 0 }: BriefingData): string[] =>
+const changeItems = ({ uncommitted }: BriefingData): string[] =>
   uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
 
 /** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
-interface Told extends BriefingData {
+interface ByKind extends BriefingData {
   approvedRules: readonly string[];
-  architecture: readonly string[];
   invariants: readonly Learning[];
   patterns: readonly Learning[];
 }
@@ -191,16 +186,8 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
-  const told = sayOnce(data);
-  const {
-    approvedRules,
-    offered = [],
-    candidates = [],
-    architecture,
-    invariants,
-    findings = [],
-    foreign = [],
-  } = told;
+  const shown = sortLearnings(data);
+  const { approvedRules, offered, candidates, architecture, invariants, findings, foreign } = shown;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -217,48 +204,46 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const skills = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
-    ['focus', 'Focus', focusItems(told), 'forge focus show', 1, 'asserted'],
+    ['focus', 'Focus', focusItems(shown), 'forge focus show', 1, 'asserted'],
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
-    ['next', 'Next step', nextItems(told), 'forge session list', 2, 'asserted'],
-    ['progress', 'Done in this session', progressItems(told), 'forge progress show', 3, 'asserted'],
+    ['next', 'Next step', nextItems(shown), 'forge session list', 2, 'asserted'],
+    ['progress', 'Done in this session', progressItems(shown), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
-    ['features', 'Features', featureItems(told), 'forge ls', 3, 'asserted'],
-    ['proven', 'Long-term knowledge', knowledgeItems(told, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(told), events, 5, 'asserted'],
-    ['contested', contested, knowledgeItems(told, 'contested'), promote, 4, 'learned'],
-    ['patterns', 'Learned patterns', patternItems(told), list, 5, 'learned'],
-    ['notes', 'Notes about this', noteItems(told), 'forge note list', 5, 'learned'],
+    ['features', 'Features', featureItems(shown), 'forge ls', 3, 'asserted'],
+    ['proven', 'Long-term knowledge', knowledgeItems(shown, 'valid'), promote, 4, 'learned'],
+    ['elsewhere', elsewhere, elsewhereItems(shown), events, 5, 'asserted'],
+    ['contested', contested, knowledgeItems(shown, 'contested'), promote, 4, 'learned'],
+    ['patterns', 'Learned patterns', patternItems(shown), list, 5, 'learned'],
+    ['notes', 'Notes about this', noteItems(shown), 'forge note list', 5, 'learned'],
     ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, [...architecture], SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
-    ['uncommitted', 'Uncommitted changes', changeItems(told), 'git status', 6, 'proven'],
-    ['commits', 'Last commits', told.commits.map(commitItem), 'git log', 7, 'asserted'],
-    ['issues', 'Active issues', told.issues.map(issueItem), 'forge next', 6, 'asserted'],
-    ['skills', skills, [...(told.skills ?? [])], 'forge skill match', 8, 'asserted'],
+    ['uncommitted', 'Uncommitted changes', changeItems(shown), 'git status', 6, 'proven'],
+    ['commits', 'Last commits', shown.commits.map(commitItem), 'git log', 7, 'asserted'],
+    ['issues', 'Active issues', shown.issues.map(issueItem), 'forge next', 6, 'asserted'],
+    ['skills', skills, [...shown.skills], 'forge skill match', 8, 'asserted'],
   ];
   return rows.map(([key, title, items, command, priority, source]) => ({
     ...{ key, title, items, command, priority, source },
-    ...(key === 'rules' ? { approved: true as const } : {}),
   }));
 }
 
 /** What is in this ledger too has arrived. */
-function elsewhereItems({ elsewhere = [], proven = [] }: BriefingData): string[] {
+function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
   const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
   const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
   return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
-function sayOnce(data: BriefingData): Told {
-  const said = new Set<string>();
-  const isNew = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
-  const { learnings, candidates = [] } = data;
+function sortLearnings(data: BriefingData): ByKind {
+  const known = new Set<string>();
+  const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
+  const { learnings, candidates, isApproved } = data;
   const open = new Set(candidates.map(({ pattern }) => keyOf(pattern)));
   const isCandidate = (entry: Learning): boolean =>
     entry.kind === 'success' && open.has(keyOf(entry.approach));
-  const { isApproved = () => false } = data;
-  const architecture = (data.architecture ?? []).filter(isNew);
+  const architecture = data.architecture.filter(isNew);
   const invariants = learnings.flatMap((entry) =>
     entry.kind === 'invariant' && isNew(entry.text) ? [entry] : [],
   );

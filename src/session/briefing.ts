@@ -137,10 +137,10 @@ export function composeBriefing(
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
-    uncommitted: known.work?.count,
+    uncommitted: known.work?.count ?? 0,
     last: recent.at(-1) ?? null,
     // An interrupted session without a next step does not clear the one before it.
-    said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
+    handover: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
@@ -190,7 +190,7 @@ function leadOf(context: Context, session: string | null): Lead | null {
     : ['The Working Memory update tool here is the command: forge kfr patch'];
   return {
     text: [text, ...tool].join('\n\n'),
-    items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`),
+    items: entries.map(({ id, kind, text: fact }) => `${id} ${kind}: ${fact}`),
   };
 }
 

@@ -15,18 +15,16 @@ export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
 
 /** `--format json` is `--json`. */
 export function briefingInput({ options, flags }: Call): BriefingInput {
-  const { budget, format } = options as { budget?: number; format?: string };
+  const { budget, format } = options as { budget?: number; format?: 'text' | 'markdown' | 'json' };
   if (format !== undefined && !['text', 'markdown', 'json'].includes(format))
     throw usage(
       'format.unknown',
       `--format: found ${JSON.stringify(format)}, allowed: text | markdown | json.`,
       { field: 'format' },
     );
-  if (format === 'json') flags.json = true;
-  return {
-    ...(budget === undefined ? {} : { budget }),
-    ...(format === 'text' || format === 'markdown' ? { format } : {}),
-  };
+  if (format !== 'json') return { budget, format };
+  flags.json = true;
+  return { budget };
 }
 
 export const briefingGroup: Group = {

@@ -109,10 +109,11 @@ const end: CommandSpec<EndedSession> = {
     };
     return call.forge().session.end({
       learned: await texts(learned),
-      ...(confirm === undefined ? {} : { confirm }),
+      confirm,
       failed: await texts(failed),
-      ...(next === undefined ? {} : { next: await call.text(next) }),
-      ...(commit === false ? { commit } : {}),
+      next: next === undefined ? next : await call.text(next),
+      // Without the flag the setting decides.
+      commit: commit === false ? commit : undefined,
     });
   },
   render: renderEnd,
@@ -220,10 +221,7 @@ export const group: Group = {
       summary: 'List past sessions, newest first',
       example: 'forge session list --limit 10',
       options: [{ flags: '--limit <n>', help: 'how many', number: [1, 100_000] }],
-      run: (call) =>
-        call
-          .forge()
-          .session.list(call.options.limit === undefined ? {} : { limit: call.options.limit as number }),
+      run: (call) => call.forge().session.list(call.options as { limit?: number }),
       render: renderList,
     }),
     command<SessionDetail>({
@@ -241,7 +239,7 @@ export const group: Group = {
         'End the running session without a commit, or stop offering an interrupted one; its archive stays',
       example: 'forge session discard',
       writes: true,
-      run: (call, id) => call.forge().session.discard(id === undefined ? {} : { id }),
+      run: (call, id) => call.forge().session.discard({ id }),
       render: ({ session, undo }, style) =>
         `${style.good('✓')} Session ${session.id} discarded; its archive stays   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
     }),

@@ -7,7 +7,8 @@ import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
-import { type Focus, isAbout, type RunningSession, sessionName } from './rules.js';
+import { type Focus, isAbout, type RunningSession, sessionName, taskTitle } from './rules.js';
+import { readRunning } from './running.js';
 
 interface EndedWork {
   running: RunningSession;
@@ -20,23 +21,42 @@ interface EndedWork {
 
 /** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
 export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
-  const { repository, git, disk, layout, warnings } = context;
+  const { repository, git, disk, layout } = context;
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   try {
     const message = { ...describeWork(context, work), ledger: ledgerHeads(context) };
     const outcome = await commitInForm(context, shownFrom(repository.root, layout.dir), message);
-    if ('skipped' in outcome) return outcome;
-    if ((await readBranch(repository, git)) === null)
-      warnings.push(
-        `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
-      );
+    if ('hash' in outcome) await warnDetached(context, outcome.short);
     return outcome;
   } catch (error) {
     // The session is archived by now, so a failed commit (git, a damaged features.json) is reported, not thrown.
     if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;
     return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
   }
+}
+
+/** A commit without a branch is lost with the next switch. */
+export async function warnDetached(context: Context, short: string): Promise<void> {
+  const { repository, git } = requireRepository(context);
+  if ((await readBranch(repository, git)) === null)
+    context.warnings.push(
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${short}`,
+    );
+}
+
+export type OwnText = Pick<CommitMessage, 'id' | 'subject' | 'what' | 'why'> &
+  Partial<Pick<CommitMessage, 'updated' | 'ledger'>> &
+  Partial<CommitMessage['backtrace']>;
+
+/** The message of one of forge's own commits, with the running session in its Backtrace. */
+export function ownMessage(
+  context: Context,
+  { parent = 'none', linear = 'none', parentNote, updated = [], ...text }: OwnText,
+): CommitMessage {
+  const running = readRunning(context);
+  const session = running ? sessionName(running.id) : 'none';
+  return { ...text, learned: [], updated, backtrace: { parent, parentNote, linear, session } };
 }
 
 /** Commits one folder in forge's form. The message names HEAD as the parent. */
@@ -72,8 +92,7 @@ function describeWork(context: Context, { running, focus, done, learned }: Ended
   const { task, linear_issue } = focus;
   const features = readFeatures(context);
   const feature = features.find(({ id }) => isAbout(focus, id))?.id;
-  const prefix = [feature, linear_issue].find((id) => id && isAbout(focus, id));
-  const subject = task?.slice(prefix ? prefix.length + 2 : 0) || sessionName(running.id);
+  const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
   const verified = features.filter(
     ({ status, verified_at }) => status === 'passing' && verified_at && verified_at >= running.started_at,
   );

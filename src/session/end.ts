@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
-import { ForgeError } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -14,7 +13,7 @@ import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
-import type { Learning, NewLearning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning, type NewLearning } from '../knowledge/rules.js';
 import {
   boundEvidence,
   boundTexts,
@@ -27,7 +26,7 @@ import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
-import { type Context, isBuilding, observerOf, readConfig, timestamp } from '../project/project.js';
+import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
@@ -101,13 +100,10 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     refreshViews(context);
-    const around = {
-      running,
-      kfr,
-      focus: showFocus(context),
-      progress: parseProgress(readProgressText(context)),
-    };
-    return { ...around, closed: closeSession(context, running, observe ? { next: input.next } : input) };
+    const focus = showFocus(context);
+    const progress = parseProgress(readProgressText(context));
+    const closed = closeSession(context, running, observe ? { next: input.next } : input);
+    return { running, focus, kfr, progress, closed };
   });
   const next = input.next ?? progress.next ?? null;
   await linkCommits(context);
@@ -149,25 +145,13 @@ async function commentOnIssue(
 ): Promise<EndedSession['linear']> {
   if (focus.linear_issue === null) return [];
   const { reportSession } = await import('../linear/sync.js');
-  try {
-    return await reportSession(context, { issue: focus.linear_issue, session: running.id, done, next });
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`Linear: ${error.message}`);
-    return [];
-  }
+  const report = { issue: focus.linear_issue, session: running.id, done, next };
+  return (await orWarn(context, 'Linear', () => reportSession(context, report))) ?? [];
 }
 
-/** A git failure does not block the session's end: it is reported, and the result is null. */
-async function warnOnGitFailure<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
-    context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
-    return null;
-  }
-}
+/** A git failure does not block the session's end. */
+const warnOnGitFailure = <T>(context: Context, work: () => Promise<T>): Promise<T | null> =>
+  orWarn(context, 'Memory was not verified', work, ({ code }) => code.startsWith('git.'));
 
 /** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession): void {
@@ -195,7 +179,7 @@ export function closeSession(
     ...recordCycle(context, planned),
     classification: planned.classification ?? null,
   };
-  const about = focus.task ?? 'any task';
+  const about = focus.task ?? ANY_TASK;
   const entries: NewLearning[] = [
     ...approaches.map((approach) => ({ kind: 'success' as const, context: about, approach })),
     ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),

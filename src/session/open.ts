@@ -5,9 +5,9 @@ import { encodeDocument } from '../core/schema.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
-import { readKfr, writeKfr } from '../kfr/kfr.js';
+import { kfrWrites, readKfr } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
-import { type Context, lockPolicy, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
 import { closeSession } from './end.js';
@@ -16,6 +16,7 @@ import {
   type ArchivedSession,
   addEntry,
   type Focus,
+  isCalled,
   NO_FOCUS,
   planFocus,
   RUNNING_SESSION,
@@ -25,7 +26,6 @@ import {
   startProgress,
 } from './rules.js';
 import {
-  allocateSessionId,
   holderHere,
   isLeftBehind,
   isLeftByPerson,
@@ -35,7 +35,6 @@ import {
   warnLost,
 } from './running.js';
 import {
-  archivedIds,
   archiveInterrupted,
   archiveLeft,
   clearShortTerm,
@@ -44,11 +43,12 @@ import {
   isEmpty,
   isWorth,
   kfrToResume,
+  newSessionId,
   progressIn,
   recentArchives,
   refuseToForget,
   requireResumable,
-  settleArchive,
+  updateArchive,
 } from './store.js';
 
 /** The options of a session start that decide which session it opens. */
@@ -106,18 +106,18 @@ export function openSession(
   else {
     warnLost(context);
     if (isLeftBehind(context)) clearShortTerm(context);
-    else left = archiveLeft(context, input.resume, () => allocate(context));
+    else left = archiveLeft(context, input.resume);
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const { resume, goal } = input;
+  if (resume === undefined) return createSession(context, goal, around, null);
   // A dry run has not written the session that it would archive.
-  const isLeft = left !== null && resume !== undefined && isMeant(left, resume);
-  const resumed = isLeft || resume === undefined ? null : requireResumable(context, resume);
-  return createSession(context, goal, around, isLeft ? left : resumed);
+  const resumed = left && isMeant(left, resume) ? left : requireResumable(context, resume);
+  return createSession(context, goal, around, resumed);
 }
 
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
-  ['latest', id, sessionName(id)].includes(wanted);
+  wanted === 'latest' || isCalled(id, wanted);
 
 /** Archives or removes the recorded session before another one starts. */
 function leaveRunning(context: Context, running: RunningSession, { resume }: Wanted): ArchivedSession | null {
@@ -170,15 +170,6 @@ function takePlace(context: Context, running: RunningSession, state: 'running' |
   return { running: place, state, focus: showFocus(context) };
 }
 
-/** The next id and counter of this repository. */
-function allocate(context: Context): { id: string; seq: number } {
-  const { layout, world, disk } = context;
-  const ids = archivedIds(context);
-  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
-  const date = timestamp(context).slice(0, 10);
-  return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
-}
-
 /** The record goes last: progress without one is archived as an orphan, but a record without progress is wrong. */
 function createSession(
   context: Context,
@@ -190,7 +181,7 @@ function createSession(
   const from = resumed ? { resumed_from: resumed.id } : {};
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
-    ...allocate(context),
+    ...newSessionId(context),
     started_at: timestamp(context),
     branch,
     head,
@@ -209,13 +200,13 @@ function createSession(
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
-    ...(left.entries.length > 0 ? writeKfr(context, { ...left, session: running.id }) : []),
+    ...(left.entries.length > 0 ? kfrWrites(context, { ...left, session: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
   // In a dry run the archive may not exist yet.
   if (resumed && disk.exists(archiveFile(layout, resumed.id)))
-    settleArchive(context, resumed.id, { resumed_by: running.id });
+    updateArchive(context, resumed.id, { resumed_by: running.id });
   return { running, state: 'started' as const, focus };
 }
 

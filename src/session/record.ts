@@ -1,16 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
-import { isBuilder } from '../core/environment.js';
 import { readHint, writeHint } from '../core/files.js';
 import { recordedFile, shownFrom } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, isBuilding, readConfig } from '../project/project.js';
 import { addEntry } from './rules.js';
-import { readRunning } from './running.js';
+import { holdsSession, readRunning } from './running.js';
 import { editProgress } from './store.js';
 
 /** A command that an agent ran in a shell. Null: its exit code is not known. */
@@ -69,8 +68,7 @@ export async function recordTurn(
   commands: readonly RanCommand[],
 ): Promise<{ recorded: string[] }> {
   const running = readRunning(context);
-  const isOurs = [running?.holder, ...(running?.joined ?? [])].some((holder) => holder?.agent === id);
-  if (!running || !isOurs || isBuilder(context.world.env)) return { recorded: [] };
+  if (!running || !holdsSession(running, id) || isBuilding(context)) return { recorded: [] };
   if (readConfig(context).session.record === 'off') return { recorded: [] };
   const known = readHint<Recorded>(recordedFile(context.layout));
   const before = known?.session === running.id ? known : null;

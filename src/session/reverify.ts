@@ -1,7 +1,7 @@
 import { listPassing } from '../checkpoint/run.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { compareIds, compareText } from '../core/text.js';
+import { compareIds, compareText, firstNames } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { type FeatureResult, type VerificationRun, verifyFeatures } from '../feature/verify.js';
 import { recentEvaluations } from '../learning/knowledge.js';
@@ -108,14 +108,13 @@ const SHOWN = 5;
 
 /** Ids only, because an agent reads these lines outside the marked data. */
 function warn({ warnings }: Context, { regressed, not_run }: Reverified): void {
-  const named = (ids: readonly string[]): string =>
-    ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : '');
   if (regressed.length > 0)
     warnings.push(
-      `Regressed: ${named(regressed)} passed until now, and the tests fail. forge done ${regressed[0]}`,
+      `Regressed: ${firstNames(regressed, SHOWN)} passed until now, and the tests fail. forge done ${regressed[0]}`,
     );
+  const left = not_run.map(({ id }) => id);
   const codes = new Set(not_run.map(({ code }) => code));
   const reasons = [...codes].map((code) => WHY_NOT[code] ?? code);
   if (not_run.length > 0)
-    warnings.push(`Not verified again: ${named(not_run.map(({ id }) => id))} (${reasons.join('; ')})`);
+    warnings.push(`Not verified again: ${firstNames(left, SHOWN)} (${reasons.join('; ')})`);
 }

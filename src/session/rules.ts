@@ -107,9 +107,13 @@ export function bySequence(a: { seq: number; id: string }, b: { seq: number; id:
   return a.seq - b.seq || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
+/** By the shown or the stored id. */
+export const isCalled = (stored: string, wanted: string): boolean =>
+  stored === wanted || sessionName(stored) === wanted;
+
 /** The session of a shown or stored id. Exit 2 for none or several. */
 export function matchSession<T extends { id: string }>(sessions: readonly T[], wanted: string): T {
-  const matches = sessions.filter(({ id }) => id === wanted || sessionName(id) === wanted);
+  const matches = sessions.filter(({ id }) => isCalled(id, wanted));
   const [found] = matches;
   if (found && matches.length === 1) return found;
   const shown = JSON.stringify(oneLine(wanted, 80));
@@ -171,6 +175,12 @@ export const NO_FOCUS: Focus = {
 export const isAbout = ({ task }: Pick<Focus, 'task'>, id: string): boolean =>
   task === id || task?.startsWith(`${id}: `) === true;
 
+/** The task without the id that it begins with, if that is one of `ids`. */
+export function taskTitle({ task }: Focus, ids: readonly (string | null | undefined)[]): string {
+  const id = ids.find((one) => one && task?.startsWith(`${one}: `));
+  return task?.slice(id ? id.length + 2 : 0) ?? '';
+}
+
 type Changeable = 'task' | 'linear_issue' | 'files' | 'phase' | 'blockers' | 'skill';
 export type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
 
@@ -218,7 +228,7 @@ export interface Progress {
   /** The header's date; null without a session. */
   date: string | null;
   lines: ProgressLine[];
-  next?: string;
+  next?: string | undefined;
 }
 
 const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
@@ -256,14 +266,34 @@ function dayBefore(body: string, at: Date): string {
   return (body === '' ? '' : '\n') + sessionHeader(at);
 }
 
-/** When each entry below a day was written, in minutes since 1970, in the order of the file. */
-export function entryTimes(file: string): number[] {
+interface Entry extends ProgressLine {
+  /** In minutes since 1970. NaN below no day, or with an invalid time. */
+  at: number;
+}
+
+function parseEntries(body: string): Entry[] {
+  const entries: Entry[] = [];
   let day = '';
-  return file.split('\n').flatMap((line) => {
+  for (const line of body.split('\n')) {
     day = DAY.exec(line)?.[1] ?? day;
-    const time = Date.parse(`${day}T${STAMP.exec(line)?.[1]}:00Z`);
-    return day === '' || Number.isNaN(time) ? [] : [time / 60_000];
-  });
+    const [, time, text = ''] = STAMP.exec(line) ?? [];
+    const last = entries.at(-1);
+    if (time !== undefined) entries.push({ time, text, at: Date.parse(`${day}T${time}:00Z`) / 60_000 });
+    else if (last && line.startsWith(INDENT)) last.text += `\n${line.slice(INDENT.length)}`;
+  }
+  return entries;
+}
+
+/** When each entry below a day was written, in minutes since 1970, in the order of the file. */
+export const entryTimes = (file: string): number[] =>
+  parseEntries(split(file).body).flatMap(({ at }) => (Number.isNaN(at) ? [] : [at]));
+
+/** The work that was noted since that time. The log has no seconds. */
+export function workSince(file: string, since: string | null): string[] {
+  const from = since === null ? 0 : Math.floor(Date.parse(since) / 60_000);
+  return parseEntries(split(file).body).flatMap(({ at, text }) =>
+    at >= from && !OPENING.test(text) ? [text] : [],
+  );
 }
 
 export function setNext(file: string, text: string): string {
@@ -272,32 +302,19 @@ export function setNext(file: string, text: string): string {
 
 export function parseProgress(file: string): Progress {
   const { body, next } = split(file);
-  const lines: ProgressLine[] = [];
-  for (const line of body.split('\n')) {
-    const stamped = STAMP.exec(line);
-    const last = lines.at(-1);
-    if (stamped) lines.push({ time: stamped[1] ?? '', text: stamped[2] ?? '' });
-    else if (last && line.startsWith(INDENT)) last.text += `\n${line.slice(INDENT.length)}`;
-  }
+  const lines = parseEntries(body).map(({ time, text }) => ({ time, text }));
   const date = /^=== FORGE Session (\d{4}-\d{2}-\d{2}) ===/m.exec(body)?.[1] ?? null;
-  return { date, lines, ...(next === undefined ? {} : { next }) };
+  return { date, lines, next };
 }
 
-/** The lines that `startProgress` writes. A file with only these holds no work. */
-const START_LINES = 2;
-
+/** A file with only the lines of `startProgress` holds no work. */
 export function holdsWork(file: string): boolean {
   const { date, lines, next } = parseProgress(file);
-  return date !== null && (lines.length > START_LINES || next !== undefined);
-}
-
-interface Parts {
-  body: string;
-  next?: string;
+  return date !== null && (next !== undefined || lines.some(({ text }) => !OPENING.test(text)));
 }
 
 /** Removes the NEXT block, wherever it is. The last one counts. */
-function split(file: string): Parts {
+function split(file: string): { body: string; next: string | undefined } {
   const body: string[] = [];
   let next: string[] | undefined;
   let inNext = false;
@@ -309,7 +326,7 @@ function split(file: string): Parts {
     inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
   }
   const text = body.join('\n').replace(/\n+$/, '');
-  return { body: text === '' ? '' : `${text}\n`, ...(next ? { next: next.join('\n') } : {}) };
+  return { body: text === '' ? '' : `${text}\n`, next: next?.join('\n') };
 }
 
 function join(body: string, next: string | undefined): string {

@@ -18,7 +18,7 @@ import {
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, readConfig, warnOnce } from '../project/project.js';
 import { formatSessionName, nextNumber, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
@@ -83,7 +83,7 @@ export function describeLost({ disk, layout }: Context): string | null {
 export function warnLost(context: Context): void {
   const lost = describeLost(context);
   if (lost === null) return;
-  if (!context.warnings.includes(lost)) context.warnings.push(lost);
+  warnOnce(context, lost);
   context.disk.remove(openFile(context.layout));
 }
 
@@ -101,23 +101,28 @@ export function holderHere({ world, layout }: Context): Holder {
 
 const holdersOf = ({ holder, joined = [] }: RunningSession): Holder[] => [holder, ...joined];
 
+/** Whether an agent's conversation works in the session. */
+export const holdsSession = (running: RunningSession, conversation: string): boolean =>
+  holdersOf(running).some(({ agent }) => agent === conversation);
+
+/** What this process, `me`, can tell about a holder. */
+export function judgeHere(context: Context, holder: Holder, me: Holder): Verdict {
+  const { world, lastActivity } = context;
+  return judgeHolder({
+    ...{ holder, me, liveness: world.liveness(holder), lastUsed: lastActivity },
+    now: world.now().getTime(),
+    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
+  });
+}
+
 /** Whether the running session is ours, someone else's, or abandoned. */
 export function judgeRunning(context: Context, running: RunningSession): Verdict {
-  const { world, lastActivity } = context;
+  const { world } = context;
   const me = holderHere(context);
   // The same process may have started another conversation after the first one ended.
   if (running.parked && running.parked.agent !== me.agent)
     return { state: 'interrupted', why: `${agentName(running.parked.agent)} ended at ${running.parked.at}` };
-  const verdicts = holdersOf(running).map((holder) =>
-    judgeHolder({
-      holder,
-      me,
-      liveness: world.liveness(holder),
-      lastUsed: lastActivity,
-      now: world.now().getTime(),
-      unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
-    }),
-  );
+  const verdicts = holdersOf(running).map((holder) => judgeHere(context, holder, me));
   const find = (state: Verdict['state']): Verdict | undefined =>
     verdicts.find((verdict) => verdict.state === state);
   const verdict = find('same') ?? find('held') ?? (verdicts[0] as Verdict);

@@ -7,6 +7,7 @@ import { showFocus } from './focus.js';
 import {
   type ArchivedSession,
   type Focus,
+  isCalled,
   type Progress,
   parseProgress,
   type RunningSession,
@@ -27,8 +28,8 @@ import {
   readArchives,
   readProgressText,
   requireArchive,
-  settleArchive,
   shortTerm,
+  updateArchive,
   writeArchive,
 } from './store.js';
 
@@ -118,20 +119,17 @@ export function showSession(context: Context, input: { id: string }): SessionDet
 /** Ends the running session without a commit, or takes an interrupted one off the list. Its archive is kept. */
 export function discardSession(
   context: Context,
-  input: { id?: string } = {},
+  input: { id?: string | undefined } = {},
 ): { session: { id: string; status: 'discarded' } } {
   return context.disk.withLock(() => {
     const running = readRunning(context);
     const id =
-      running && isNamed(running, input.id)
+      running && (input.id === undefined || isCalled(running.id, input.id))
         ? discardRunning(context, running)
         : discardArchived(context, input.id);
     return { session: { id: displayId(context, id), status: 'discarded' as const } };
   });
 }
-
-const isNamed = (running: RunningSession, id: string | undefined): boolean =>
-  id === undefined || running.id === id || sessionName(running.id) === id;
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');
@@ -157,6 +155,6 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     `Session ${name} cannot be discarded`,
     `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
   );
-  settleArchive(context, found.id, { status: 'discarded' });
+  updateArchive(context, found.id, { status: 'discarded' });
   return found.id;
 }

@@ -13,7 +13,7 @@ import { decodeUtf8, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
@@ -36,7 +36,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, ownSessions, requireRunning } from './running.js';
+import { allocateSessionId, isOwnSession, lastIssued, ownSessions, requireRunning } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -68,6 +68,15 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
 
 /** The latest ones: enough to know the last session and the counter. */
 export const recentArchives = (context: Context): ArchivedSession[] => readArchives(context, RECENT);
+
+/** The next id and counter of this repository. */
+export function newSessionId(context: Context): { id: string; seq: number } {
+  const { layout, world, disk } = context;
+  const ids = archivedIds(context);
+  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
+  const date = timestamp(context).slice(0, 10);
+  return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
+}
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>
   disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
@@ -115,7 +124,7 @@ export function requireResumable(context: Context, wanted: string): ArchivedSess
 }
 
 /** Rewrites an archive: its status, who resumed it. */
-export function settleArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
+export function updateArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
   const { disk, layout } = context;
   disk.withLock(() => {
     const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));
@@ -187,13 +196,9 @@ export function archiveInterrupted(
 
 /**
  * Progress without a session record of this clone: it is another clone's, or somebody removed it. If it holds work, it is
- * archived under the given id. Its open questions can only be carried over. The caller holds the lock.
+ * archived under a new id. Its open questions can only be carried over. The caller holds the lock.
  */
-export function archiveLeft(
-  context: Context,
-  resume: string | undefined,
-  allocate: () => { id: string; seq: number },
-): ArchivedSession | null {
+export function archiveLeft(context: Context, resume: string | undefined): ArchivedSession | null {
   const kfr = readKfrFile(context);
   if (resume !== 'latest')
     requireResolved(
@@ -203,7 +208,7 @@ export function archiveLeft(
     );
   if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
   const started_at = timestamp(context);
-  const left = { schema_version: '1.0', ...allocate(), started_at, branch: null, head: null };
+  const left = { schema_version: '1.0', ...newSessionId(context), started_at, branch: null, head: null };
   context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
   return archiveInterrupted(context, left);
 }

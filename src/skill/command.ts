@@ -1,4 +1,4 @@
-import { type Call, command, type Group } from '../cli/spec.js';
+import { command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, plural } from '../core/text.js';
 import type { ListedSkill, ShownSkill, SkillProblem } from '../index.js';
@@ -18,10 +18,6 @@ const written = ({ name, files, problems = [] }: Written, style: Style): string 
     ...problems.map((problem) => `${style.warn('!')} ${problem}`),
     style.dim(`Next: forge skill show ${name}`),
   ].join('\n');
-
-/** An option as a field, absent when it was not given. */
-const given = ({ options }: Call, name: string): Record<string, string> =>
-  options[name] === undefined ? {} : { [name]: String(options[name]) };
 
 const MAX_FILES_SHOWN = 20;
 
@@ -74,7 +70,10 @@ export const group: Group = {
       example: 'forge skill new release-notes --description "Write release notes from merged changes"',
       options: [{ flags: '--description <text>', help: 'what it does and when to use it, in one sentence' }],
       writes: true,
-      run: (call, name) => call.forge().skill.new({ name: name as string, ...given(call, 'description') }),
+      run: (call, name) =>
+        call
+          .forge()
+          .skill.new({ name: name as string, ...given<{ description: string }>(call, 'description') }),
       render: written,
     }),
     command<{ skills: string[]; problems: SkillProblem[] }>({
@@ -143,7 +142,8 @@ export const group: Group = {
         },
       ],
       writes: true,
-      run: (call, name) => call.forge().skill.export({ name: name as string, ...given(call, 'to') }),
+      run: (call, name) =>
+        call.forge().skill.export({ name: name as string, ...given<{ to: string }>(call, 'to') }),
       render: ({ name, folder, files }, style) =>
         `${style.good('✓')} Skill ${style.strong(name)}: ${plural(files.length, 'file')} in ${folder}`,
     }),

@@ -1,10 +1,10 @@
 import picomatch from 'picomatch';
 import * as z from 'zod/mini';
-import { usage } from '../core/error.js';
+import { SyntaxProblem, usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
 import { countTokens, escapeControls, oneLine } from '../core/text.js';
-import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
+import { lineOfKey, readToml } from '../core/toml.js';
 import { termsOf } from '../recall/terms.js';
 
 /**
@@ -57,7 +57,7 @@ export function parseManifest(text: string, file: string): Manifest {
   try {
     raw = readToml(text);
   } catch (error) {
-    if (error instanceof TomlProblem) throw broken(error.line, error.message);
+    if (error instanceof SyntaxProblem) throw broken(error.line ?? 1, error.message);
     throw error;
   }
   const result = Manifest.safeParse(raw);

@@ -1,6 +1,7 @@
-import { usage } from '../core/error.js';
+import { SyntaxProblem, usage } from '../core/error.js';
+import { isObject } from '../core/text.js';
 import { formatTomlValue } from '../core/toml.js';
-import { formatYaml, readYaml, YamlProblem } from '../core/yaml.js';
+import { formatYaml, readYaml } from '../core/yaml.js';
 import { type Manifest, requiredBy } from './rules.js';
 
 /** The open SKILL.md format: YAML frontmatter, then instructions. */
@@ -37,17 +38,17 @@ export function parseSkillMd(text: string, file: string): SkillMd {
   try {
     value = readYaml(yaml);
   } catch (error) {
-    throw error instanceof YamlProblem ? broken(error.message) : error;
+    throw error instanceof SyntaxProblem ? broken(error.message) : error;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw broken('the frontmatter is not a list of fields');
-  const frontmatter = value as Record<string, unknown>;
-  for (const field of ['name', 'description'])
-    if (typeof frontmatter[field] !== 'string' || (frontmatter[field] as string).trim() === '')
+  if (!isObject(value)) throw broken('the frontmatter is not a list of fields');
+  for (const field of ['name', 'description']) {
+    const text = value[field];
+    if (typeof text !== 'string' || text.trim() === '')
       throw broken(`the frontmatter needs ${field}, a text`);
-  if ((frontmatter['description'] as string).length > MAX_DESCRIPTION)
+  }
+  if (String(value['description']).length > MAX_DESCRIPTION)
     throw broken(`description has more than ${MAX_DESCRIPTION} characters`);
-  return { frontmatter, body };
+  return { frontmatter: value, body };
 }
 
 /**
@@ -71,10 +72,7 @@ function triggersOf(name: string, description: string): { keywords: string[]; pa
 /** skill.toml of an imported skill. Fields that forge has no use for are kept in `[skill_md]`. */
 export function toManifestText({ frontmatter }: SkillMd, files: readonly string[]): string {
   const { name, description, metadata, ...rest } = frontmatter;
-  const given = (typeof metadata === 'object' && metadata !== null ? metadata : {}) as Record<
-    string,
-    unknown
-  >;
+  const given = isObject(metadata) ? metadata : {};
   const list = (key: string): string[] =>
     String(given[key] ?? '')
       .split(/\s*,\s*/)

@@ -1,7 +1,7 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { ForgeError, usage } from '../core/error.js';
-import { escapeControls, oneLine, plural } from '../core/text.js';
+import { ForgeError } from '../core/error.js';
+import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
 import type { Color, Component, StatusReport, Where } from '../index.js';
 
 const MARKS: Readonly<Record<Color, string>> = { neutral: '·', green: '●', yellow: '◐', red: '○' };
@@ -43,12 +43,7 @@ export function renderShort({ components, task }: StatusReport, style: Style): s
 async function runStatus(call: Call): Promise<StatusReport | undefined> {
   const { options, flags } = call;
   const { exitCode = true } = options;
-  if (exitCode !== true && exitCode !== 'red' && exitCode !== 'yellow')
-    throw usage(
-      'status.exit_code',
-      `--exit-code: found ${JSON.stringify(oneLine(String(exitCode), 40))}, allowed: red | yellow.`,
-      { field: 'exit-code' },
-    );
+  if (exitCode !== true) oneOf(['red', 'yellow'], String(exitCode), '--exit-code', 'status.exit_code');
   const brief = options.short === true;
   try {
     return await call.forge().status({ brief });

@@ -1,4 +1,5 @@
-import { oneLine, plural } from '../core/text.js';
+import { DAY, describeSpan, MINUTE } from '../core/clock.js';
+import { firstNames, oneLine, plural } from '../core/text.js';
 import type { FeatureStatus } from '../feature/rules.js';
 
 /** RFC-9060 §8.1: five components, each with a color. Neutral is something that was not started. */
@@ -52,23 +53,7 @@ export function toStatus(remarks: Readonly<Record<ComponentName, readonly Remark
   return { components, worst: worstOf(components.map(({ color }) => color)) };
 }
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const WEEK = 7 * DAY;
-
-/** A duration in its largest unit, rounded down: `12 s`, `3 min`, `2 h`, `5 days`. */
-export function describeSpan(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / 1000))} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
-  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h`;
-  return plural(Math.floor(ms / DAY), 'day');
-}
-
-/** `3 min ago`. Null for an invalid time, one in the future, or one more than 60 days ago: show the time itself. */
-export function describeAge(at: string, now: Date): string | null {
-  const age = now.getTime() - Date.parse(at);
-  if (Number.isNaN(age) || age < -MINUTE || age > 60 * DAY) return null;
-  return age < MINUTE ? 'just now' : `${describeSpan(age)} ago`;
-}
 
 /** The newest of some times that is not in the future. The clock of another machine may be a little ahead. */
 function newestPast(times: readonly number[], now: Date): number | null {
@@ -164,8 +149,7 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
 function doubt(ids: readonly string[], why: string, command: string): Remark[] {
   const [first] = ids;
   if (first === undefined) return [];
-  const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
-  return [yellow(`${named}${why}`, `forge ${command} ${first.split(':')[0]}`)];
+  return [yellow(`${firstNames(ids, 3)}${why}`, `forge ${command} ${first.split(':')[0]}`)];
 }
 
 interface IssueRules {

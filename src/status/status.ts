@@ -1,29 +1,28 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { readManifests } from '../checkpoint/read.js';
-import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
+import { join } from 'node:path';
+import { newestInHistory, readManifests } from '../checkpoint/read.js';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import { activeIssuesFile, doneIssuesFolder, progressFile, shown, shownFrom } from '../core/paths.js';
+import { progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { claimsIn } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES, selectNext } from '../feature/tasks.js';
-import type { Git } from '../git/client.js';
+import { selectNext } from '../feature/tasks.js';
 import { readDistance } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { type FileState, readTreeStatus } from '../git/status.js';
-import { listTags } from '../git/tags.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import { readActive } from '../learning/knowledge.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
+import { doneIds } from '../linear/issue.js';
 import { readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -168,9 +167,9 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
 async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
-  const [tree, checkpoint, remote] = await Promise.all([
+  const [tree, newest, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
-    newestCheckpoint(context, git),
+    newestInHistory(context),
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');
@@ -182,6 +181,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
   }
   const { head, branch, files } = tree;
   const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
+  const checkpoint = newest?.tag ?? null;
   const operation = operationInProgress(repository);
   const isRecovering = hasRecovery(context);
   return judgeGit({
@@ -199,18 +199,6 @@ function hasWork(context: Context): boolean {
   return features.some(({ status }) => status === 'passing');
 }
 
-/** The newest checkpoint among HEAD's ancestors that is intact and can be restored. */
-async function newestCheckpoint(context: Context, git: Git): Promise<string | null> {
-  const tags = await listTags(git, true);
-  const files = new Map(readManifests(context).map((file) => [file.name, file]));
-  return (
-    tags
-      .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }))
-      .filter((checkpoint) => checkpoint.can_rollback_to)
-      .sort(byTime)[0]?.tag ?? null
-  );
-}
-
 function taskOf(context: Context): string | null {
   const task = readRunning(context) ? showFocus(context).task : null;
   const id = task?.split(': ')[0] ?? '';
@@ -220,15 +208,14 @@ function taskOf(context: Context): string | null {
 const COMMITS = 10;
 
 async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {
-  const { disk, layout } = context;
-  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
   // forge's own investigations are not issues in Linear.
   const isIssueOfLinear = (id: string): boolean => !id.startsWith('INVESTIGATE-');
-  const active = issues.map(({ linear_id }) => linear_id).filter(isIssueOfLinear);
-  const done = disk.list(doneIssuesFolder(layout)).filter((name) => name.endsWith('.json'));
+  const active = readActive(context)
+    .map(({ linear_id }) => linear_id)
+    .filter(isIssueOfLinear);
   const known = new Set([
     ...active,
-    ...done.map((name) => basename(name, '.json')).filter(isIssueOfLinear),
+    ...doneIds(context).filter(isIssueOfLinear),
     ...orElse(() => features().flatMap(({ linear_issue }) => linear_issue ?? []), []),
   ]);
   if (known.size === 0) return judgeLinear(null);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { ForgeError, usage } from '../core/error.js';
+import { ForgeError } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, MEMORY_LIMIT, memorySeries } from './views.js';
@@ -212,11 +212,7 @@ async function readLog({ rows }: Source, given: Given) {
 }
 
 function selectRows(rows: readonly LogRow[], { tier, session, text }: Given): readonly LogRow[] {
-  if (tier !== undefined && !(TIERS as readonly string[]).includes(tier))
-    throw usage(
-      'tier.unknown',
-      `tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`,
-    );
+  if (tier !== undefined) oneOf(TIERS, tier, 'tier', 'tier.unknown');
   const words = text?.toLowerCase();
   return rows.filter(
     (row) =>

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { formatJson, JsonProblem, locateJson, parseJson } from '../../src/core/json.js';
+import { SyntaxProblem } from '../../src/core/error.js';
+import { formatJson, locateJson, parseJson } from '../../src/core/json.js';
 import { lineAt } from '../../src/core/text.js';
 
 function problemOf(text: string): { message: string; offset: number } {
   try {
     parseJson(text);
   } catch (error) {
-    if (error instanceof JsonProblem) return { message: error.message, offset: error.offset };
+    if (error instanceof SyntaxProblem) return { message: error.message, offset: error.offset };
     throw error;
   }
   throw new Error('It was not refused.');

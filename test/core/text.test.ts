@@ -144,6 +144,7 @@ describe('oneLine', () => {
     ['abcdefg', 6, 'abcde…'],
     ['😀😀😀', 2, '😀…'],
     ['a\u2028b\u0085c', 200, 'a b<U+0085>c'],
+    ['a\r\n\r\nb\rc', 200, 'a b<U+000D>c'],
   ])('shows %j in %i characters as %j', (text, max, shown) => {
     expect(oneLine(text, max)).toBe(shown);
   });

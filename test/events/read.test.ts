@@ -135,7 +135,7 @@ describe.skipIf(!hasNats)('forge events', () => {
     const { stdout } = await runForge(project, ['events', 'list'], { env });
     expect(stdout).not.toContain('\u001b');
     expect(stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(stdout).toContain('6 messages on these subjects are no events of forge, skipped.');
+    expect(stdout).toContain('Skipped 6 messages on these subjects that forge did not write.');
   });
 
   it('EVT-02 B-70 list, replay and tail give up with exit 6', async () => {

@@ -100,15 +100,19 @@ describe('forge feature', () => {
     expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
   });
 
-  it('FEA-05 shows the line that says why the test of a new feature fails', async () => {
+  it.each([
+    [
+      'NameError: no f',
+      '=== FAILURES ===\n    def test():\n>       assert f() == 1\nE       NameError: no f\n=== 1 failed ===\n',
+    ],
+    ['npm error 404 Not Found - GET a', 'npm error code E404\nnpm error 404 Not Found - GET a\n'],
+  ])('FEA-05 shows the line that says why the test of a new feature fails: %s', async (line, report) => {
     const project = await makeForge();
-    const report =
-      '=== FAILURES ===\n    def test():\n>       assert f() == 1\nE       NameError: no f\n=== 1 failed ===\n';
     project.write('report.txt', report);
     const { stdout } = await runForge(project, [
       ...['feature', 'add', 'Sums', '--test', "sh -c 'cat report.txt; exit 1'"],
     ]);
-    expect(stdout).toMatch(/its test fails for now, as it should .*:\n {4}NameError: no f\n/);
+    expect(stdout).toMatch(new RegExp(`its test fails for now, as it should .*:\\n {4}${line}\\n`));
   });
 
   it('FEA-05 a test that cannot run is named with what to type instead', async () => {

@@ -81,6 +81,8 @@ describe('forge hooks install', () => {
       message: expect.stringContaining('belongs to more than this repository'),
       hint: expect.stringContaining(block('commit-msg')),
     });
+    const { stderr } = await runForge(project, ['hooks', 'install', '--yes']);
+    expect(stderr).toContain(`your pre-push hook by hand:\n${block('pre-push')}`);
   });
 
   it('GIT-03 refuses before any question if core.hooksPath is not a folder, so git runs no hooks', async () => {

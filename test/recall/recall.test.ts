@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
 import {
   type Document,
+  type Group,
   type Hit,
   MemoryCorpus,
   type SearchOptions,
@@ -231,17 +232,49 @@ describe('forge recall', () => {
     ['heron on 13 October 2026', 'b'],
     ['heron, Oct 13th, 2026', 'b'],
     ['heron 2026-10-13', 'b'],
+    ['heron on October 13th', 'b'],
+    ['what did the heron do in October', 'b'],
+    ['heron on 8 October 2026', 'b'],
     ['heron market 2026', 'c'],
-  ])('AGT-03 ranks records of the named day or month first: %s', (query, first) => {
-    const dated = (id: string, at: string | null): Document => ({
-      ...{ id, source: 'session', session: null, at, text: 'heron' },
+  ])(
+    'AGT-03 ranks records of the named day or month, and of the week after it, first: %s',
+    (query, first) => {
+      const dated = (id: string, at: string | null): Document => ({
+        ...{ id, source: 'session', session: null, at, text: 'heron' },
+      });
+      const documents = [
+        dated('a', null),
+        dated('c', '2026-09-13T10:00:00.000Z'),
+        dated('b', '2026-10-13T10:00:00.000Z'),
+      ];
+      expect(find(documents, query, { now: 0 })[0]?.document.id).toBe(first);
+    },
+  );
+
+  it('AGT-03 a date counts for the whole session of that day', () => {
+    const session = (name: string, at: string): Group => ({
+      isLoose: false,
+      documents: ['heron', 'bridge'].map((text, i) => ({
+        ...{ id: `${name}${i}`, source: 'session', session: name, at, text },
+      })),
     });
-    const documents = [
-      dated('a', null),
-      dated('c', '2026-09-13T10:00:00.000Z'),
-      dated('b', '2026-10-13T10:00:00.000Z'),
-    ];
-    expect(find(documents, query, { now: 0 })[0]?.document.id).toBe(first);
+    const groups = [session('a', '2026-09-13T10:00:00.000Z'), session('b', '2026-10-13T10:00:00.000Z')];
+    const hits = search([new MemoryCorpus(groups)], readQuery('heron in October'), { limit: 10, now: 0 });
+    expect(hits.map(({ document: { id } }) => id)).toEqual(['b0', 'b1', 'a0', 'a1']);
+  });
+
+  it.each([
+    ['who wrote the parser', 'I write the parser'],
+    ['which child process was left running', 'we leave children alive'],
+    ['why did it break', 'broken since Monday'],
+    ['indices of the table', 'an index on orders'],
+  ])('AGT-03 finds irregular forms: %s', (query, text) => {
+    const documents = [text, 'other words'].map(
+      (line, i): Document => ({
+        ...{ id: String(i), source: 'note', session: null, at: null, text: line },
+      }),
+    );
+    expect(find(documents, query, { synonyms: false }).map(({ document: { id } }) => id)).toEqual(['0']);
   });
 
   it('AGT-03 marks contested knowledge and never ranks it first', () => {

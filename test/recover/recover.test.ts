@@ -86,6 +86,21 @@ describe('the table that decides', () => {
     ]);
   });
 
+  it.each([
+    [['command', 'feature'], 1, 'continue'],
+    [['command', 'command', 'feature'], 2, 'rollback'],
+    [['command', 'feature', 'feature'], 2, 'rollback'],
+  ] as const)(
+    'GIT-06 of commands and features that fail, the larger number counts: %j',
+    (kinds, value, decision) => {
+      const checks = kinds.map(
+        (kind, i): ProvedCheck => ({ name: `C${i}`, kind, state: 'failed', command: `test ${i}` }),
+      );
+      const rules = judge({ files: 1, uncommitted: 1 }, { checks, isHeadSame: true });
+      expect([decide(rules), rules.find(({ rule }) => rule === 'failing')?.value]).toEqual([decision, value]);
+    },
+  );
+
   it('GIT-06 without a checkpoint nothing is compared, but known facts are still shown', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');

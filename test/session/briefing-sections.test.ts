@@ -10,10 +10,23 @@ const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {
   focus: NO_FOCUS,
   next: null,
+  progress: [],
   last: null,
+  handover: null,
   features: [],
   learnings: [],
+  architecture: [],
+  isApproved: () => false,
+  uncommitted: 0,
+  foreign: [],
+  proven: [],
+  candidates: [],
+  notes: [],
+  findings: [],
+  offered: [],
+  elsewhere: [],
   issues: [],
+  skills: [],
   commits: [],
 };
 const last: ArchivedSession = {
@@ -37,6 +50,7 @@ const times = <T>(count: number, make: (n: number) => T): T[] =>
 const learned = (entry: NewLearning): Learning => ({ ...entry, id: 'x', learned_at: at }) as Learning;
 
 const RICH: BriefingData = {
+  ...EMPTY,
   focus: {
     ...NO_FOCUS,
     task: 'F-100: Ship it',
@@ -46,6 +60,7 @@ const RICH: BriefingData = {
   },
   next: 'Go on\nwith two lines',
   last,
+  handover: last,
   features: features(300),
   learnings: [
     ...times(80, (n) => learned({ kind: 'success', context: `Context ${n}`, approach: `Approach ${n}` })),
@@ -60,7 +75,9 @@ const RICH: BriefingData = {
 };
 
 const items = (change: Partial<BriefingData>, key: string): string[] =>
-  briefingSections({ ...EMPTY, ...change }).find((section) => section.key === key)?.items ?? [];
+  briefingSections({ ...EMPTY, handover: change.last ?? null, ...change }).find(
+    (section) => section.key === key,
+  )?.items ?? [];
 
 describe('the parts of the briefing', () => {
   it('SES-03 are in reading order', () => {
@@ -289,6 +306,7 @@ describe('the parts of the briefing', () => {
   it('B-06 contain no control characters from commits, files and issues', () => {
     const evil = 'a\u001b]0;x\u0007b\u202ec\rd\u{e0041}\u009b';
     const data: BriefingData = {
+      ...EMPTY,
       focus: {
         ...NO_FOCUS,
         task: evil,
@@ -300,6 +318,7 @@ describe('the parts of the briefing', () => {
       },
       next: evil,
       last: { ...last, next: evil },
+      handover: { ...last, next: evil },
       features: [{ id: 'A', name: evil, status: 'failing', blocked_by: [evil] }],
       learnings: [
         learned({ kind: 'success', context: evil, approach: evil }),

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkText } from '../../src/core/text.js';
-import { addEntry, NO_SESSION_TEXT, parseProgress, setNext, startProgress } from '../../src/session/rules.js';
+import {
+  addEntry,
+  NO_SESSION_TEXT,
+  parseProgress,
+  setNext,
+  startProgress,
+  workSince,
+} from '../../src/session/rules.js';
 
 const at = (time: string): Date => new Date(`2025-12-24T${time}:59.999Z`);
 
@@ -45,6 +52,15 @@ describe('progress.txt', () => {
     });
     expect(progress.lines[5]?.text).toBe('CHECKPOINT: sx9-harness compiles, tests pass');
     expect(progress.next).toBe('Wire ATLAS daemon to NATS (see Linear SX9-xxx)');
+  });
+
+  it('GIT-02 gives the work since a commit, without the start lines, also days later', () => {
+    const first = addEntry(setNext(started, 'Sleep'), at('12:00'), 'One');
+    const file = addEntry(first, new Date('2025-12-26T13:00:00Z'), 'Two\nlines');
+    expect(workSince(file, null)).toEqual(['One', 'Two\nlines']);
+    expect(workSince(file, '2025-12-24T12:00:59.000Z')).toEqual(['One', 'Two\nlines']);
+    expect(workSince(file, '2025-12-25T09:00:00.000Z')).toEqual(['Two\nlines']);
+    expect(workSince(NO_SESSION_TEXT, null)).toEqual([]);
   });
 
   it('SES-04 keeps NEXT last after every addition', () => {

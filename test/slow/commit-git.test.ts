@@ -42,6 +42,16 @@ describe('forge commit', () => {
     await expectChecked(project);
   });
 
+  it('GIT-02 names the line of a hook that says why, and shows its output without colors', async () => {
+    const project = await working();
+    stage(project);
+    const output = '\\033[1mlint\\033[m starts\\ntypos: not found\\n\\033[34mdone\\033[m in 1 s\\n';
+    hook(project, 'pre-commit', `printf '${output}' >&2; exit 1`);
+    const { stderr } = await runForge(project, ['commit']);
+    const shown = 'lint starts\ntypos: not found\ndone in 1 s\n';
+    expect(stderr).toContain(`${shown}forge: git made no commit: typos: not found\n`);
+  });
+
   it('B-39 GIT-02 with an index.lock, names the file and saves the message', async () => {
     const project = await working();
     stage(project);

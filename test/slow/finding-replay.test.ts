@@ -6,10 +6,13 @@ import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 type Call = { tool: string; input: Record<string, unknown>; expect: 'new' | 'exact' | 'near' };
-type Event = Call | { write: string; text: string } | { compact: true };
+type Event = Call | { write: string; text: string } | { shell: string } | { compact: true };
 
 const TRACES = new URL('../finding/traces/', import.meta.url);
 const wait = (): unknown => spawnSync('sleep', ['0.05']);
+
+const context = (input: Record<string, unknown>): string =>
+  ['-A', '-B', '-C'].flatMap((name) => (name in input ? [name, input[name]] : [])).join(' ');
 
 /** What the tool would say. Without ripgrep, grep says the same. */
 function run({ dir }: Project, { tool, input }: Call): { output: string; exit: number } {
@@ -19,8 +22,8 @@ function run({ dir }: Project, { tool, input }: Call): { output: string; exit: n
     tool === 'Read'
       ? `sed -n '${range}' '${input.file_path}'`
       : tool === 'Grep'
-        ? `grep -rn${input['-i'] ? 'i' : ''} --exclude-dir=.git --exclude-dir=.forge '${input.pattern}' ${input.path ?? '.'}`
-        : String(Array.isArray(words) ? words.at(-1) : words).replace(/^rg (-\w+)?/, 'grep -r $1');
+        ? `grep -rn${input['-i'] ? 'i' : ''} ${context(input)} --exclude-dir=.git --exclude-dir=.forge '${input.pattern}' ${input.path ?? '.'}`
+        : String(Array.isArray(words) ? words.at(-1) : words).replace(/(^|&& )rg /, '$1grep -rE ');
   const { stdout, status } = spawnSync('/bin/sh', ['-c', line], { cwd: dir, encoding: 'utf8' });
   return { output: stdout, exit: status ?? 1 };
 }
@@ -47,6 +50,7 @@ async function replay(name: string): Promise<{ result: Result; asked: { exact: n
   wait();
   for (const event of calls) {
     if ('write' in event) project.write(event.write, event.text);
+    else if ('shell' in event) spawnSync('/bin/sh', ['-c', event.shell], { cwd: project.dir });
     else if ('compact' in event) await forge.agent.compacts('claude-x');
     else {
       const { tool, input } = event;

@@ -118,9 +118,10 @@ describe('forge recover --worktree', () => {
     await forgeJson(project, ['recover', '--worktree', dir]);
     expect(projectAt(dir).git('rev-parse', 'HEAD')).toBe(project.git('rev-parse', `${CHECKPOINT}^{commit}`));
     expect([files(project), staged(project), project.git('rev-parse', 'HEAD')]).toEqual(before);
-    expect(await forgeError(project, ['recover', '--worktree', dir])).toMatchObject({
-      exitCode: 6,
-      code: 'git.failed',
-    });
+    for (const flags of [[], ['--dry-run']])
+      expect(await forgeError(project, ['recover', '--worktree', dir, ...flags])).toMatchObject({
+        exitCode: 2,
+        message: `${dir} is there already and is not an empty folder.`,
+      });
   });
 });

@@ -7,7 +7,7 @@ type Row = Answers['log']['records'][number];
 /** Pixels of a row, and how many rows are asked for before and after the first in sight. */
 const ROW = 34;
 const AROUND = 100;
-const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
+export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
 
 const toneOf = ({ exit_code, classification }: Row): Tone =>
   exit_code === 0 || classification === 'SUCCESS'

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
+import { TIERS } from './log.js';
 import { Ask, Badge, bytes, Card, Empty, List, many, ShortId, short, Table, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];
@@ -168,9 +169,6 @@ export function RecallView({ question }: { question: string | undefined }) {
   );
 }
 
-/** Sources whose ids are those of records. */
-const RECORDS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
-
 const Hits = ({ question }: { question: string }) => (
   <Ask route="recall" given={{ q: question }}>
     {({ hits, index, took_ms }) => (
@@ -181,7 +179,7 @@ const Hits = ({ question }: { question: string }) => (
         <List
           items={hits}
           entry={({ id, source, text, at, why, doubt }) => ({
-            name: RECORDS.includes(source) ? <ShortId id={id} /> : <code>{short(id)}</code>,
+            name: TIERS.includes(source) ? <ShortId id={id} /> : <code>{short(id)}</code>,
             badge: doubt ? ['yellow', `${source}, ${doubt}`] : ['accent', source],
             at,
             text,

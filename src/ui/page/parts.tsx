@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { describeAge } from '../../core/clock.js';
 import { type Answer, type Answers, type Given, linkTo, useAnswer } from './data.js';
 
 export type Tone = 'neutral' | 'green' | 'yellow' | 'red' | 'accent';
@@ -58,24 +59,10 @@ export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChild
   </span>
 );
 
-const UNITS: [limit: number, size: number, name: string][] = [
-  [60, 1, 's'],
-  [3600, 60, 'min'],
-  [172_800, 3600, 'h'],
-  [5_184_000, 86_400, 'days'],
-];
-
-function ageOf(at: string): string {
-  const age = Math.floor((Date.now() - Date.parse(at)) / 1000);
-  const unit = UNITS.find(([limit]) => age < limit);
-  if (Number.isNaN(age) || age < -60 || !unit) return at.slice(0, 10);
-  return age < 60 ? 'just now' : `${Math.floor(age / unit[1])} ${unit[2]} ago`;
-}
-
 export const Time = ({ at }: { at: string | null | undefined }) =>
   at ? (
     <time dateTime={at} title={at}>
-      {ageOf(at)}
+      {describeAge(at, new Date()) ?? at.slice(0, 10)}
     </time>
   ) : null;
 

@@ -1,0 +1,40 @@
+const LF = 0x0a;
+
+/**
+ * Splits a stream of chunks at one byte. A piece longer than the limit is truncated and marked as
+ * incomplete. Bytes after the last separator are dropped.
+ */
+export class Cutter {
+  private held: Buffer[] = [];
+  private length = 0;
+
+  constructor(
+    private readonly onPiece: (bytes: Buffer, whole: boolean) => void,
+    private readonly limit: number,
+    private readonly separator = LF,
+  ) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    let end = chunk.indexOf(this.separator);
+    for (; end >= 0; end = chunk.indexOf(this.separator, start)) {
+      this.emit(chunk.subarray(start, end));
+      start = end + 1;
+    }
+    if (start < chunk.length) this.hold(chunk.subarray(start));
+  }
+
+  private emit(last: Buffer): void {
+    if (this.length > 0) this.hold(last);
+    const bytes = this.length === 0 ? last : Buffer.concat(this.held);
+    const length = this.length || last.length;
+    this.held = [];
+    this.length = 0;
+    this.onPiece(bytes, length <= this.limit);
+  }
+
+  private hold(bytes: Buffer): void {
+    this.length += bytes.length;
+    if (this.length <= this.limit || this.held.length === 0) this.held.push(bytes);
+  }
+}

@@ -77,11 +77,9 @@ describe('a decoded part', () => {
 
   it('B-105 is scanned with its surroundings, and overlapping ones once', () => {
     expect(rangesOf(view(5000, [300, 310], [500, 500], [1900, 1900], [4990, 5000]))).toEqual([
-      ...[
-        [44, 756],
-        [1644, 2156],
-        [4734, 5000],
-      ],
+      [44, 756],
+      [1644, 2156],
+      [4734, 5000],
     ]);
     expect(rangesOf(view(400, [100, 110]))).toEqual([[0, 366]]);
     expect(rangesOf(view(900, [100, 110], [622, 630]))).toEqual([[0, 886]]);

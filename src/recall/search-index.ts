@@ -116,7 +116,6 @@ async function build(
   // A killed builder leaves its temporary file.
   for (const name of listFolder(dirname(path)))
     if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
-  limitYoungGeneration(true);
   try {
     const index = new SearchIndex(new library(draft));
     index.create();
@@ -127,14 +126,8 @@ async function build(
   } catch (error) {
     removeQuietly(draft);
     throw error;
-  } finally {
-    limitYoungGeneration(false);
   }
 }
-
-/** V8 doubles the space for new objects up to 32 MiB. A build creates many short-lived objects, and is as fast without. */
-const limitYoungGeneration = (isLimited: boolean): void =>
-  process.getBuiltinModule('node:v8').setFlagsFromString(`--semi-space-growth-factor=${isLimited ? 1 : 2}`);
 
 const isOwn = ({ layout }: Context): boolean => {
   const stamp = readPlain(recallStampFile(layout), 1000)?.toString('utf8');

@@ -215,7 +215,9 @@ export async function checkRange(
   if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range)) throw noRange(range);
   const guard = await loadGuard(env, context);
   const commits: RangeCommit[] = [];
-  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, 0);
+  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, {
+    separator: 0,
+  });
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
   const { code, stderr } = await streamGit(root, env)(args, (chunk) => cutter.push(chunk));
   if (code === 0) return commits;

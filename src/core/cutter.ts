@@ -1,18 +1,23 @@
 const LF = 0x0a;
 
 /**
- * Splits a stream of chunks at one byte. A piece longer than the limit is truncated and marked as
- * incomplete. Bytes after the last separator are dropped.
+ * Splits a stream of chunks at one byte. A piece longer than the limit is truncated, or dropped to free its memory, and
+ * marked as incomplete. Bytes after the last separator are dropped.
  */
 export class Cutter {
   private held: Buffer[] = [];
   private length = 0;
+  private readonly separator: number;
+  private readonly truncates: boolean;
 
   constructor(
     private readonly onPiece: (bytes: Buffer, whole: boolean) => void,
     private readonly limit: number,
-    private readonly separator = LF,
-  ) {}
+    { separator = LF, truncates = true }: { separator?: number; truncates?: boolean } = {},
+  ) {
+    this.separator = separator;
+    this.truncates = truncates;
+  }
 
   push(chunk: Buffer): void {
     let start = 0;
@@ -36,5 +41,6 @@ export class Cutter {
   private hold(bytes: Buffer): void {
     this.length += bytes.length;
     if (this.length <= this.limit || this.held.length === 0) this.held.push(bytes);
+    else if (!this.truncates) this.held = [];
   }
 }

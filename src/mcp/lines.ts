@@ -36,7 +36,9 @@ export class Lines implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
-  private readonly lines = new Cutter((bytes, isKept) => this.take(bytes, isKept), MAX_KEPT);
+  private readonly lines = new Cutter((bytes, isKept) => this.take(bytes, isKept), MAX_KEPT, {
+    truncates: false,
+  });
   private closed = false;
 
   constructor(

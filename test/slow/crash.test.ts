@@ -23,7 +23,7 @@ async function note(project: Project, text: string): Promise<string> {
 /** Must hold after any kill and one more command. */
 async function expectAllBack(project: Project, lines: readonly string[]): Promise<void> {
   expectEachOnce(project, lines);
-  expectWhole(project, /^(\.(anchors|written)\.json\.|cache\/)/);
+  expectWhole(project);
   const { sessions, active } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '1000'], ME);
   expect(active?.status).toBe('running');
   expect(sessions.filter(({ status }) => !['ended', 'interrupted'].includes(status))).toEqual([]);

@@ -6,7 +6,7 @@ import { recordedFile, shownFrom } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
-import { maskText } from '../guard/guard.js';
+import { cleanForeign, installGuard, maskText } from '../guard/guard.js';
 import { type Context, isBuilding, readConfig } from '../project/project.js';
 import { addEntry } from './rules.js';
 import { holdsSession, readRunning } from './running.js';
@@ -78,13 +78,21 @@ export async function recordTurn(
     ...(tree && before?.head && tree.head ? await commitLines(context, before.head, tree.head) : []),
     ...(await commandLine(commands)),
   ];
-  const recorded = await Promise.all(lines.map(async (line) => oneLine(await maskText(line), 400)));
-  if (recorded.length > 0)
-    editProgress(context, (file) =>
-      recorded.reduce((text, line) => addEntry(text, context.world.now(), line), file),
-    );
+  const recorded = lines.length === 0 ? [] : await addLines(context, lines);
   if (tree) noteTree(context, running.id, tree);
   return { recorded };
+}
+
+/** The guard is loaded only here: most turns end without a new line. */
+async function addLines(context: Context, lines: readonly string[]): Promise<string[]> {
+  const { knowAllowed } = await import('../guard/allow.js');
+  knowAllowed(context);
+  await installGuard(context);
+  const added = (await cleanForeign(context, lines)).map((line) => oneLine(line, 400));
+  editProgress(context, (file) =>
+    added.reduce((text, line) => addEntry(text, context.world.now(), line), file),
+  );
+  return added;
 }
 
 function changedLine(before: Recorded, { files }: Tree): string[] {

@@ -1,4 +1,4 @@
-// What the MCP SDK takes from Node, without a validator for the answers to questions (elicitation).
+// What the MCP SDK imports for Node, without the validator of elicitation answers: forge asks a client no questions.
 import process from 'node:process';
 
 export { process };

@@ -44,7 +44,7 @@ function parseOwnForm(text: string): unknown {
 const DEEPEST_INDENT = `\n${'  '.repeat(MAX_DEPTH)}`;
 const FORBIDDEN_IN_TEXT = [...FORBIDDEN_KEYS].map((key) => `"${key}":`);
 
-/** An entry (core/entries.ts) in one line. A line break is never inside of a string. */
+/** An entry (core/entries.ts) in one line. No string contains a line break. */
 const withoutLayout = (text: string): string =>
   text
     .replace(/\n\n *("[^"\\\n]*"): /g, '$1:')

@@ -153,7 +153,7 @@ async function cleanRemote(
 }
 
 function waiting(context: Context): Issue[] {
-  // Usually there is none, and the file need not be parsed.
+  // Usually no issue waits, and the file need not be parsed.
   if (!context.disk.read(activeIssuesFile(context.layout))?.includes('"LOCAL-')) return [];
   return activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
 }

@@ -1,3 +1,4 @@
+import { DAY } from '../core/clock.js';
 import { compareText } from '../core/text.js';
 import { synonymsOf } from './synonyms.js';
 import { flat, isWithin, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
@@ -82,7 +83,6 @@ const KINDS: Readonly<Record<string, number>> = {
 };
 /** The newest document gains this share. It halves every 90 days. */
 const RECENT = 0.1;
-const DAY = 86_400_000;
 const HALF_LIFE = 90 * DAY;
 
 export interface SearchOptions {
@@ -306,32 +306,14 @@ function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<numb
   return scores;
 }
 
-/** Days after a date in which people still write about it. */
-const AFTERWARDS = 7;
-const AGES = Array.from({ length: AFTERWARDS + 1 }, (_, i) => i);
-
-/** A date in the query is a term of the matching documents from that time, and a more frequent one of those from the week after. */
+/** A date in the query is a term of the matching documents from that time. */
 function addDate(corpus: Corpora, scores: Scores, date: string): void {
-  const ages = new Map<number, number | undefined>();
-  const ageOf = (at: number): number | undefined => {
-    const day = Math.floor(at / DAY);
-    if (!ages.has(day))
-      ages.set(
-        day,
-        AGES.find((age) => isWithin(new Date((day - age) * DAY).toISOString(), date)),
-      );
-    return ages.get(day);
-  };
-  const found = [...scores.own.keys()].flatMap((doc) => {
+  const postings = [...scores.own.keys()].flatMap((doc) => {
     const fact = scores.facts.get(doc) as Facts;
-    const age = fact.at === 0 ? undefined : ageOf(fact.at);
-    return age === undefined ? [] : [{ age, posting: { ...fact, count: 1 } }];
+    const isThen = fact.at !== 0 && isWithin(new Date(fact.at).toISOString(), date);
+    return isThen ? [{ ...fact, count: 1 }] : [];
   });
-  const within = (most: number): Match => ({
-    weight: 1,
-    postings: found.filter(({ age }) => age <= most).map(({ posting }) => posting),
-  });
-  addScores(corpus, scores, [within(0), within(AFTERWARDS)], scores.own.size, scores.sessions.size);
+  addScores(corpus, scores, [{ weight: 1, postings }], scores.own.size, scores.sessions.size);
 }
 
 /** The documents before and after one in its group, with the share that each passes on. */

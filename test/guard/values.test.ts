@@ -252,7 +252,7 @@ describe('the value of a key that names no owner', () => {
       }
   });
 
-  it('LTM-13 is none without a digit, or if it reads as words', () => {
+  it('LTM-13 finds no key without a digit, or in what reads as words', () => {
     expect(key(['kQmzWtRbXnfP', 'qvJdHsLcGyTw'].join(''))).toEqual([]);
     expect(key(['Homework7Kitchen', '2Door#home'].join(''))).toEqual([]);
   });

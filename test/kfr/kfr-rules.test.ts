@@ -237,8 +237,8 @@ describe('kfr.json', () => {
       'an open question that asks for nothing',
       [entry(1, 'Constraint', 'a'), entry(2, 'OpenQuestion', 'b', { requires_resolution: false })],
     ],
-    ['an id that is none', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
-    ['a kind that is none', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],
+    ['an invalid id', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
+    ['an unknown kind', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],
   ])('KFR-07 B-12 %s, by whatever hand, is damage', (_, entries) => {
     expect(() => decode({ ...holding(), entries })).toThrowError(
       expect.objectContaining({

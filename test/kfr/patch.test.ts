@@ -63,11 +63,11 @@ describe('a patch', () => {
     ['a list', [], 'malformed', 'operation: found [], allowed: object.'],
     ['no op', {}, 'malformed', `op: found nothing, ${NO_OP}`],
     ['an op of the prototype', { op: 'constructor' }, 'malformed', `op: found "constructor", ${NO_OP}`],
-    ['an op that is no text', { op: 5 }, 'malformed', `op: found 5, ${NO_OP}`],
+    ['a number as op', { op: 5 }, 'malformed', `op: found 5, ${NO_OP}`],
     ['no kind', { op: 'add', text: 'x' }, 'malformed', 'kind: found nothing, allowed: string.'],
     ['no text', { op: 'add', kind: 'Goal' }, 'malformed', 'text: found nothing, allowed: string.'],
     [
-      'a text that is none',
+      'a number as text',
       { op: 'add', kind: 'Goal', text: 5 },
       'malformed',
       'text: found 5, allowed: string.',

@@ -26,30 +26,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The value of a text exactly as forge writes it, in a fifth of the time. Undefined for any other text. */
+/** The value of a text exactly as formatJson makes it, in a fifth of the time. Undefined for any other text. */
 function parseOwnForm(text: string): unknown {
-  const isEntry = /^ *\{\n\n/.test(text);
-  const isDeep = isEntry ? text.split(/[[{]/).length > MAX_DEPTH : text.includes(DEEPEST_INDENT);
-  if (isDeep || !/^ *\{\n/.test(text) || FORBIDDEN_IN_TEXT.some((key) => text.includes(key)))
-    return undefined;
+  const refused = [`\n${'  '.repeat(MAX_DEPTH)}`, ...[...FORBIDDEN_KEYS].map((key) => `"${key}":`)];
+  if (!text.startsWith('{\n') || refused.some((part) => text.includes(part))) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const isOwn = isEntry ? withoutLayout(text) === JSON.stringify(value) : formatJson(value) === text;
-    return isOwn ? value : undefined;
+    return formatJson(value) === text ? value : undefined;
   } catch {
     return undefined;
   }
 }
-
-const DEEPEST_INDENT = `\n${'  '.repeat(MAX_DEPTH)}`;
-const FORBIDDEN_IN_TEXT = [...FORBIDDEN_KEYS].map((key) => `"${key}":`);
-
-/** An entry (core/entries.ts) in one line. No string contains a line break. */
-const withoutLayout = (text: string): string =>
-  text
-    .replace(/\n\n *("[^"\\\n]*"): /g, '$1:')
-    .replace(/\n\n *}\n$/, '}')
-    .trimStart();
 
 /** Counts keys in the text, because visiting that many tokens would need too much memory. */
 function refuseKeys(text: string): void {

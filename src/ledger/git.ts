@@ -20,6 +20,8 @@ interface Ref {
 
 export interface Refs {
   all: Ref[];
+  /** The commit of the branch that is checked out. Null for a detached HEAD and an unborn branch. */
+  head: string | null;
   /** The branch that others are merged into, here and on the remote. Null if unknown. */
   localDefault: string | null;
   remoteDefault: string | null;
@@ -30,8 +32,9 @@ const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/
 
 /** Everything that keeps a commit: refs, each stash with its index and untracked files, worktrees. */
 export async function readRefs(context: Context): Promise<Refs> {
-  if (!context.git || !context.repository) return { all: [], localDefault: null, remoteDefault: null };
-  const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)';
+  if (!context.git || !context.repository)
+    return { all: [], head: null, localDefault: null, remoteDefault: null };
+  const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)';
   const rows = lines(await must(context.git, ['for-each-ref', format])).map((line) => line.split('\0'));
   const all = rows.map(([name = '', oid = '', peeled = '']) => ({ name, commit: peeled || oid }));
   const remoteHead = rows.find(([name]) => /^refs\/remotes\/[^/]+\/HEAD$/.test(name ?? ''))?.[3];
@@ -39,6 +42,7 @@ export async function readRefs(context: Context): Promise<Refs> {
   const firstOf = (prefix: string, branches: readonly string[]): string | null =>
     branches.map((branch) => prefix + branch).find((name) => names.has(name)) ?? null;
   return {
+    head: rows.find(([, , , , mark]) => mark === '*')?.[1] ?? null,
     all: [...all, ...stashes(context.repository), ...worktreeHeads(context.repository)],
     localDefault: firstOf('refs/heads/', ['main', 'master', 'trunk']),
     remoteDefault: remoteHead || firstOf('refs/remotes/origin/', ['main', 'master']),

@@ -101,7 +101,8 @@ export const readAnchors = ({ layout }: Context): Record<string, string> =>
 
 export async function readPlace(context: Context, objects: LedgerObjects): Promise<Place> {
   const here = listForReading(context);
-  const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
+  const refs = await readRefs(context);
+  const head = refs.head ?? (context.git ? await objects.commit('HEAD') : null);
   return { ...here, refs, head };
 }
 

@@ -1,5 +1,5 @@
 import { Cutter } from '../core/cutter.js';
-import { type GitStream, gitError } from './client.js';
+import { type Git, gitError } from './client.js';
 
 /** Lines that a change adds in one place. */
 export interface Added {
@@ -29,7 +29,7 @@ const FORM = '--format=commit %H%n%w(0,4,4)%B';
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
-export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
+export const readStaged = (git: Git, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
   read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /**
@@ -37,15 +37,15 @@ export const readStaged = (git: GitStream, onAdded: (added: Added) => void, trac
  * git's message for an invalid range.
  */
 export const readRange = (
-  git: GitStream,
+  git: Git,
   range: string | readonly string[],
   onAdded: (added: Added) => void,
 ): Promise<void> =>
   read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
-async function read(git: GitStream, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
+async function read(git: Git, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
   const reader = new PatchReader(onAdded);
-  const { code, stderr } = await git(args, (chunk) => reader.push(chunk));
+  const { code, stderr } = await git(args, { timeout: 600_000, onStdout: (chunk) => reader.push(chunk) });
   if (code !== 0) throw gitError(args, stderr);
   reader.end();
 }

@@ -1,7 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { type Git, gitError, lines, must, PORCELAIN } from './client.js';
-import { ownSigners, withoutLocalFilters } from './config.js';
 
 /** Tags of checkpoints, and the signatures of tags and commits. */
 
@@ -56,19 +55,18 @@ interface NewTag {
  * Makes an annotated tag. Null if the name is taken, which only git can decide. `unsigned` says why `sign` was not
  * possible. Lines that begin with `#` are kept.
  */
-export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
-  const plain = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  if (!tag.sign) return (await makeTag(plain, tag, '--annotate')) ? {} : null;
+export async function createTag(git: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
+  if (!tag.sign) return (await makeTag(git, tag, '--annotate')) ? {} : null;
   // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
   let unsigned = 'the signing program failed';
-  const isMade = await makeTag(await signingGit(unsafe), tag, '--sign').catch((error) => {
+  const isMade = await makeTag(signingGit(git), tag, '--sign').catch((error) => {
     if (!(error instanceof ForgeError)) throw error;
     unsigned = error.message;
-    return makeTag(plain, tag, '--annotate', '--no-sign');
+    return makeTag(git, tag, '--annotate', '--no-sign');
   });
   if (!isMade) return null;
   const signature = ['for-each-ref', '--format=%(contents:signature)', `refs/tags/${tagOf(tag.name)}`];
-  return (await must(plain, signature, PORCELAIN)).trim() === '' ? { unsigned } : {};
+  return (await must(git, signature, PORCELAIN)).trim() === '' ? { unsigned } : {};
 }
 
 /** False if the name is taken. */
@@ -100,12 +98,11 @@ interface AnchorCommit extends Signature {
 /** ms. Git starts the verifying program once for each signature. */
 const LIMIT = 600_000;
 
-/** Git with the person's own programs. Without allowed signers git would call a commit with an SSH signature unsigned. */
-export async function verifyingGit(unsafe: Git): Promise<Git> {
-  const signers = (await unsafe(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
-  const none = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
-  const git = await withoutLocalFilters(unsafe, [...(await ownSigners(unsafe)), ...none]);
-  return (args, options = {}) => git(args, { timeout: LIMIT, ...options });
+/** Git for a command that verifies. Without allowed signers git would call a commit with an SSH signature unsigned. */
+export async function verifyingGit(git: Git): Promise<Git> {
+  const signers = (await git(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
+  const settings = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
+  return (args, options) => git(args, { timeout: LIMIT, settings, ...options });
 }
 
 const LOG_FIELDS = ['H', 'at', 'ct', 'G?', 'GS', 'GK', '(trailers:key=Forge-Ledger,valueonly,unfold)'];
@@ -182,12 +179,11 @@ const NO_PROMPT = {
   SSH_ASKPASS_REQUIRE: 'force',
 };
 
-/** Git for a command that signs, with the person's own signing program. A signature that needs a prompt fails. */
-export async function signingGit(unsafe: Git): Promise<Git> {
-  const git = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  return (args, options = {}) =>
+/** Git for a command that signs. A signature that needs a prompt fails. */
+export const signingGit =
+  (git: Git): Git =>
+  (args, options = {}) =>
     git(args, { timeout: SIGN_LIMIT, ...options, env: { ...NO_PROMPT, ...options.env } });
-}
 
 /** Signs an object that no ref names, so a person can see at a terminal why signing fails. */
 const TRY_SIGNING = 'git commit-tree -S -m test HEAD^{tree}';

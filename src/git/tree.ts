@@ -13,7 +13,6 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
-import { withoutFilters } from './config.js';
 import type { Repository } from './repository.js';
 
 /** The working tree at one moment, as git would store it. */
@@ -79,10 +78,9 @@ export function onBench<T>(
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
-    // Read each time, because a command between two snapshots may have set a filter.
     // A backup is on disk before the files in it are removed.
     const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
-    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...durable]);
+    const settings = [...LOOK_AT_ALL, ...durable];
     const index = join(folder, 'index');
     if (from) {
       writeFileSync(index, from.bytes);
@@ -93,11 +91,10 @@ export function onBench<T>(
       // A colon would split a path in two.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${join(commonDir, 'objects').replace(/["\\]/g, '\\$&')}"`,
     };
-    const own = { ...settings, GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) };
-    const look = byteGit(git, { cwd: root, env: own });
+    const look = byteGit(git, { settings, env: { GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) } });
     if (!existsSync(index)) await look(['read-tree', '--empty']);
     await refresh(look);
-    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
+    return work({ root, env, git: byteGit(git, { settings }), look, index, folder });
   });
 }
 
@@ -108,7 +105,7 @@ type Entries = ReadonlyMap<string, string>;
  * Snapshots the working tree with a private index and object folder at `place`: the repository's index is unchanged,
  * and nothing is added to its objects. Lists are in memory, out of reach of commands that run between two snapshots.
  */
-export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
+export function readTrees(repository: Repository, git: Git, place: string): TreeReader {
   const lists = new Map<string, Entries>();
   const list = (tree: string): Entries => lists.get(tree) ?? new Map();
   // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
@@ -119,7 +116,7 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
     return tree;
   };
   return {
-    read: () => onBench({ repository, git: unsafe, env: {}, place, ownObjects: true, from }, read),
+    read: () => onBench({ repository, git, env: {}, place, ownObjects: true, from }, read),
     changed: async (before, after) => compare(list(before), list(after)),
     against: async (commit, tree) => {
       const args = [
@@ -130,7 +127,7 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
         '--format=%(objectmode) %(objectname) 0%x09%(path)',
       ];
       return compare(
-        commit === null ? new Map() : parse(await byteGit(unsafe)([...args, commit])),
+        commit === null ? new Map() : parse(await byteGit(git)([...args, commit])),
         list(tree),
       );
     },

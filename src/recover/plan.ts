@@ -3,7 +3,7 @@ import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rule
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
 import { type Git, must, words } from '../git/client.js';
-import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
+import { type Filtered, findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -139,10 +139,9 @@ interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
 
 /** Reads concurrently. Writes nothing. */
 async function measureDivergence(
-  { repository, git: unsafe, folder }: Place,
+  { repository, git, folder }: Place,
   commit: string | null,
 ): Promise<Measured> {
-  const git = await withoutLocalFilters(unsafe);
   const distance = commit === null ? null : await readDistance(git, commit);
   const [{ head, files }, history, changes] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
@@ -151,7 +150,7 @@ async function measureDivergence(
   ]);
   const untracked = files.filter(({ kind }) => kind === 'untracked').length;
   const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
-  const filtered = await findFiltered(unsafe, changed);
+  const filtered = await findFiltered(git, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
   return {
     ...history,

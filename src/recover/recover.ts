@@ -8,7 +8,6 @@ import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { must, PORCELAIN, toBytes } from '../git/client.js';
-import { withoutLocalFilters } from '../git/config.js';
 import { listLeftOut, planMove } from '../git/move.js';
 import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
@@ -233,6 +232,6 @@ export async function inspectCheckpoint(
     });
   if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
-  await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
+  await must(git, args, { ...PORCELAIN, timeout: 600_000 });
   return { checkpoint: manifest, worktree: folder };
 }

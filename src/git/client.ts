@@ -146,6 +146,16 @@ export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').to
 export const words = (output: string): string[] => output.split('\0').filter(Boolean);
 export const lines = (output: string): string[] => output.split('\n').filter(Boolean);
 
+/** Records of `size` fields. Each field ends with NUL, and each record with a line break. */
+export function records(output: string, size: number): string[][] {
+  const fields = output.split('\0');
+  const count = Math.floor(fields.length / size);
+  return Array.from({ length: count }, (_, i) => {
+    const [first = '', ...more] = fields.slice(i * size, (i + 1) * size);
+    return [first.replace(/^\n/, ''), ...more];
+  });
+}
+
 /**
  * Settings of the repository that would start programs are turned off: `.git/config` may have come with the folder.
  * User and system settings stay, except hooks: forge's own commits run none.

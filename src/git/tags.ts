@@ -1,6 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
-import { type Git, gitError, lines, must, PORCELAIN } from './client.js';
+import { type Git, gitError, lines, must, PORCELAIN, records } from './client.js';
 
 /** Tags of checkpoints, and the signatures of tags and commits. */
 
@@ -23,20 +23,13 @@ export async function listTags(git: Git, reachable = false): Promise<TagFacts[]>
   const { code, stdout, stderr } = await git(args);
   // From an unborn HEAD no tag is reachable.
   if (code !== 0 && !reachable) throw gitError(args, stderr);
-  return recordsOf(code === 0 ? stdout : '', TAG_FIELDS.length).map((fields) => {
+  return records(code === 0 ? stdout : '', TAG_FIELDS.length).map((fields) => {
     const [name = '', type, oid, innerType, inner, message = ''] = fields;
     const isAnnotated = type === 'tag';
     const [ownType, own] = isAnnotated ? [innerType, inner] : [type, oid];
     const commit = ownType === 'commit' ? (own ?? null) : null;
-    return { name: name.replace(/^\n/, ''), isAnnotated, commit, message };
+    return { name, isAnnotated, commit, message };
   });
-}
-
-/** Records of `size` fields. Each field ends with NUL. */
-function recordsOf(output: string, size: number): string[][] {
-  const fields = output.split('\0');
-  const count = Math.floor(fields.length / size);
-  return Array.from({ length: count }, (_, i) => fields.slice(i * size, (i + 1) * size));
 }
 
 /** Names of the tags reachable from HEAD. */
@@ -112,10 +105,10 @@ export async function readAnchorCommits(verifying: Git, folder: string): Promise
   const format = LOG_FIELDS.map((field) => `%${field}%x00`).join('');
   const chosen = ['--basic-regexp', '--grep=^Forge-Ledger: ', '--full-history'];
   const args = ['log', ...chosen, `--format=${format}`, 'HEAD', '--', folder];
-  return recordsOf(await must(verifying, args), LOG_FIELDS.length).map((fields) => {
+  return records(await must(verifying, args), LOG_FIELDS.length).map((fields) => {
     const [hash = '', authored, committed, grade = 'N', name, key, trailers = ''] = fields;
     return {
-      commit: hash.trim(),
+      commit: hash,
       status: GRADES[grade] ?? 'unknown',
       signer: name || key || null,
       anchors: authored === committed ? lines(trailers) : [],

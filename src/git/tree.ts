@@ -126,10 +126,7 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
         '--full-tree',
         '--format=%(objectmode) %(objectname) 0%x09%(path)',
       ];
-      return compare(
-        commit === null ? new Map() : parse(await byteGit(git)([...args, commit])),
-        list(tree),
-      );
+      return compare(commit === null ? new Map() : parse(await byteGit(git)([...args, commit])), list(tree));
     },
     digest: async (tree, folder) => {
       const entries = [...list(tree)].filter(([path]) => !path.startsWith(`${toBytes(folder)}/`));

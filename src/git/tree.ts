@@ -47,7 +47,7 @@ export async function refresh(git: ByteGit): Promise<void> {
 /** Reads the working tree through a private index, in a folder that is removed afterward. */
 export interface Bench {
   root: string;
-  env: NodeJS.ProcessEnv;
+  commonDir: string;
   /** Git on the repository's own index. */
   git: ByteGit;
   /** Git on the private index: a copy, without marks. */
@@ -59,7 +59,6 @@ export interface Bench {
 interface BenchPlace {
   repository: Repository;
   git: Git;
-  env: NodeJS.ProcessEnv;
   /** The parent of the private folder; a random suffix is added. */
   place: string;
   /** Adds nothing to the repository's objects. */
@@ -69,7 +68,7 @@ interface BenchPlace {
 }
 
 export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false, from }: BenchPlace,
+  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false, from }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
@@ -89,7 +88,7 @@ export function onBench<T>(
     const look = byteGit(git, { settings, env: { GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) } });
     if (!existsSync(index)) await look(['read-tree', '--empty']);
     await refresh(look);
-    return work({ root, env, git: byteGit(git, { settings }), look, index, folder });
+    return work({ root, commonDir, git: byteGit(git, { settings }), look, index, folder });
   });
 }
 
@@ -117,7 +116,7 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
     return tree;
   };
   return {
-    read: () => onBench({ repository, git, env: {}, place, ownObjects: true, from }, read),
+    read: () => onBench({ repository, git, place, ownObjects: true, from }, read),
     changed: async (before, after) => {
       const [then, now] = [await list(before), await list(after)];
       const paths = new Set([...then.keys(), ...now.keys()]);

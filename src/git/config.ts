@@ -28,15 +28,12 @@ export async function findFiltered(
   if (filters.size === 0) return null;
   const input = paths.map((path) => `${path}\0`).join('');
   const args = ['check-attr', '-z', '--stdin', ...source, 'filter'];
-  const words = (await must(git, args, { env, input })).split('\0');
-  const found: string[] = [];
-  let name = '';
-  for (let at = 0; at + 2 < words.length; at += 3) {
-    if (!filters.has(words[at + 2] ?? '')) continue;
-    name = words[at + 2] ?? '';
-    found.push(words[at] ?? '');
-  }
-  return found.length === 0 ? null : describe(found, name);
+  // `<path>`, `filter` and its value for each one.
+  const fields = (await must(git, args, { env, input })).split('\0');
+  const isFound = (i: number): boolean => i % 3 === 0 && filters.has(fields[i + 2] ?? '');
+  const found = fields.filter((_, i) => isFound(i));
+  const last = fields.findLastIndex((_, i) => isFound(i));
+  return last < 0 ? null : describe(found, fields[last + 2] ?? '');
 }
 
 function describe(paths: string[], name: string): Filtered {

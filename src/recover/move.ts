@@ -124,11 +124,10 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   about: Record<string, unknown>;
 }
 
-/** Null for a commit that is not needed. */
+/** The backup, the commit if one was needed, and how many files are written or removed. */
 interface Moved {
-  backup: string | null;
+  ref: string | null;
   commit: string | null;
-  /** How many files are written or removed. */
   files: number;
 }
 
@@ -144,9 +143,9 @@ export async function moveTo(context: Context, target: Target): Promise<Moved> {
     await target.check(bench, move, head);
     await requireUnfiltered(context, bench, move, new Set(more));
     const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
-    if (context.disk.dryRun) return { backup: null, commit: null, files };
+    if (context.disk.dryRun) return { ref: null, commit: null, files };
     const commit = await commitRestored(context, bench, head, target);
-    if (!kept && move.isEmpty && commit === head) return { backup: null, commit: null, files };
+    if (!kept && move.isEmpty && commit === head) return { ref: null, commit: null, files };
     reportLeft(context, move);
     const backup = nameBackup(context);
     await backUp(bench, move, {
@@ -160,7 +159,7 @@ export async function moveTo(context: Context, target: Target): Promise<Moved> {
     context.disk.withLock(() => context.disk.replace(recoverFile(context.layout), encodeDocument(intent)));
     await finishMove(context, bench, move, intent);
     await warnDetached(context, commit.slice(0, 12));
-    return { backup, commit: commit === head ? null : commit, files };
+    return { ref: backup, commit: commit === head ? null : commit, files };
   });
 }
 
@@ -229,7 +228,9 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
       await restoreIndex(bench, move, `${kept}^2:staged`);
     }
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
-    recordMove(context, intent);
+    // Recorded only once, even if the move is completed repeatedly.
+    if (!readRecords(context, 'audit').some((known) => known.record.move === record.move))
+      storeAudit(context, { kind: 'recovery', ...record });
   } catch (error) {
     const hint = `fix that, then run: forge recover  (completes the ${record.action}; the files from before are in ${record.backup})`;
     throw withHint(error, hint);
@@ -255,14 +256,6 @@ function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Fe
       lost.includes(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
     );
   });
-}
-
-/** Recorded only once, even if the move is completed repeatedly. */
-function recordMove(context: Context, { record }: Intent): void {
-  const isKnown = readRecords(context, 'audit').some(
-    ({ record: { kind, move } }) => kind === 'recovery' && move === record.move,
-  );
-  if (!isKnown) storeAudit(context, { kind: 'recovery', ...record });
 }
 
 /** The reason of an automatic backup after an interrupted move. */

@@ -107,7 +107,7 @@ async function rollBack(
   plan: RecoveryPlan,
 ): Promise<{ backup_ref: string | null; commit: string | null }> {
   const { tag, commit: target, features_passing } = plan.checkpoint as Manifest;
-  const { backup, commit } = await moveTo(context, {
+  const { ref, commit } = await moveTo(context, {
     ...{ action: 'rollback', tree: target, history: target, vouched: features_passing },
     head: plan.head as string,
     text: describe(plan),
@@ -121,7 +121,7 @@ async function rollBack(
     note: { checkpoint: tag },
     about: about(plan),
   });
-  return { backup_ref: backup, commit };
+  return { backup_ref: ref, commit };
 }
 
 function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {

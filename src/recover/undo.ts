@@ -120,7 +120,7 @@ async function undoRollback(
   await requireVerified(context);
   const isRollback = note.why === 'rollback';
   const { ref, commit: kept } = backup;
-  const moved = await moveTo(context, {
+  return moveTo(context, {
     ...{ action: 'undo', tree: `${kept}^{tree}`, history: `${kept}^1`, vouched: null },
     kept: { ref, files: note.files },
     text: {
@@ -140,7 +140,6 @@ async function undoRollback(
     subject: `Before undoing ${ref}`,
     about: { undone: ref },
   });
-  return { ref: moved.backup, commit: moved.commit, files: moved.files };
 }
 
 /** Whether files, index or history outside `.forge/` changed since the rollback. */

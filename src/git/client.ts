@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { getSystemErrorName, stripVTControlCharacters } from 'node:util';
 import { timeLimit } from '../core/clock.js';
 import { outside, systemCode } from '../core/error.js';
-import { mayNamePrograms } from './repository.js';
+import { findRepository, mayNamePrograms, type Repository } from './repository.js';
 
 /** Named with the first git only: it takes Node milliseconds to load, and most messages are checked without git. */
 const processes = () => process.getBuiltinModule('node:child_process');
@@ -51,9 +51,11 @@ export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
     const { code, stdout, stderr } = await run([...SETTINGS, ...args], { ...call, input: bytes });
     return { code, stdout: stdout.toString(encoding), stderr };
   };
+  let repository: Repository | null = null;
   return async (args, options = {}) => {
+    repository ??= findRepository(cwd);
     // Read each time, because a command that was run meanwhile may have set a filter.
-    const local = mayNamePrograms(cwd) ? await withoutLocalPrograms(ask) : [];
+    const local = !repository || mayNamePrograms(repository) ? await withoutLocalPrograms(ask) : [];
     const env = asEnvironment([...local, ...(options.settings ?? [])]);
     return ask(args, { ...options, env: { ...env, ...options.env } });
   };

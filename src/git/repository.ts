@@ -106,13 +106,11 @@ export function projectRepository(folder: string): Repository | null {
 }
 
 /**
- * Whether the own config of the repository around `folder`, or a file that it includes, may name a filter or a program
- * that signs. Reads the files, because starting git takes time.
+ * Whether the repository's own config, or a file that it includes, may name a filter or a program that signs. Reads the
+ * files, because starting git takes time.
  */
-export function mayNamePrograms(folder: string): boolean {
-  const repository = findRepository(folder);
-  if (!repository) return true;
-  const files = [join(repository.commonDir, 'config'), join(repository.gitDir, 'config.worktree')];
+export function mayNamePrograms({ commonDir, gitDir }: Repository): boolean {
+  const files = [join(commonDir, 'config'), join(gitDir, 'config.worktree')];
   return files.some((file) => /\[\s*(?:filter|gpg|include)/i.test(readText(file)));
 }
 

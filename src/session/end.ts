@@ -39,10 +39,9 @@ import {
   parseProgress,
   type RunningSession,
   setNext,
-  toArchive,
 } from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
-import { clearShortTerm, displayId, isWorth, readProgressText, shortTerm, writeArchive } from './store.js';
+import { clearShortTerm, displayId, finishSession, isWorth, readProgressText } from './store.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -188,15 +187,17 @@ export function closeSession(
   const news = { task: focus.task, next: next ?? null, learned: learned.length };
   queueEvent(context, 'session_end', running.id, news, running.id);
   // SES-14: an empty session has no archive.
-  if (isWorth(context) || learned.length > 0 || next !== undefined || planned) {
-    const files = shortTerm(context);
-    const log = addEntry(files.progress?.join('\n') ?? '', new Date(at), 'Session ending');
-    const text = next === undefined ? log : setNext(log, next);
-    const ids = learned.map(({ id }) => id);
-    const end = { status: 'ended' as const, ended_at: at, learned: ids, next: next ?? files.next };
-    writeArchive(context, toArchive(running, { ...files, ...end, progress: text.split('\n') }));
+  if (!isWorth(context) && learned.length === 0 && next === undefined && !planned) clearShortTerm(context);
+  else {
+    const log = addEntry(readProgressText(context), new Date(at), 'Session ending');
+    finishSession(context, running, {
+      status: 'ended',
+      ended_at: at,
+      learned: learned.map(({ id }) => id),
+      progress: (next === undefined ? log : setNext(log, next)).split('\n'),
+      ...(next === undefined ? {} : { next }),
+    });
   }
-  clearShortTerm(context);
   return { ended_at: at, learned, ...(cycle ? { cycle } : {}) };
 }
 

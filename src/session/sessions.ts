@@ -20,6 +20,7 @@ import {
   archivedIds,
   clearShortTerm,
   displayId,
+  finishSession,
   focusIn,
   isWorth,
   kfrIn,
@@ -28,9 +29,7 @@ import {
   readArchives,
   readProgressText,
   requireArchive,
-  shortTerm,
   updateArchive,
-  writeArchive,
 } from './store.js';
 
 /** One row of `session list`. */
@@ -133,9 +132,9 @@ export function discardSession(
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');
-  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [] };
-  if (isWorth(context)) writeArchive(context, toArchive(running, { ...end, ...shortTerm(context) }));
-  clearShortTerm(context);
+  if (isWorth(context))
+    finishSession(context, running, { status: 'discarded', ended_at: timestamp(context) });
+  else clearShortTerm(context);
   return running.id;
 }
 

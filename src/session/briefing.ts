@@ -27,9 +27,9 @@ import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
-import { parseProgress, sessionName } from './rules.js';
+import { sessionName } from './rules.js';
 import { readRunning } from './running.js';
-import { archivedIds, kfrIn, readProgressText, recentArchives, requireArchive } from './store.js';
+import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
@@ -132,7 +132,7 @@ export function composeBriefing(
 ): Briefing {
   const { world } = context;
   const config = readConfig(context).briefing;
-  const progress = parseProgress(readProgressText(context));
+  const progress = readProgress(context);
   const recent = recentArchives(context);
   const sections = briefingSections({
     ...known,

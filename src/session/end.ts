@@ -31,17 +31,16 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
-import {
-  addEntry,
-  type Focus,
-  isAbout,
-  OPENING,
-  parseProgress,
-  type RunningSession,
-  setNext,
-} from './rules.js';
+import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
-import { clearShortTerm, displayId, finishSession, isWorth, readProgressText } from './store.js';
+import {
+  clearShortTerm,
+  displayId,
+  finishSession,
+  isWorth,
+  readProgress,
+  readProgressText,
+} from './store.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -100,7 +99,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     requireResolved(kfr, 'The session cannot end');
     refreshViews(context);
     const focus = showFocus(context);
-    const progress = parseProgress(readProgressText(context));
+    const progress = readProgress(context);
     const closed = closeSession(context, running, observe ? { next: input.next } : input);
     return { running, focus, kfr, progress, closed };
   });

@@ -1,6 +1,6 @@
 import { refused, usage } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
-import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
+import { focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
@@ -40,6 +40,7 @@ import {
 } from './running.js';
 import {
   archivedIds,
+  changeArchive,
   clearShortTerm,
   finishSession,
   focusIn,
@@ -251,12 +252,11 @@ function createSession(
     : startProgress(world.now(), place, memory.issues.length);
   const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   const left = resumed ? kfrToResume(context, resumed) : NO_KFR;
-  const archive = resumed && { ...resumed, resumed_by: running.id };
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
     ...(left.entries.length > 0 ? kfrWrites(context, { ...left, session: running.id }) : []),
-    ...(archive ? [{ path: archiveFile(layout, archive.id), bytes: encodeDocument(archive) }] : []),
+    ...(resumed ? changeArchive(context, resumed.id, { resumed_by: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);

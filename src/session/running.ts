@@ -177,14 +177,15 @@ export function allocateSessionId(
   dryRun: boolean,
 ): { id: string; seq: number } {
   const take = (): { id: string; seq: number } => {
-    const issued = readIssued(layout);
-    const n = nextNumber(date, [...known.ids, ...issued.last]);
-    const id = `${formatSessionName(date, n)}-${makeToken(6)}`;
-    const seq = Math.max(issued.seq, known.seq) + 1;
-    const bytes = Buffer.from(`${JSON.stringify({ seq, last: [...issued.last, id].slice(-KEPT) })}\n`);
+    const { seq, last } = readIssued(layout);
+    const n = nextNumber(date, [...known.ids, ...last]);
+    const next = { id: `${formatSessionName(date, n)}-${makeToken(6)}`, seq: Math.max(seq, known.seq) + 1 };
+    const bytes = Buffer.from(
+      `${JSON.stringify({ seq: next.seq, last: [...last, next.id].slice(-KEPT) })}\n`,
+    );
     // Durable before the session is written, or a crash would make it look like another clone's.
     if (!dryRun) replaceFiles([{ path: sessionIdsFile(layout), bytes }]);
-    return { id, seq };
+    return next;
   };
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
@@ -206,39 +207,27 @@ function readIssued(layout: Layout): Issued {
 }
 
 /** The state of an agent's conversation in this worktree, from one hook to the next. */
-export interface Conversation {
-  /** The agent and its conversation id, as a file name. */
-  id: string;
+const NEW = {
   /** The agent's process. */
-  process: ProcessIdentity | null;
+  process: null as ProcessIdentity | null,
   /** When it started, ms. */
-  at: number;
-  /** The working memory that it last got. Null if none of it is in its context any more. */
-  seen: string | null;
-  /** How many of its stops were blocked since the last prompt of a person. */
-  blocks: number;
-  /** Its transcript, and the read offset in bytes. */
-  transcript: string;
-  read: number;
-  /** The read offset for findings, in bytes. */
-  noted: number;
-  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
-  since: number;
-  /** The working memory that it was asked to settle at the last blocked stop. */
-  asked: string | null;
-}
-
-const NEW: Omit<Conversation, 'id'> = {
-  process: null,
   at: 0,
-  seen: null,
+  /** The working memory that it last got. Null if none of it is in its context any more. */
+  seen: null as string | null,
+  /** How many of its stops were blocked since the last prompt of a person. */
   blocks: 0,
+  /** Its transcript, and the read offset in bytes. */
   transcript: '',
   read: 0,
+  /** The read offset for findings, in bytes. */
   noted: 0,
+  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
   since: 0,
-  asked: null,
+  /** The working memory that it was asked to settle at the last blocked stop. */
+  asked: null as string | null,
 };
+/** `id`: the agent and its conversation id, as a file name. */
+export type Conversation = typeof NEW & { id: string };
 
 /** More than are ever open at the same time in one worktree. */
 const KEPT_CONVERSATIONS = 20;

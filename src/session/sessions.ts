@@ -18,6 +18,7 @@ import {
 import { judgeRunning, readRunning } from './running.js';
 import {
   archivedIds,
+  changeArchive,
   clearShortTerm,
   displayId,
   finishSession,
@@ -27,9 +28,8 @@ import {
   kfrToResume,
   progressIn,
   readArchives,
-  readProgressText,
+  readProgress,
   requireArchive,
-  updateArchive,
 } from './store.js';
 
 /** One row of `session list`. */
@@ -80,7 +80,7 @@ function row(session: ArchivedSession, all: readonly string[]): SessionRow {
 
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
   const verdict = judgeRunning(context, running);
-  const next = parseProgress(readProgressText(context)).next ?? null;
+  const next = readProgress(context).next ?? null;
   return {
     ...row(toArchive(running, { status: 'running', ended_at: null, learned: [], next }), all),
     task: showFocus(context).task,
@@ -154,6 +154,6 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     `Session ${name} cannot be discarded`,
     `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
   );
-  updateArchive(context, found.id, { status: 'discarded' });
+  context.disk.replaceAll(changeArchive(context, found.id, { status: 'discarded' }));
   return found.id;
 }

@@ -1,3 +1,4 @@
+import type { Write } from '../core/files.js';
 import {
   archiveFile,
   focusFile,
@@ -13,12 +14,12 @@ import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR } from '../kfr/rules.js';
 import type { Context } from '../project/project.js';
+import { showFocus } from './focus.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
   addEntry,
   bySequence,
-  FOCUS,
   Focus,
   holdsWork,
   isStoredId,
@@ -83,13 +84,14 @@ export function requireArchive(context: Context, wanted: string): ArchivedSessio
   return readArchive(context, matchSession(ids, wanted).id);
 }
 
-/** Rewrites an archive: its status, who resumed it. */
-export function updateArchive(context: Context, id: string, change: Partial<ArchivedSession>): void {
-  const { disk, layout } = context;
-  disk.withLock(() => {
-    const { value, path, bytes } = disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id));
-    disk.replace(path, encodeDocument({ ...value, ...change }), bytes);
-  });
+/** The write that changes an archive: its status, who resumed it. None in a dry run that did not make the archive. */
+export function changeArchive(
+  { disk, layout }: Context,
+  id: string,
+  change: Partial<ArchivedSession>,
+): Write[] {
+  const { value, path, bytes } = disk.readDocument(ARCHIVED_SESSION, archiveFile(layout, id), null);
+  return value ? [{ path, bytes: encodeDocument({ ...value, ...change }), expected: bytes }] : [];
 }
 
 /** How an id is shown among the archives. */
@@ -109,17 +111,14 @@ export const progressIn = ({ progress = [] }: ArchivedSession): string => progre
 export const kfrToResume = (context: Context, session: ArchivedSession): Kfr =>
   session.resumed_by === undefined && isOwnSession(context, session.id) ? kfrIn(session) : NO_KFR;
 
-type ShortTerm = Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'>;
-
 /** The files of the running session, in the form of its archive. */
-export function shortTerm(context: Context): ShortTerm {
-  const { disk, layout } = context;
+function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
   const text = readProgressText(context);
   const kfr = readKfrFile(context);
   return {
     next: parseProgress(text).next ?? null,
     progress: text.split('\n'),
-    focus: disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value,
+    focus: showFocus(context),
     ...(isUsed(kfr) ? { kfr } : {}),
   };
 }
@@ -153,10 +152,10 @@ export function finishSession(
  */
 export function forgetEmpty(context: Context, running: RunningSession): boolean {
   if (running.goal || running.resumed_from !== undefined || isWorth(context)) return false;
-  const { disk, layout } = context;
-  const { value: focus } = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
+  const focus = showFocus(context);
   clearShortTerm(context);
-  if (focus.started_at !== running.started_at) disk.replace(focusFile(layout), encodeDocument(focus));
+  if (focus.started_at !== running.started_at)
+    context.disk.replace(focusFile(context.layout), encodeDocument(focus));
   return true;
 }
 
@@ -166,6 +165,8 @@ export function readProgressText({ disk, layout }: Context): string {
   const bytes = disk.read(path);
   return bytes ? decodeUtf8(bytes, shown(layout, path)) : NO_SESSION_TEXT;
 }
+
+export const readProgress = (context: Context): Progress => parseProgress(readProgressText(context));
 
 /** Appends `[HH:MM] text` (UTC) to the running session's progress (SES-04). */
 export function addProgress(
@@ -202,5 +203,5 @@ export interface ShownProgress extends Progress {
 
 export function showProgress(context: Context): ShownProgress {
   const session = sessionName(requireRunning(context).id);
-  return { session, ...parseProgress(readProgressText(context)) };
+  return { session, ...readProgress(context) };
 }

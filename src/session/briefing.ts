@@ -16,7 +16,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
-import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -40,20 +40,14 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 /** The number of notes considered for a briefing. */
 const MAX_NOTES = 300;
 
-interface Learned {
-  proven: Known[];
-  candidates: PatternCandidate[];
-  notes: string[];
-}
-
 /** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
-export function readLearned(context: Context, listed?: readonly Listed[]): Learned {
-  const read = (): Learned => {
+export function readLearned(context: Context, listed?: readonly Listed[]) {
+  const read = () => {
     const memory = readMemory(context);
     const known = readKnowledge(context, memory);
     const notes = memory.records('note').slice(-MAX_NOTES);
     return {
-      proven: [...known.values()].map(({ answered: _, ...entry }) => entry),
+      proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };

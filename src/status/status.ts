@@ -15,7 +15,7 @@ import { selectNext } from '../feature/tasks.js';
 import { readDistance } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
-import { type FileState, readTreeStatus } from '../git/status.js';
+import { readTreeStatus } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { readActive } from '../learning/knowledge.js';
@@ -180,15 +180,13 @@ async function checkGit(context: Context): Promise<Remark[]> {
     const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);
     upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
-  const { head, branch, files } = tree;
-  const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const checkpoint = newest?.tag ?? null;
-  const operation = operationInProgress(repository);
-  const isRecovering = hasRecovery(context);
   return judgeGit({
-    ...{ isUnborn: head === null, branch, changed: count('changed') },
-    ...{ untracked: count('untracked'), unmerged: count('unmerged') },
-    ...{ operation, upstream, checkpoint, isRecovering },
+    ...tree,
+    upstream,
+    checkpoint,
+    operation: operationInProgress(repository),
+    isRecovering: hasRecovery(context),
     hasWork: checkpoint === null && hasWork(context),
   });
 }

@@ -135,7 +135,6 @@ export async function editFeature(
   return { features: [feature] };
 }
 
-/** How errors name the fields. */
 const LABELS: Record<string, string> = {
   name: 'The name',
   tests: 'The test',

@@ -251,7 +251,6 @@ export const byHand = (features: readonly Feature[]): string[] =>
     .filter(({ status, override }) => status === 'passing' && override)
     .map((feature) => `${feature.id}: ${describeStatus(feature)}`);
 
-/** How many features have each status. */
 export function countStatuses(features: readonly Feature[]): Record<FeatureStatus, number> {
   const counts = { not_implemented: 0, in_progress: 0, failing: 0, passing: 0, blocked: 0 };
   for (const feature of features) counts[feature.status]++;

@@ -12,12 +12,10 @@ import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
 
-/** The input of the briefing. */
 export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
   next: string | null;
-  /** The lines of its progress. */
   progress: readonly string[];
   last: ArchivedSession | null;
   /** The session whose NEXT counts. */
@@ -79,7 +77,6 @@ const SHOWN_PROGRESS = 5;
 /** An entry of progress.txt, except those that every session begins with. */
 const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
-/** The last entries, oldest first, without the start lines. */
 const progressItems = ({ progress }: BriefingData): string[] =>
   progress
     .filter(isWork)
@@ -126,7 +123,6 @@ function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entr
   return [...first.map((at) => newest[at] as T), ...newest.filter((_, at) => !isFirst.has(at))];
 }
 
-/** With its evidence and its record. */
 const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
   byTask(
     data,

@@ -37,7 +37,6 @@ export const BriefingInput = z.strictObject({
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
-/** The number of notes considered for a briefing. */
 const MAX_NOTES = 300;
 
 /** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
@@ -68,7 +67,6 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   };
 }
 
-/** The commits that a briefing looks at. */
 export const commitsAround = (context: Context): Promise<Commit[]> =>
   recentCommits(context, lookBack(readConfig(context).briefing.commits));
 

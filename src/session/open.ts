@@ -60,7 +60,6 @@ type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 /** `started`, or `running` if it was already ours, or `joined`. */
 export type Opened = 'started' | 'running' | 'joined';
 
-/** The state of git and memory when a session opens. */
 interface Around {
   branch: string | null;
   head: string | null;

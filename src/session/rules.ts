@@ -34,7 +34,6 @@ export const ArchivedSession = z.looseObject({
   ...Core,
   status: z.enum(['running', 'ended', 'interrupted', 'discarded']),
   ended_at: z.nullable(z.string()),
-  /** The ids of what was learned. */
   learned: z.array(z.string()),
   next: z.nullable(z.string()),
   resumed_by: z.optional(z.string()),
@@ -56,7 +55,6 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
   schema: ArchivedSession,
 };
 
-/** The options of a session start. */
 export const SessionStartInput = z.strictObject({
   /** A feature or an active issue to work on. */
   id: z.optional(z.string()),
@@ -227,7 +225,6 @@ const indented = (text: string, indent: string): string => text.replaceAll('\n',
 /** The lines that forge itself writes at a start. */
 export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
 
-/** A new session's file. */
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);
   return `${sessionHeader(at)}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;

@@ -51,7 +51,6 @@ const readRecord = ({ disk, layout }: Context): RunningSession | null =>
 const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean =>
   disk.exists(archiveFile(layout, id));
 
-/** For commands that write to it. */
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (running) return running;
@@ -61,7 +60,6 @@ export function requireRunning(context: Context): RunningSession {
   });
 }
 
-/** The copy of a session's open questions in the git dir. */
 const Lost = z.looseObject({
   schema_version: z.string(),
   session: z.string(),
@@ -101,7 +99,6 @@ export function holderHere({ world, layout }: Context): Holder {
 
 const holdersOf = ({ holder, joined = [] }: RunningSession): Holder[] => [holder, ...joined];
 
-/** Whether an agent's conversation works in the session. */
 export const holdsSession = (running: RunningSession, conversation: string): boolean =>
   holdersOf(running).some(({ agent }) => agent === conversation);
 
@@ -190,7 +187,6 @@ export function allocateSessionId(
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
 
-/** The ids last issued here, newest last. */
 export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -208,7 +204,6 @@ function readIssued(layout: Layout): Issued {
 
 /** The state of an agent's conversation in this worktree, from one hook to the next. */
 const NEW = {
-  /** The agent's process. */
   process: null as ProcessIdentity | null,
   /** When it started, ms. */
   at: 0,

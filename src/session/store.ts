@@ -97,7 +97,6 @@ export function changeArchive(
 /** How an id is shown among the archives. */
 export const displayId = (context: Context, stored: string): string => shownId(stored, archivedIds(context));
 
-/** The working memory that a session had at its end. */
 export const kfrIn = ({ kfr }: ArchivedSession): Kfr => Kfr.safeParse(kfr).data ?? NO_KFR;
 
 export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(focus).data ?? NO_FOCUS;

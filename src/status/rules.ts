@@ -111,7 +111,6 @@ interface FeatureFacts {
   unproven?: readonly string[];
   /** `LOGIN: passing (by hand: …)` */
   byHand?: readonly string[];
-  /** The next command to type. */
   next: string;
 }
 
@@ -173,11 +172,9 @@ export function isOrphan(
 interface LinearFacts {
   /** Why the last sync with Linear failed. */
   syncError: string | null;
-  /** The number of active issues. */
   active: number;
   /** The last commits without an issue, newest first: hash and subject. */
   orphans: readonly string[];
-  /** How many commits were read. */
   commits: number;
 }
 
@@ -203,7 +200,6 @@ export function judgeLinear(facts: LinearFacts | null): Remark[] {
 
 /** What git reports about this worktree. `.forge/` does not count as changed. */
 export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> {
-  /** A merge, a rebase, … in progress. */
   operation: string | null;
   /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
@@ -211,7 +207,6 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
-  /** A rollback or an undo was interrupted. */
   isRecovering: boolean;
 }
 

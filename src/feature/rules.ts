@@ -134,11 +134,6 @@ export function testsDiffer(a: Feature, b: Feature): boolean {
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Passing features that `vouched` does not name: after a rollback only lost work made them pass. */
-export function unproved(features: readonly Feature[], vouched: ReadonlySet<string>): Feature[] {
-  return features.filter(({ id, status }) => status === 'passing' && !vouched.has(id));
-}
-
 export const asUnproved = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 

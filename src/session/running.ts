@@ -33,8 +33,9 @@ export function readRunning(context: Context): RunningSession | null {
  */
 export function ownSessions({ layout, repository }: Context): (id: string) => boolean {
   if (repository === null) return () => true;
-  const issued = new Set(lastIssued(layout));
-  return (id) => issued.has(id);
+  // Searched as text, because nearly every command asks.
+  const issued = readPlain(sessionIdsFile(layout), MAX_BYTES) ?? '';
+  return (id) => issued.includes(JSON.stringify(id));
 }
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);

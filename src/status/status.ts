@@ -74,22 +74,17 @@ export async function readStatus(
     return list;
   };
   // git first: it runs while the files are read.
-  const git = safely(() => checkGit(context));
-  const [knowledge, ledger, shortTerm, featureList, linear] = await Promise.all([
+  const [git, knowledge, ledger, shortTerm, featureList, linear] = await Promise.all([
+    safely(() => checkGit(context)),
     safely(() => checkKnowledge(context)),
     safely(() => checkLedger(context)),
     safely(() => checkShortTerm(context, brief)),
     safely(() => checkFeatures(context, features())),
     safely(() => checkLinear(context, features)),
   ]);
-  const status = toStatus({
-    'long-term': [...knowledge, ...ledger],
-    'short-term': shortTerm,
-    features: featureList,
-    git: await git,
-    linear,
-  });
-  return { ...status, task: orElse(() => taskOf(context), null) };
+  const longTerm = [...knowledge, ...ledger];
+  const remarks = { 'long-term': longTerm, 'short-term': shortTerm, features: featureList, git, linear };
+  return { ...toStatus(remarks), task: orElse(() => taskOf(context), null) };
 }
 
 /** For a file that another component reports as damaged. */

@@ -60,11 +60,7 @@ type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 /** `started`, or `running` if it was already ours, or `joined`. */
 export type Opened = 'started' | 'running' | 'joined';
 
-interface Around {
-  branch: string | null;
-  head: string | null;
-  memory: Pick<MemoryState, 'features' | 'issues'>;
-}
+type Around = Pick<RunningSession, 'branch' | 'head'> & { memory: Pick<MemoryState, 'features' | 'issues'> };
 
 /** A start that uses the recorded session, is refused, or first ends it in one of four ways. */
 type Step = 'running' | 'joined' | 'refused' | 'none' | 'close' | 'replace' | 'archive';

@@ -33,10 +33,16 @@ import {
 } from './store.js';
 
 /** One row of `session list`. */
-export type SessionRow = Pick<
-  ArchivedSession,
-  'id' | 'status' | 'started_at' | 'ended_at' | 'branch' | 'next' | 'resumed_from' | 'resumed_by'
->;
+export interface SessionRow {
+  id: string;
+  status: ArchivedSession['status'];
+  started_at: string;
+  ended_at: string | null;
+  branch: string | null;
+  next: string | null;
+  resumed_from?: string;
+  resumed_by?: string;
+}
 
 export interface SessionOverview {
   active: (SessionRow & { holder: string; task: string | null; open_questions: number }) | null;

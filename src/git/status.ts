@@ -14,7 +14,7 @@ export interface FileState {
 }
 
 /** The output of `git status`. */
-interface TreeStatus {
+export interface TreeStatus {
   /** Null on an unborn branch. */
   head: string | null;
   /** Null when detached. */

@@ -9,7 +9,7 @@ import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { firstPaths, makeToken } from '../core/text.js';
 import { requireNoCycle } from '../cycle/running.js';
-import { asUnproved, type Feature, unproved } from '../feature/rules.js';
+import { asUnproved, type Feature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/backup.js';
 import { type Git, must, toBytes, toText } from '../git/client.js';
@@ -250,12 +250,13 @@ async function moveHead(git: Git, { action, checkpoint, from, to }: Intent['reco
 function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Feature[]): void {
   const bare = ({ unproven, ...feature }: Feature): string => JSON.stringify(asUnproved(feature));
   const before = new Map(kept.map((feature) => [bare(feature), feature]));
-  updateFeatures(context, (features) => {
-    const lost = vouched === null ? [] : unproved(features, new Set(vouched));
-    return features.map((feature) =>
-      lost.includes(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
-    );
-  });
+  const isLost = ({ id, status }: Feature): boolean =>
+    vouched !== null && status === 'passing' && !vouched.includes(id);
+  updateFeatures(context, (features) =>
+    features.map((feature) =>
+      isLost(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
+    ),
+  );
 }
 
 /** The reason of an automatic backup after an interrupted move. */

@@ -215,7 +215,7 @@ function requireConsent(plans: readonly HookPlan[], others: boolean): void {
   const stuck = plans.filter(({ state }) => state === 'refused');
   if (stuck[0])
     throw refused('hooks.refused', `Nothing was installed: ${stuck[0].why}.`, {
-      hint: [...new Set(stuck.map(({ fix }) => fix))].join('\n'),
+      hint: joinFixes(stuck),
       data: { hooks },
     });
   const foreign = plans.filter(({ state }) => state === 'added');
@@ -225,6 +225,16 @@ function requireConsent(plans: readonly HookPlan[], others: boolean): void {
     hint: 'forge hooks install --yes',
     data: { hooks },
   });
+}
+
+/** What several hooks need is said once, with all lines to copy below it. */
+function joinFixes(plans: readonly HookPlan[]): string {
+  const lines = new Map<string, string[]>();
+  for (const { fix = '' } of plans) {
+    const [first = '', ...more] = fix.split('\n');
+    lines.set(first, [...(lines.get(first) ?? []), ...more.filter(Boolean)]);
+  }
+  return [...lines].flatMap(([first, more]) => [first, ...more, ...(more.length > 0 ? [''] : [])]).join('\n');
 }
 
 interface Change {

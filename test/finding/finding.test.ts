@@ -131,6 +131,46 @@ describe('facts', () => {
   });
 });
 
+describe('questions', () => {
+  it.each([
+    // The patterns are in a file, which may change.
+    'grep -rf words.txt src',
+    'grep -r -f words.txt src',
+    'rg -f words.txt src',
+    // Links may lead anywhere.
+    'grep -R word src',
+    'grep -nR word src',
+    'rg -L word src',
+    'rg --follow word src',
+    // With hidden files, those of git too.
+    'rg -uu word src',
+    'rg -u -u word src',
+    'rg -uuu word src',
+  ])('EXM-03 of a search whose answer may change unnoticed: %s', (command) => {
+    expect(readQuestion('Bash', { command }, '/x')).toEqual({ kind: 'other', tool: 'bash', text: command });
+  });
+
+  it('EXM-03 rg -u searches ignored files too: a change in one is noticed, and rg without it is another search', async () => {
+    const project = await makeForge();
+    project.write('.gitignore', 'built\n');
+    project.write('src/a.js', 'word\n');
+    project.write('built/b.js', 'word\n');
+    await forgeJson(project, ['session', 'start']);
+    const searched = async (query: string) => {
+      const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
+      await forgeJson(project, args, { stdin: 'src/a.js:1:word\n' });
+    };
+    await searched('rg word');
+    await searched('rg -u word');
+    expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -uu word')).toEqual([false, false, 1]);
+    project.write('built/b.js', 'another\n');
+    expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, false, 1]);
+  });
+});
+
 describe('forge finding', () => {
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
     const project = await makeForge();

@@ -4,6 +4,7 @@ import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
 import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { hook, payload } from '../support/agent-hooks.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 
@@ -172,6 +173,32 @@ describe('questions', () => {
 });
 
 describe('forge finding', () => {
+  it('AGT-04 keeps nothing of what forge itself printed', async () => {
+    const project = await makeForge();
+    const ranShell = (command: string, tool_output: string) =>
+      hook(
+        project,
+        ['cursor', 'post-tool-use'],
+        payload('cursor', 'post-tool-use', {
+          workspace_roots: [project.dir],
+          tool_name: 'Shell',
+          tool_input: { command },
+          tool_output,
+        }),
+      );
+    await hook(
+      project,
+      ['cursor', 'session-start'],
+      payload('cursor', 'session-start', { workspace_roots: [project.dir] }),
+    );
+    await ranShell('forge briefing', 'FORGE briefing');
+    await ranShell('git add -A && forge commit -m "x" --why y', '✓ abc');
+    await ranShell('npx --no-install forge recall login', 'learned …');
+    await ranShell('npm test -- forge', '3 passing');
+    const { findings } = await forgeJson<{ findings: { query: string }[] }>(project, ['finding', 'list']);
+    expect(findings.map(({ query }) => query)).toEqual(['npm test -- forge']);
+  });
+
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

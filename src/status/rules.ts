@@ -220,6 +220,8 @@ export interface GitFacts {
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
+  /** Nothing is worked on that would name a checkpoint. */
+  isUnnamed?: boolean;
   /** A rollback or an undo was interrupted. */
   isRecovering: boolean;
 }
@@ -253,7 +255,9 @@ export function judgeGit(facts: GitFacts): Remark[] {
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, unmerged > 0 ? RESOLVE : COMMIT));
   if (!isUnborn && checkpoint === null && facts.hasWork)
-    remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
+    remarks.push(
+      yellow('no checkpoint to go back to', `forge checkpoint create${facts.isUnnamed ? ' NAME' : ''}`),
+    );
   if (remarks.length > 0) return remarks;
   const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;
   if (checkpoint === null) return [neutral(`${clean}; no checkpoint yet`)];

@@ -191,6 +191,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     ...{ untracked: count('untracked'), unmerged: count('unmerged') },
     ...{ operation, upstream, checkpoint, isRecovering },
     hasWork: checkpoint === null && hasWork(context),
+    isUnnamed: readRunning(context) === null && orElse(() => showFocus(context).linear_issue, null) === null,
   });
 }
 

@@ -182,6 +182,20 @@ describe('forge status', () => {
     expect((await component(project, 'long-term')).color).toBe('green');
   });
 
+  it('VIS-01 GIT-05 its checkpoint command works as printed: with a name where nothing is worked on', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'RED', 'Red', '--test', 'test -e done', '--no-run']);
+    await forgeJson(project, ['session', 'start', 'RED']);
+    project.write('done', '');
+    await forgeJson(project, ['feature', 'verify', 'RED']);
+    await forgeJson(project, ['session', 'end']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Work');
+    expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create NAME']);
+    await forgeJson(project, ['checkpoint', 'create', 'NAME']);
+    expect((await component(project, 'git')).color).toBe('green');
+  });
+
   it('VIS-01 FEA-05 names what fails; another run of tests that never failed is not suggested', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'LOOSE', 'Loose', '--test', 'true']);

@@ -46,13 +46,17 @@ export async function verifyMemory(
   warnFileSystem(context);
   const verdict = await verifyAndRepair(context);
   const { graph } = verdict.snapshot;
-  const signatures = input.signatures ? await readSignatures(context, graph) : null;
+  // Git answers both while the other one runs.
+  const [signatures, edits] = await Promise.all([
+    input.signatures ? readSignatures(context, graph) : null,
+    findForeignEdits(context),
+  ]);
   const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
   const more = [...(signatures?.flatMap(describeSignature) ?? []), ...secrets];
   return {
     status: statusOf(context, [...verdict.findings, ...more]),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
-    notes: [...notesOf(verdict), ...describeForeignEdits(await findForeignEdits(context))],
+    notes: [...notesOf(verdict), ...describeForeignEdits(edits)],
     problems: [...problemsOf(verdict), ...more],
     restored: idsOf(verdict, 'put_back'),
     missing: idsOf(verdict, ...MISSING),
@@ -105,18 +109,22 @@ export interface SignatureReport extends Signature {
 async function readSignatures(context: Context, graph: Graph): Promise<SignatureReport[]> {
   if (!context.git) return [];
   const git = await verifyingGit(context.git);
+  const [commits, tags] = await Promise.all([
+    readAnchorCommits(git, gitFolder(context)),
+    listTags(context.git, true),
+  ]);
   const reports: SignatureReport[] = [];
   const add = (facts: Omit<SignatureReport, 'heads' | 'missing'>, heads: readonly string[]): void => {
     const missing = facts.status === 'good' ? heads.filter((head) => !graph.has(head)) : [];
     reports.push({ ...facts, heads: heads.length, missing });
   };
   // A trailer is `12 <head> <head>`: the largest number, and the heads.
-  for (const { anchors, ...commit } of await readAnchorCommits(git, gitFolder(context)))
+  for (const { anchors, ...commit } of commits)
     add(
       { kind: 'commit', ...commit },
       anchors.flatMap((value) => value.trim().split(/\s+/).filter(isRecordId)),
     );
-  for (const { name, commit, message } of await listTags(context.git, true)) {
+  for (const { name, commit, message } of tags) {
     const manifest = decodeManifest(manifestIn(message) ?? '');
     if (manifest === null || manifest.commit !== commit) continue;
     const heads = Object.values(manifest.ledger ?? {}).flatMap((tier) => tier?.heads ?? []);

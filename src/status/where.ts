@@ -9,9 +9,9 @@ import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { handoverOf, parseProgress, resumable, sessionName } from '../session/rules.js';
+import { handoverOf, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
-import { readProgressText, recentArchives } from '../session/store.js';
+import { readProgress, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
 
@@ -86,9 +86,7 @@ export async function whereYouStand(
 }
 
 const nextStep = (context: Context): string | null =>
-  (readRunning(context)
-    ? parseProgress(readProgressText(context)).next
-    : handoverOf(recentArchives(context))?.next) ?? null;
+  (readRunning(context) ? readProgress(context).next : handoverOf(recentArchives(context))?.next) ?? null;
 
 function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);

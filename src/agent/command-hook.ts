@@ -172,7 +172,7 @@ async function startSession(forge: Forge, id: string): Promise<string | null> {
     const { maskError } = await import('../cli/input-guard.js');
     const { message, hint } = await maskError(error);
     const why = `! forge: no session was started. ${oneLine(message, 600)}`;
-    notes = [hint ? `${why}\n  → ${oneLine(hint, 300)}` : why];
+    notes = [[why, ...(hint?.split('\n') ?? []).map((line) => `  → ${oneLine(line, 300)}`)].join('\n')];
     // Reading may work where writing does not.
     text = await forge.briefing({}).then(
       (briefing) => briefing.text,

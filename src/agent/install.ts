@@ -22,7 +22,7 @@ import {
 } from './place.js';
 
 const Input = z.strictObject({
-  /** An agent, `all`, or `found` for those on this machine or in this project. */
+  /** An agent or several (`claude,codex`), `all`, or `found` for those on this machine or in this project. */
   agent: z.string(),
   /** Permissions for forge's everyday tools as well. */
   allow: z.optional(z.boolean()),
@@ -115,7 +115,7 @@ const status = (place: Place, { agent: word }: WiringInput): WiringStatus => ({
 });
 
 function agentsNamed(word: string, { top, path }: Place): AgentName[] {
-  if (word === 'all') return [...AGENT_NAMES];
+  if (word.split(',').includes('all')) return [...AGENT_NAMES];
   if (word === 'found') {
     const here = agentsHere(top, path);
     if (here.length > 0) return here;
@@ -124,9 +124,12 @@ function agentsNamed(word: string, { top, path }: Place): AgentName[] {
       hint: `forge agent install claude   # or ${[...AGENT_NAMES.slice(1), 'all'].join(', ')}`,
     });
   }
-  const [near] = namesLike(word, AGENT_NAMES);
-  const hint = near ? `Did you mean ${near}?` : 'forge agent status';
-  return [oneOf([...AGENT_NAMES, 'all'], word, 'Agent', 'agent.unknown', { hint }) as AgentName];
+  const named = word.split(',').map((each) => {
+    const [near] = namesLike(each, AGENT_NAMES);
+    const hint = near ? `Did you mean ${near}?` : 'forge agent status';
+    return oneOf([...AGENT_NAMES, 'all'], each, 'Agent', 'agent.unknown', { hint }) as AgentName;
+  });
+  return AGENT_NAMES.filter((name) => named.includes(name));
 }
 
 /** The command becomes part of shell lines on every machine with this repository, and uninstall has to recognize it. */

@@ -217,7 +217,8 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
     const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
     return `${list}\n  its test fails for now, as it should (${shown})${cause}`;
   }
-  if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}): ${edit}`;
+  if (result === 'not_run')
+    return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}). Once it can run: ${style.command(`forge done ${id}`)}\n    ${edit}  ${style.dim('# for another test')}`;
   return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 

@@ -170,6 +170,10 @@ export function judged(
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>
   verified_at !== undefined && unproven === true;
 
+/** The command after which a feature with tests is passing. Another run of tests that never failed proves nothing. */
+export const proofOf = (feature: Feature): string =>
+  `forge ${isUnprovenPass(feature) ? 'feature confirm' : 'done'} ${feature.id}`;
+
 /** Trusts the tests: passing if they have passed. */
 export function asConfirmed(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;

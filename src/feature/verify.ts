@@ -7,8 +7,16 @@ import { checkInput } from '../core/schema.js';
 import { oneLine, tellingLine } from '../core/text.js';
 import { hasClaimed } from '../events/held.js';
 import { readLog } from '../git/read.js';
+import { readTreeStatus } from '../git/status.js';
 import { storeRecords } from '../ledger/memory.js';
-import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
+import {
+  type Context,
+  isBuilding,
+  orWarn,
+  readConfig,
+  requireRepository,
+  timestamp,
+} from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import {
   asConfirmed,
@@ -117,8 +125,8 @@ export async function verifyFeatures(
   } finally {
     // Record the finished features after an interruption too. A builder's runs are no evidence: the cycle runs them again.
     if (runs.length > 0 && !isBuilding(context)) {
-      const commit = await headOf(context);
-      storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
+      const at = await treeOf(context);
+      storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', ...at, runs }]);
     }
   }
   for (const { id, status } of results)
@@ -282,6 +290,15 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
 
 const headOf = async ({ git }: Context): Promise<string | null> =>
   git ? ((await readLog(git, 1))[0]?.hash ?? null) : null;
+
+/** The commit, and whether files outside `.forge/` differed from it: a pass then proves nothing about the commit. */
+async function treeOf(context: Context): Promise<{ commit: string | null; dirty?: true }> {
+  if (!context.git) return { commit: null };
+  const { git, folder } = requireRepository(context);
+  // The runs are recorded even if git fails.
+  const tree = await orWarn(context, 'The working tree was not read', () => readTreeStatus(git, folder));
+  return { commit: tree?.head ?? null, ...(tree?.files.length ? { dirty: true } : {}) };
+}
 
 /** Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. */
 async function recordResult(

@@ -10,7 +10,7 @@ import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
-import { kindOf, type ToolInput } from './question.js';
+import { commandIn, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
 
 const StepInput = z.strictObject({
@@ -125,6 +125,14 @@ export function findingStats(context: Context): FindingStats {
   };
 }
 
+/** AGT-04: what forge printed is no finding, whether a shell or a tool called it. */
+const isOwn = ({ tool, input }: Step): boolean =>
+  /^mcp__forge__/.test(tool) ||
+  (kindOf(tool) === 'shell' &&
+    /(?:^|[;&|(\n]\s*|\bnpx (?:--no-install )?)forge\b/.test(
+      typeof input === 'string' ? input : commandIn(input).trim(),
+    ));
+
 /** EXM-05: findings of the calls in an agent's transcript or hook. Calls of editing tools have none. */
 export async function noteSteps(
   context: Context,
@@ -138,7 +146,7 @@ export async function noteSteps(
   const known = new Set(before.map(key));
   const stored: Stored[] = [];
   for (const step of steps) {
-    if (kindOf(step.tool) === 'edit') continue;
+    if (kindOf(step.tool) === 'edit' || isOwn(step)) continue;
     const one = await toStored(context, { ...step, reader }, before.length + stored.length + 1);
     if (!known.has(key(one))) stored.push(one);
   }

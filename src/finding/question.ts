@@ -287,6 +287,8 @@ function search(args: string[], cwd: string, name: string): Question | null {
     else if (word === '--ignore-case') options.add('i');
     else if (/^-[A-Za-z]+$/.test(word))
       for (const letter of word.slice(1)) {
+        // The second one adds hidden files, such as those of git, which change all the time.
+        if (letter === 'u' && options.has('u')) return null;
         if (letter === 'l') way.detail = 1;
         else if (letter === 'c') way.detail = 0;
         else if (!SHOWN.has(letter)) options.add(letter);

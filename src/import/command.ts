@@ -52,7 +52,7 @@ function describe(
   const parts = [
     ...(notes > 0 ? [plural(notes, 'note')] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
-    ...(known > 0 ? [style.dim(`${known} already imported`)] : []),
+    ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(done > 0 ? [style.dim(`${done} done, skipped`)] : []),
   ];
   return parts.length > 0 ? parts.join(', ') : style.dim('empty');

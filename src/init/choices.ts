@@ -24,7 +24,7 @@ export interface InitInput {
   idPattern?: string | undefined;
   /** `[git] default_branch` */
   branch?: string | undefined;
-  /** One of `AGENT_CHOICES`. */
+  /** One of `AGENT_CHOICES`, or several names: `claude,codex`. */
   agents?: string | undefined;
   /** The agents may use forge's everyday tools without asking. */
   allow?: boolean | undefined;
@@ -37,7 +37,9 @@ export function checkChoices(context: Context, input: InitInput): void {
   const { stack, test, idPattern, branch, agents, hooks } = input;
   if (stack !== undefined || test) requireSupervisor(context, 'what features are judged by');
   checkWord('stack', stack, STACKS);
-  checkWord('agents', agents, AGENT_CHOICES);
+  const names = agents?.split(',') ?? [];
+  if (names.length < 2) checkWord('agents', agents, AGENT_CHOICES);
+  else for (const name of names) checkWord('agents', name, AGENT_NAMES);
   checkWord('hooks', hooks, HOOK_CHOICES);
   if (test) splitCommand(checkText(test, { what: '--test', lines: false }));
   const problem = idPattern ? patternProblem(idPattern) : null;

@@ -159,7 +159,7 @@ export const group: Group = {
         { flags: '--branch <name>', help: 'the main branch (default: what git says)' },
         {
           flags: '--agents <name>',
-          help: 'set up this coding agent, all, or those found here (default: none)',
+          help: 'set up these coding agents (claude,codex), all, or those found here (default: none)',
           values: { words: AGENT_CHOICES },
         },
         {

@@ -163,7 +163,8 @@ function commitGroups(context: Context): StoredGroup[] {
           .filter(({ subject }) => !isOwnSubject(subject))
           .map(async ({ short, at, subject, body }) => {
             // A commit that no hook checked may hold a secret.
-            const text = await maskText(body === '' ? subject : `${subject}\n${body}`);
+            // Web forms send line breaks with a CR.
+            const text = await maskText(`${subject}\n${body.replaceAll('\r', '')}`.trim());
             return document('commit', short, text, { at });
           });
         return { documents: await Promise.all(documents), isMore };

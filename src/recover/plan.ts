@@ -1,7 +1,6 @@
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
-import type { Feature } from '../feature/rules.js';
 import { type Git, must, words } from '../git/client.js';
 import { type Filtered, findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
@@ -81,8 +80,8 @@ async function runChecks(
   return Promise.all(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
-      const commit = lastPassed(context, feature);
-      // An older run proves less than the checkpoint, and its working tree may have had changes.
+      const commit = lastPassed(context, feature.id);
+      // An older run proves less than the checkpoint.
       const isNewer =
         commit !== null && (await git(['merge-base', '--is-ancestor', manifest.commit, commit])).code === 0;
       const isAtHead = isNewer && (await isSameOutside(git, commit, 'HEAD', folder));
@@ -93,17 +92,19 @@ async function runChecks(
 
 interface Verification {
   commit?: string | null;
+  dirty?: true;
   runs?: { feature: string; status: string }[];
 }
 
-/** The commit at which its tests last passed. Only the evaluation tier records a run that changed no status. */
-function lastPassed(context: Context, { id, verified_commit = null }: Feature): string | null {
+/** The commit at which its tests last passed. Null if files differed from it. */
+function lastPassed(context: Context, id: string): string | null {
   const passed = readRecords(context, 'evaluation').findLast(
     ({ record: { kind, runs } }) =>
       kind === 'verification' &&
       ((runs ?? []) as Verification['runs'])?.some((run) => run.feature === id && run.status === 'passing'),
   );
-  return (passed?.record as Verification | undefined)?.commit ?? verified_commit;
+  const { commit = null, dirty = false } = (passed?.record ?? {}) as Verification;
+  return dirty ? null : commit;
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */

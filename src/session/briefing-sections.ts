@@ -1,5 +1,5 @@
 import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
-import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
+import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import { ANY_TASK, type Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
@@ -60,7 +60,7 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
   const feature = features.find(({ id }) => isAbout(focus, id));
-  if (feature) items.push(`Status: ${feature.status}`);
+  if (feature) items.push(`Status: ${feature.status}${doubtOf(feature)}`);
   if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
   if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
@@ -71,6 +71,12 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (files.length > 0) items.push(`Files: ${firstOf(files, SHOWN_FILES, '').join(', ')}`);
   return items;
 }
+
+/** An agent cannot know from its status that such a feature waits for a person or for a better test. */
+const doubtOf = (feature: Feature): string =>
+  isUnprovenPass(feature)
+    ? ` (its tests pass and never failed: a person runs ${proofOf(feature)}, or give it a test that fails without the work)`
+    : '';
 
 const SHOWN_PROGRESS = 5;
 

@@ -27,7 +27,7 @@ import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
-import { sessionName } from './rules.js';
+import { handoverOf, sessionName } from './rules.js';
 import { readRunning } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
@@ -131,8 +131,7 @@ export function composeBriefing(
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
     last: recent.at(-1) ?? null,
-    // An interrupted session without a next step does not clear the one before it.
-    handover: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
+    handover: handoverOf(recent) ?? null,
     next: progress.next ?? null,
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),

@@ -9,6 +9,7 @@ import { checkText } from '../core/text.js';
 import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
+import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
@@ -107,7 +108,9 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   await linkCommits(context);
   const isWanted = input.commit ?? readConfig(context).session.commit;
   const done = progress.lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
-  const work = { running, focus, done, learned: observe ? [] : learnings };
+  const { about, ended_at, ...kept } = closed;
+  const task = about === ANY_TASK ? focus.task : about;
+  const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
@@ -118,7 +121,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await warnOnGitFailure(context, () => readTree(context));
-  const { ended_at, ...kept } = closed;
   return {
     session: { id: displayId(context, running.id), ended_at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
@@ -169,7 +171,7 @@ export function closeSession(
   context: Context,
   running: RunningSession,
   { learned: approaches = [], failed = [], confirm = [], next }: SessionEndInput = {},
-): Pick<EndedSession, 'learned' | 'cycle'> & { ended_at: string } {
+): Pick<EndedSession, 'learned' | 'cycle'> & { ended_at: string; about: string } {
   const at = timestamp(context);
   const focus = showFocus(context);
   const planned = planCycle(context, running, focus, { learned: approaches, failed, confirm }, at);
@@ -177,13 +179,13 @@ export function closeSession(
     ...recordCycle(context, planned),
     classification: planned.classification ?? null,
   };
-  const about = focus.task ?? ANY_TASK;
+  const about = subjectOf(context, focus, planned);
   const entries: NewLearning[] = [
     ...approaches.map((approach) => ({ kind: 'success' as const, context: about, approach })),
     ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
   ];
   const learned = keepLearnings(context, entries, at).map(({ learning }) => learning);
-  const news = { task: focus.task, next: next ?? null, learned: learned.length };
+  const news = { task: about === ANY_TASK ? null : about, next: next ?? null, learned: learned.length };
   queueEvent(context, 'session_end', running.id, news, running.id);
   // SES-14: an empty session has no archive.
   if (!isWorth(context) && learned.length === 0 && next === undefined && !planned) clearShortTerm(context);
@@ -197,7 +199,13 @@ export function closeSession(
       ...(next === undefined ? {} : { next }),
     });
   }
-  return { ended_at: at, learned, ...(cycle ? { cycle } : {}) };
+  return { ended_at: at, learned, about, ...(cycle ? { cycle } : {}) };
+}
+
+/** The session's task: the feature that it verified instead of the one in focus, as in its cycle. */
+function subjectOf(context: Context, { task }: Focus, planned: CycleInput | null): string {
+  const feature = planned && readFeatures(context).find(({ id }) => id === planned.task_id);
+  return feature ? taskLine({ id: feature.id, title: feature.name }) : (task ?? ANY_TASK);
 }
 
 /** Longer texts are kept as learnings only. */

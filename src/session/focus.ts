@@ -7,6 +7,7 @@ import { checkText } from '../core/text.js';
 import { eventUrl, queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
@@ -39,7 +40,10 @@ export type SetFocus = Focus & { skill_why?: string[] };
  * fits best, unless one was named.
  */
 export function setFocus(context: Context, raw: FocusInput): SetFocus {
-  const { issue, ...rest } = checkInput(FocusInput, raw);
+  const { issue, ...given } = checkInput(FocusInput, raw);
+  // Under one name, learnings about a feature are not doubled.
+  const feature = given.task && readFeatures(context).find(({ id }) => id === given.task);
+  const rest = feature ? { ...given, task: taskLine({ id: feature.id, title: feature.name }) } : given;
   const change = { ...rest, linear_issue: issue };
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });

@@ -113,6 +113,10 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
+/** The session whose NEXT counts. An interrupted one without a next step does not clear the one before it. */
+export const handoverOf = (recent: readonly ArchivedSession[]): ArchivedSession | undefined =>
+  recent.findLast(({ status, next }) => status === 'ended' || next !== null);
+
 /** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
   return sessions

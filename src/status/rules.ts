@@ -105,6 +105,8 @@ export function judgeProgress({ session, isLeft, entries }: ShortTermFacts, now:
 
 interface FeatureFacts {
   counts: Readonly<Record<FeatureStatus, number>>;
+  /** Ids whose tests fail. */
+  failing?: readonly string[];
   /** Ids marked passing without evidence, which count as in progress. */
   claims: readonly string[];
   /** Ids whose tests pass and never failed, which count as in progress. */
@@ -118,7 +120,7 @@ const NEVER_FAILED = ': the tests pass, and were never seen to fail';
 
 /** Of the started features more than 80 % pass: green; less than 50 %: red. Compared in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
-  const { counts, claims, unproven = [], byHand = [], next } = facts;
+  const { counts, claims, failing = [], unproven = [], byHand = [], next } = facts;
   const { passing, not_implemented: waiting } = counts;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const started = total - waiting;
@@ -135,7 +137,8 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const of = waiting === 0 ? plural(total, 'feature') : `${started} started`;
   const rest = waiting === 0 ? '' : `, ${waiting} not started`;
   const verb = passing === 1 || started === 1 ? 'passes' : 'pass';
-  const reason = `${passing} of ${of} ${verb} (${percent} %)${rest}`;
+  const fails = failing.length === 0 ? '' : `; failing: ${firstNames(failing, 3)}`;
+  const reason = `${passing} of ${of} ${verb} (${percent} %)${rest}${fails}`;
   const isGreen = passing * 100 > started * 80;
   const isYellow = passing * 100 >= started * 50;
   return [
@@ -207,6 +210,8 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
+  /** Nothing is worked on that would name a checkpoint. */
+  isUnnamed?: boolean;
   isRecovering: boolean;
 }
 
@@ -242,7 +247,9 @@ export function judgeGit(facts: GitFacts): Remark[] {
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : COMMIT));
   if (head !== null && checkpoint === null && facts.hasWork)
-    remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
+    remarks.push(
+      yellow('no checkpoint to go back to', `forge checkpoint create${facts.isUnnamed ? ' NAME' : ''}`),
+    );
   if (remarks.length > 0) return remarks;
   const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;
   if (checkpoint === null) return [neutral(`${clean}; no checkpoint yet`)];

@@ -9,7 +9,7 @@ import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { claimsIn } from '../feature/feature.js';
-import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
+import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
 import { readDistance } from '../git/read.js';
@@ -147,14 +147,15 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
     claims.has(feature) ? { ...feature, status: 'in_progress' as const } : feature,
   );
   const { task } = selectNext(judged, []);
-  const tests = judged.find(({ id }) => id === task?.id)?.tests ?? [];
+  const chosen = judged.find(({ id }) => id === task?.id);
   return judgeFeatures({
     counts: countStatuses(judged),
+    failing: judged.filter(({ status }) => status === 'failing').map(({ id }) => id),
     claims: [...claims].map(({ id }) => id),
     unproven: features.filter(isUnprovenPass).map(({ id }) => id),
     byHand: byHand(judged),
     // Without tests there is nothing to verify yet.
-    next: task && tests.length > 0 ? `forge done ${task.id}` : 'forge next',
+    next: chosen?.tests?.length ? proofOf(chosen) : 'forge next',
   });
 }
 
@@ -183,6 +184,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     operation: operationInProgress(repository),
     isRecovering: hasRecovery(context),
     hasWork: checkpoint === null && hasWork(context),
+    isUnnamed: readRunning(context) === null && orElse(() => showFocus(context).linear_issue, null) === null,
   });
 }
 

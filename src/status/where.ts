@@ -1,14 +1,15 @@
 import { ForgeError } from '../core/error.js';
+import { oneLine } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import { countStatuses, type Feature, type FeatureStatus } from '../feature/rules.js';
-import { type Candidate, taskLine } from '../feature/tasks.js';
+import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
+import type { Candidate } from '../feature/tasks.js';
 import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { resumable, sessionName } from '../session/rules.js';
+import { handoverOf, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
@@ -85,7 +86,7 @@ export async function whereYouStand(
 }
 
 const nextStep = (context: Context): string | null =>
-  (readRunning(context) ? readProgress(context).next : recentArchives(context).at(-1)?.next) ?? null;
+  (readRunning(context) ? readProgress(context).next : handoverOf(recentArchives(context))?.next) ?? null;
 
 function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);
@@ -117,7 +118,9 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
 
 /** Without tests there is nothing to verify yet. */
 function workOn(task: Candidate, features: readonly Feature[]): string {
-  const isTested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
-  const command = isTested ? `forge done ${task.id}` : `forge feature edit ${task.id} --test "COMMAND"`;
-  return `${command}   # ${taskLine(task)}`;
+  const feature = features.find(({ id }) => id === task.id);
+  const command = feature?.tests?.length
+    ? proofOf(feature)
+    : `forge feature edit ${task.id} --test "COMMAND"`;
+  return `${command}   # ${oneLine(task.title, 300)}`;
 }

@@ -46,7 +46,8 @@ describe('forge hook claude session-start', () => {
     );
     expect(text).toContain('FORGE briefing');
     expect(text).toContain('no session was started. Session');
-    expect(text).toContain('forge start --join');
+    // Each command of the hint has a line of its own.
+    expect(text).toMatch(/\n {2}→ forge start --join .*\n {2}→ forge start --take-over/);
     expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
   });
 

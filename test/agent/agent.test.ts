@@ -21,6 +21,21 @@ type Hooks = Record<string, { hooks: { command: string }[] }[]>;
 const hooksOf = (project: Project): Hooks => project.json<{ hooks: Hooks }>(SETTINGS).hooks;
 
 describe('forge agent install', () => {
+  it('AGT-01 wires several agents at once, here and with forge init', async () => {
+    const project = await makeForge();
+    const { agents } = await forgeJson<WiringChange>(project, ['agent', 'install', 'codex,claude']);
+    expect(agents).toEqual(['claude', 'codex']);
+    const error = await forgeError(project, ['agent', 'install', 'claude,codes']);
+    expect(error).toMatchObject({ code: 'agent.unknown', hint: 'Did you mean codex?' });
+    const other = makeRepository();
+    const made = await forgeJson<{ agents: string[] }>(other, ['init', '--agents', 'cursor,claude']);
+    expect(made.agents).toEqual(['claude', 'cursor']);
+    expect(await forgeError(other, ['init', '--agents', 'cursor,none'])).toMatchObject({
+      code: 'init.agents',
+      exitCode: 2,
+    });
+  });
+
   it('AGT-01 writes hooks and the server, and uninstall removes them all', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);

@@ -126,7 +126,7 @@ describe('forge feature', () => {
       'no-such-program',
     ]);
     expect(stdout).toContain(
-      'not run (no-such-program: command not found): forge feature edit A-4 --test "COMMAND"\n',
+      'not run (no-such-program: command not found). Once it can run: forge done A-4\n    forge feature edit A-4 --test "COMMAND"  # for another test\n',
     );
   });
 

@@ -4,6 +4,7 @@ import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
 import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { hook, payload } from '../support/agent-hooks.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 
@@ -131,7 +132,73 @@ describe('facts', () => {
   });
 });
 
+describe('questions', () => {
+  it.each([
+    // The patterns are in a file, which may change.
+    'grep -rf words.txt src',
+    'grep -r -f words.txt src',
+    'rg -f words.txt src',
+    // Links may lead anywhere.
+    'grep -R word src',
+    'grep -nR word src',
+    'rg -L word src',
+    'rg --follow word src',
+    // With hidden files, those of git too.
+    'rg -uu word src',
+    'rg -u -u word src',
+    'rg -uuu word src',
+  ])('EXM-03 of a search whose answer may change unnoticed: %s', (command) => {
+    expect(readQuestion('Bash', { command }, '/x')).toEqual({ kind: 'other', tool: 'bash', text: command });
+  });
+
+  it('EXM-03 rg -u searches ignored files too: a change in one is noticed, and rg without it is another search', async () => {
+    const project = await makeForge();
+    project.write('.gitignore', 'built\n');
+    project.write('src/a.js', 'word\n');
+    project.write('built/b.js', 'word\n');
+    await forgeJson(project, ['session', 'start']);
+    const searched = async (query: string) => {
+      const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
+      await forgeJson(project, args, { stdin: 'src/a.js:1:word\n' });
+    };
+    await searched('rg word');
+    await searched('rg -u word');
+    expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -uu word')).toEqual([false, false, 1]);
+    project.write('built/b.js', 'another\n');
+    expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
+    expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, false, 1]);
+  });
+});
+
 describe('forge finding', () => {
+  it('AGT-04 keeps nothing of what forge itself printed', async () => {
+    const project = await makeForge();
+    const ranShell = (command: string, tool_output: string) =>
+      hook(
+        project,
+        ['cursor', 'post-tool-use'],
+        payload('cursor', 'post-tool-use', {
+          workspace_roots: [project.dir],
+          tool_name: 'Shell',
+          tool_input: { command },
+          tool_output,
+        }),
+      );
+    await hook(
+      project,
+      ['cursor', 'session-start'],
+      payload('cursor', 'session-start', { workspace_roots: [project.dir] }),
+    );
+    await ranShell('forge briefing', 'FORGE briefing');
+    await ranShell('git add -A && forge commit -m "x" --why y', '✓ abc');
+    await ranShell('npx --no-install forge recall login', 'learned …');
+    await ranShell('npm test -- forge', '3 passing');
+    const { findings } = await forgeJson<{ findings: { query: string }[] }>(project, ['finding', 'list']);
+    expect(findings.map(({ query }) => query)).toEqual(['npm test -- forge']);
+  });
+
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

@@ -73,6 +73,9 @@ describe('a reference', () => {
     'password = "${DB_PASSWORD_1}"',
     'password = "{{vault_password_1}}"',
     'password = "$DB_PASSWORD1"',
+    'token=pass1+salt2.slice(x',
+    'const token = user1+salt2.slice(0,4)',
+    'secret=seed9*hash2(data3)',
   ])('LTM-13 is no secret: %s', (text) => expect(found(text)).toEqual([]));
 
   it.each([
@@ -84,6 +87,15 @@ describe('a reference', () => {
   );
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above.
+
+describe('a value with signs', () => {
+  it.each([
+    ['aB3+dE5fG7', 'hI9jK1l='],
+    ['Wint3r+Sn0', 'w1.x7Q'],
+  ])('LTM-13 is no expression without a call: %s%s', (...parts) =>
+    expect(found(`token=${parts.join('')}`)).toEqual([parts.join('')]),
+  );
+});
 
 describe('a key without an owner', () => {
   const random = seeded(4);

@@ -216,6 +216,15 @@ describe('forge import', () => {
     ]);
   });
 
+  it('AGT-05 a text that two files share is stored once, and not called imported before', async () => {
+    const project = await makeForge();
+    project.write('CLAUDE.md', '# Rules\n\nNo new dependencies.\n');
+    project.write('AGENTS.md', '# Rules\n\nNo new dependencies.\n');
+    const { stdout } = await runForge(project, ['import', '--yes']);
+    expect(stdout).toMatch(/CLAUDE\.md +1 note\nand 1 other file +1 already there\n/);
+    expect(await notes(project)).toHaveLength(1);
+  });
+
   it('AGT-05 with nothing there it says what it looks for', async () => {
     const { stdout } = await runForge(await makeForge(), ['import']);
     expect(stdout).toContain('Nothing to import');

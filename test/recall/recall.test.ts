@@ -346,4 +346,19 @@ describe('forge recall', () => {
     expect([outcome.exitCode, outcome.stderr.includes('bug')]).toEqual([exitCode, false]);
     if (exitCode === 0) expect((JSON.parse(outcome.stdout) as Recalled).hits.length).toBeGreaterThan(0);
   });
+
+  it('AGT-03 a commit message with CRLF line breaks is shown without them', async () => {
+    const project = await makeForge();
+    project.git(
+      'commit',
+      '-q',
+      '--allow-empty',
+      '--cleanup=verbatim',
+      '-m',
+      'Squash\n\n* zebra\r\n* lion\r\n',
+    );
+    const { hits } = await forgeJson<Recalled>(project, ['recall', 'zebra']);
+    expect(hits[0]?.text).toContain('zebra');
+    expect(hits[0]?.text).not.toContain('\r');
+  });
 });

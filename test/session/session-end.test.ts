@@ -30,6 +30,22 @@ async function withFeature(): Promise<Project> {
 }
 
 describe('forge end', () => {
+  it('SES-06 KNO-01 is about the feature that was verified instead of the one in focus', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout works', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['session', 'start', 'FORGE-001']);
+    await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
+    const { commit } = await forgeJson<Ended>(project, ['session', 'end', '--learned', 'no cache']);
+    expect(commit?.subject).toBe('[FORGE-002] Session end: Logout works');
+    await forgeJson(project, ['session', 'start', '--task', 'something else']);
+    await forgeJson(project, ['focus', 'set', '--task', 'FORGE-002']);
+    await forgeJson(project, ['session', 'end', '--learned', 'no cache']);
+    const { stdout } = await runForge(project, ['knowledge', 'list', '--json']);
+    expect(stdout.match(/"context": ?"[^"]*"/g)).toEqual([
+      expect.stringContaining('FORGE-002: Logout works'),
+    ]);
+  });
+
   it('SES-06 archives under the id, stores learnings, and commits only .forge/', async () => {
     const project = await withFeature();
     const world = fixedClock();
@@ -342,5 +358,19 @@ describe('past sessions', () => {
       code: 'session.held',
     });
     await forgeJson(project, ['session', 'end'], { world: bob, terminal: true });
+  });
+
+  it('SES-03 forge and its briefing name the same next step after an interrupted session', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end', '--next', 'wire logout']);
+    await forgeJson(project, ['session', 'start', '--task', 'look']);
+    await forgeJson(project, ['progress', 'add', 'looked']);
+    const other = { holder: agent('other'), liveness: () => 'gone' as const };
+    await forgeJson(project, ['session', 'start'], { world: other });
+    rmSync(project.path(SESSION));
+    const { step } = await forgeJson<{ step: string | null }>(project, []);
+    expect(step).toBe('wire logout');
+    expect((await runForge(project, ['briefing'])).stdout).toContain('wire logout (from ');
   });
 });

@@ -168,6 +168,18 @@ const SITUATIONS: Situation[] = [
     /"features_lost":\["LOGIN"\]/,
   ],
   [
+    'a commit breaks one feature, and it passed only with an uncommitted fix',
+    async (project) => {
+      breakLogin(project);
+      commit(project, 'Rename login');
+      project.write('src/app.js', 'exports.login = 2;\n');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      project.write('src/app.js', 'exports.logon = 2;\n');
+    },
+    'rollback',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
     'uncommitted work breaks both features',
     (project) => {
       breakLogin(project);

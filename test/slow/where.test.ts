@@ -47,7 +47,7 @@ describe('forge alone', () => {
     });
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
     const idle = await step();
-    expect(idle.next).toEqual(['forge start', 'forge done FORGE-001   # FORGE-001: Login', 'forge briefing']);
+    expect(idle.next).toEqual(['forge start', 'forge done FORGE-001   # Login', 'forge briefing']);
     for (const line of idle.next)
       expect([
         line,

@@ -182,6 +182,41 @@ describe('forge status', () => {
     expect((await component(project, 'long-term')).color).toBe('green');
   });
 
+  it('VIS-01 GIT-05 its checkpoint command works as printed: with a name where nothing is worked on', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'RED', 'Red', '--test', 'test -e done', '--no-run']);
+    await forgeJson(project, ['session', 'start', 'RED']);
+    project.write('done', '');
+    await forgeJson(project, ['feature', 'verify', 'RED']);
+    await forgeJson(project, ['session', 'end']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Work');
+    expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create NAME']);
+    await forgeJson(project, ['checkpoint', 'create', 'NAME']);
+    expect((await component(project, 'git')).color).toBe('green');
+  });
+
+  it('VIS-01 FEA-05 names what fails; another run of tests that never failed is not suggested', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'LOOSE', 'Loose', '--test', 'true']);
+    await runForge(project, ['feature', 'verify', 'LOOSE']);
+    await forgeJson(project, ['feature', 'add', 'RED', 'Red', '--test', 'false', '--no-run']);
+    await runForge(project, ['feature', 'verify', 'RED']);
+    const { reasons, fix } = await component(project, 'features');
+    expect(reasons).toEqual([
+      '0 of 2 features pass (0 %); failing: RED',
+      'LOOSE: the tests pass, and were never seen to fail',
+    ]);
+    expect(fix).toEqual(['forge feature confirm LOOSE']);
+    const { next } = await forgeJson<{ next: string[] }>(project, []);
+    expect(next).toContain('forge feature confirm LOOSE   # Loose');
+    await forgeJson(project, ['session', 'start', 'LOOSE']);
+    const { stdout } = await runForge(project, ['briefing']);
+    expect(stdout).toMatch(
+      /Status: in_progress \(its tests pass and never failed: a person runs forge feature confirm/,
+    );
+  });
+
   it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {
     const project = await makeForge();
     putFeatures(project, []);
@@ -196,7 +231,7 @@ describe('forge status', () => {
     expect(await component(project, 'features')).toEqual({
       name: 'features',
       color: 'yellow',
-      reasons: ['8000 of 10000 features pass (80 %)'],
+      reasons: ['8000 of 10000 features pass (80 %); failing: F-8000, F-8001, F-8002 and 1997 more'],
       fix: ['forge done F-8000'],
     });
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { payload } from '../support/agent-hooks.js';
 import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 const SESSION = '.forge/memory/short-term/session.json';
@@ -127,18 +127,5 @@ describe('hooks of an agent, as it runs them', () => {
     child.stdin.end(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
-  });
-
-  it('AGT-01 SES-09 another worktree has a separate session', () => {
-    const project = makeForgeRepository();
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'forge');
-    const side = join(makeFolder(), 'side');
-    project.git('worktree', 'add', '-q', side, '-b', 'side');
-    hook(project, 'session-start');
-    const { stdout } = run(side, 'sh', ['-c', `${FORGE} hook claude session-start`], {
-      input: JSON.stringify(payload('claude', 'session-start', { cwd: side })),
-    });
-    expect(stdout).toMatch(/FORGE briefing, \S+-session-002/);
   });
 });

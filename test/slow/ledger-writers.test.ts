@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { self } from '../../src/core/world.js';
 import { openForge } from '../../src/index.js';
 import { type Ended, hasShim, runFaulty, shimEnv } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';
@@ -192,35 +191,6 @@ describe.skipIf(!hasShim)('a holder of the lock', () => {
   // Whoever waits waits for five seconds: both at once.
   it('B-54 that is stopped, before it opens the file or at its write, is named to others and damages nothing', async () => {
     await Promise.all(['open', 'write'].map(expectFenced));
-  });
-});
-
-describe('a leftover lock', () => {
-  const claim = (change: object): string =>
-    JSON.stringify({ ...self(), token: 'aaaaaaaaaaaaaaaa', ...change });
-
-  it.each([
-    ['a process whose number another one has now', { started: '1' }],
-    ['a former boot', { boot: 'another' }],
-  ])('B-55 by %s is taken over', async (_name, change) => {
-    const project = begun();
-    writeFileSync(lock(project), claim(change));
-    await forgeJson(project, recordArgs('next'));
-    expectKept(project, ['first', 'next']);
-  });
-
-  it('B-55 by another host is not: exit 3 says what to do', async () => {
-    const project = begun();
-    writeFileSync(lock(project), claim({ host: 'elsewhere', pid: 7 }));
-    const ended = await run(project, record('next'));
-    expect(ended.exitCode).toBe(3);
-    expect(errorIn(ended)).toMatchObject({
-      code: 'lock.held',
-      message: expect.stringContaining('process 7 on elsewhere'),
-    });
-    expect(errorIn(ended).hint).toContain('remove the file');
-    rmSync(lock(project));
-    await forgeJson(project, recordArgs('next'));
   });
 });
 

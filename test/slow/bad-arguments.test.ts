@@ -106,6 +106,9 @@ describe('bad arguments', () => {
       'a b',
       'ünïcode',
       'a\nb',
+      'a\n',
+      ' a',
+      '_a',
     ]);
   });
 

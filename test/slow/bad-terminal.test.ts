@@ -36,6 +36,7 @@ describe('terminal control in text', () => {
       '\u009b31m',
       'hidden \u{e0041}\u{e0042} tags',
       'zero\u200bwidth',
+      'back\bspace',
     ];
     for (const text of evil)
       for (const args of [

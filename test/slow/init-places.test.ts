@@ -14,6 +14,7 @@ import { startBinary } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
 import {
+  follow,
   makeFolder,
   makePlainProject,
   makeRepository,
@@ -219,12 +220,9 @@ describe('forge init under concurrency and interruption', () => {
     const project = makeSame();
     const results = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const child = startBinary(project.dir, [...INIT, '--json']);
-        let out = '';
-        child.stdout?.on('data', (chunk) => (out += chunk));
-        const code = await new Promise((done) => child.on('close', done));
-        expect(code).toBe(0);
-        return JSON.parse(out) as Init;
+        const { exitCode, stdout } = await follow(startBinary(project.dir, [...INIT, '--json'])).ended;
+        expect(exitCode).toBe(0);
+        return JSON.parse(stdout) as Init;
       }),
     );
     const made = results.flatMap(({ created, repaired }) => [...created, ...repaired]);

@@ -66,10 +66,10 @@ describe('finding the .forge folder', () => {
     expect((await runForge(project, [])).stdout).toContain('no git');
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['progress', 'add', 'one']);
-    const ended = await forgeJson<{ commit?: string; commit_skipped: string; archive: string }>(project, [
-      'session',
-      'end',
-    ]);
+    const ended = await forgeJson<{ commit?: string; commit_skipped: string; archive: string }>(
+      project,
+      'session end',
+    );
     expect(ended.commit).toBeUndefined();
     expect(ended.commit_skipped).toMatch(/not a git repository/);
     expect(project.read(ended.archive)).toMatch(/\] one",\n/);

@@ -135,24 +135,11 @@ describe('forge finding', () => {
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, [
-      'finding',
-      'add',
-      'login() is on line 40',
-      '--tool',
-      'Read',
-      '--query',
-      'src/app.js',
-    ]);
-    const { finding } = await forgeJson<{ finding: object }>(project, [
-      'finding',
-      'extract',
-      '--tool',
-      'Read',
-      '--query',
-      'src/app.js',
-      'src/app.js',
-    ]);
+    await forgeJson(project, 'finding add "login() is on line 40" --tool Read --query src/app.js');
+    const { finding } = await forgeJson<{ finding: object }>(
+      project,
+      'finding extract --tool Read --query src/app.js src/app.js',
+    );
     expect(finding).toEqual({
       tool: 'Read',
       query: 'src/app.js',

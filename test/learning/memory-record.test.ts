@@ -134,11 +134,10 @@ describe('forge memory record', () => {
       JSON.stringify({ task_id: `T${i}`, exit_code: 0, classification: 'SUCCESS' }),
     );
     project.write('many.jsonl', `${lines.join('\n')}\n\n`);
-    const answer = await forgeJson<{ count: number; records: Recorded[] }>(project, [
-      'memory',
-      'record',
-      'many.jsonl',
-    ]);
+    const answer = await forgeJson<{ count: number; records: Recorded[] }>(
+      project,
+      'memory record many.jsonl',
+    );
     expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
     // The last one stands outside as well: of one cycle the answer has the same shape.
     expect(answer).toMatchObject(answer.records[2] as Recorded);

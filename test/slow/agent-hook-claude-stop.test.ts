@@ -49,10 +49,7 @@ describe('forge hook claude stop and pre-compact', () => {
     await patch(project, [QUESTION]);
     expect(blockOf(await claude(project, 'stop'))).toContain('kfr-1');
     expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
-    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, [
-      'kfr',
-      'list',
-    ]);
+    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, 'kfr list');
     expect(entries[0]?.parked?.reason).toBe(
       'The agent was asked to settle it, changed nothing and stopped again.',
     );
@@ -141,12 +138,10 @@ describe('forge hook claude session-end', () => {
     expect(text).toContain('session-002');
     expect(text).toContain('! Session');
     expect(text).toMatch(/was interrupted \(claude ended at .*forge start --resume/);
-    const resumed = await forgeJson<{ session: { resumed_from: string } }>(project, [
-      'session',
-      'start',
-      '--resume',
-      'latest',
-    ]);
+    const resumed = await forgeJson<{ session: { resumed_from: string } }>(
+      project,
+      'session start --resume latest',
+    );
     expect(left).toContain(resumed.session.resumed_from);
   });
 

@@ -44,12 +44,7 @@ async function used(): Promise<{ project: Project; session: string; note: string
   const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'start']);
   await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'Constraint:two']);
   const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
-  const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-    'knowledge',
-    'add',
-    'invariant',
-    'i',
-  ]);
+  const { learning } = await forgeJson<{ learning: { id: string } }>(project, 'knowledge add invariant i');
   await record(project);
   await forgeJson(project, ['checkpoint', 'create', 'made', '--verify', 'true']);
   await forgeJson(project, ['feature', 'add', 'A-3', 'Gone']);

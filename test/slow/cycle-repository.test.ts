@@ -137,15 +137,7 @@ describe('an interrupted cycle', () => {
     );
     child.kill('SIGKILL');
     await ended;
-    const { stdout } = runBinary(project.dir, [
-      'loop',
-      '--json',
-      '--resume',
-      '--max-cycles',
-      '2',
-      '--',
-      'true',
-    ]);
+    const { stdout } = runBinary(project.dir, 'loop --json --resume --max-cycles 2 -- true');
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({ cycles: 2 });
     expect((await storedCycles(project)).length).toBe(2);
   });
@@ -224,16 +216,7 @@ describe('two cycles at once', () => {
     expect([exitCode, error.code]).toEqual([3, 'cycle.held']);
     expect(error.message).toContain(`process ${child.pid} is running`);
     expect(error.message).toContain('execution, task A');
-    await forgeJson(project, [
-      'memory',
-      'record',
-      '--task',
-      'X',
-      '--exit-code',
-      '0',
-      '--classification',
-      'SUCCESS',
-    ]);
+    await forgeJson(project, 'memory record --task X --exit-code 0 --classification SUCCESS');
     project.write('go', '');
     expect((await ended).exitCode).toBe(0);
     expect(project.has('ran')).toBe(false);

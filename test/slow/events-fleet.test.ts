@@ -97,12 +97,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     loop.child.kill('SIGINT');
     await expect.poll(() => loop.child.exitCode, { timeout: 60_000 }).toBe(130);
     expect(loop.text()).toContain('F-1 was taken over by');
-    const { records } = await forgeJson<{ records: object[] }>(first, [
-      'memory',
-      'log',
-      '--tier',
-      'execution',
-    ]);
+    const { records } = await forgeJson<{ records: object[] }>(first, 'memory log --tier execution');
     expect(records).toEqual([]);
   });
 

@@ -62,15 +62,7 @@ describe('where forge init works', () => {
       project.write('package.json', '{ "scripts": { "test": "node -e 0" } }');
       expect(init(projectAt(project.path('src'))).root).toBe(project.dir);
       expect(run('/', 'sh', [project.path('.forge/init.sh')])).toMatchObject({ exitCode: 0, stderr: '' });
-      typed(project, [
-        'feature',
-        'add',
-        '--no-run',
-        'FORGE-001',
-        'First thing to build',
-        '--test',
-        'npm test',
-      ]);
+      typed(project, 'feature add --no-run FORGE-001 "First thing to build" --test "npm test"');
       typed(project, ['session', 'start']);
       typed(project, ['session', 'end']);
       expect(project.git('status', '--porcelain')).toBe('?? package.json');

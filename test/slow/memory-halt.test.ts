@@ -116,12 +116,7 @@ describe('while memory is halted', () => {
       world: { now: () => new Date('2026-03-01T10:01:00Z') },
     });
     await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
-    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-      'knowledge',
-      'add',
-      'invariant',
-      'i',
-    ]);
+    const { learning } = await forgeJson<{ learning: { id: string } }>(project, 'knowledge add invariant i');
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);

@@ -3,7 +3,16 @@ import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from '../support/forge-project.js';
+import {
+  CONFIG,
+  FEATURES,
+  FOCUS,
+  ISSUES,
+  KNOWLEDGE,
+  makeForge,
+  makeStarted,
+  SESSION,
+} from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
@@ -100,8 +109,7 @@ describe('formats', () => {
   });
 
   it('LAY-08 a newer version is refused and left untouched', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     for (const [path, text, command] of [
       [FEATURES, '{"schema_version":"2.0","features":{}}', ['feature', 'add', 'A', 'a']],
       [KNOWLEDGE, '{"schema_version":"7.3"}', ['knowledge', 'add', 'invariant', 'x']],

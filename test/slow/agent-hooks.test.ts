@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { payload } from '../support/agent-hooks.js';
 import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
+import { SESSION } from '../support/forge-project.js';
 import { follow, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
-const SESSION = '.forge/memory/short-term/session.json';
 const FORGE = `'${process.execPath}' '${BIN}'`;
 
 /** A hook as agents run it: a line for the shell, which stays between the agent (this process) and forge. */

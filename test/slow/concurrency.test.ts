@@ -5,11 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agent, type Listed } from '../support/e2e-agents.js';
 import { startBinary, startLibrary } from '../support/forge.js';
+import { PROGRESS } from '../support/forge-project.js';
 import { expectWhole, kills } from '../support/kills.js';
 import { follow, makeFolder, type Project } from '../support/project.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
-
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 /** A process that adds lines with the library and prints each acknowledged one. */
 function startWriter(project: Project, name: string, count: number): ChildProcess {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import { PROGRESS, SESSION } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
-
-const SESSION = '.forge/memory/short-term/session.json';
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 /** As if the last forge command here had been run that long ago. */
 function letPass(project: Project, seconds: number): void {

@@ -3,16 +3,7 @@ import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import {
-  CONFIG,
-  FEATURES,
-  FOCUS,
-  ISSUES,
-  KNOWLEDGE,
-  makeForge,
-  makeStarted,
-  SESSION,
-} from '../support/forge-project.js';
+import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
@@ -105,27 +96,6 @@ describe('formats', () => {
     for (const name of [...names, FOCUS, '.forge/git/branches.json']) {
       if (name.endsWith('skill.toml')) continue;
       expect([name, project.read(name)]).toEqual([name, expect.stringMatching(/schema_version/)]);
-    }
-  });
-
-  it('LAY-08 a newer version is refused and left untouched', async () => {
-    const project = await makeStarted();
-    for (const [path, text, command] of [
-      [FEATURES, '{"schema_version":"2.0","features":{}}', ['feature', 'add', 'A', 'a']],
-      [KNOWLEDGE, '{"schema_version":"7.3"}', ['knowledge', 'add', 'invariant', 'x']],
-      [FOCUS, '{"schema_version":"2.0","anything":[]}', ['focus', 'set', '--task', 'x']],
-      [SESSION, '{"schema_version":"2.0"}', ['progress', 'add', 'x']],
-      [CONFIG, 'schema_version = 2\nbriefing = "new"\n', ['config', 'set', 'briefing.budget', '900']],
-    ] as const) {
-      const good = project.read(path);
-      project.write(path, text);
-      const error = await forgeError(project, command);
-      expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.newer', path]);
-      expect(error.hint).toMatch(/^Update forge: git pull /);
-      expect(project.read(path)).toBe(text);
-      expect((await runForge(project, ['init'])).exitCode).toBe(0);
-      expect(project.read(path)).toBe(text);
-      project.write(path, good);
     }
   });
 

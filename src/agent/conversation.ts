@@ -22,7 +22,7 @@ import {
   readRunning,
   writeConversation,
 } from '../session/running.js';
-import { forgetEmpty, isEmpty } from '../session/store.js';
+import { forgetEmpty } from '../session/store.js';
 import { AGENTS, type AgentName, isHookOf } from './agents.js';
 import { readCalls, type ToolCall } from './event.js';
 
@@ -263,8 +263,8 @@ export function endConversation(context: Context, isCleared: boolean): void {
     const running = readRunning(context);
     if (!running) return;
     const left = leave(context, running, me);
-    if (left?.parked && isEmpty(context, running)) forgetEmpty(context, running);
-    else if (left) disk.replace(sessionFile(layout), encodeDocument(left));
+    if (!left || (left.parked && forgetEmpty(context, running))) return;
+    disk.replace(sessionFile(layout), encodeDocument(left));
   });
 }
 

@@ -230,11 +230,11 @@ async function runInPlace(
 
 /** Files outside `.forge/` in which the working tree differs from that commit. */
 export async function differing(context: Context, commit: string): Promise<string[]> {
-  const { layout, world } = context;
+  const { layout } = context;
   const { repository, git, folder } = requireRepository(context);
   const sparse = await git(['config', '--type=bool', '--get', 'core.sparseCheckout']);
   const place = checkpointTrees(layout, makeToken(12));
-  return onBench({ repository, git, env: world.env, place }, (bench) =>
+  return onBench({ repository, git, place }, (bench) =>
     differingFiles(bench, { commit, folder, isSparse: sparse.stdout.trim() === 'true' }),
   );
 }

@@ -22,9 +22,15 @@ interface Outcome {
   run?: ProcessRun;
 }
 
-/** Runs commands once each. One that a person has not approved is not run. No lock is held. */
-function runnerFor(context: Context, watch: CheckpointWatch): (command: string) => Promise<Outcome> {
-  const outcomes = new Map<string, Promise<Outcome>>();
+/** Runs commands once each, up to the first failure, which it returns. `outcomes` are those of all that were run. */
+interface Runner {
+  firstFailed(commands: readonly string[]): Promise<Outcome | null>;
+  outcomes: Outcome[];
+}
+
+/** A command that a person has not approved is not run. No lock is held. */
+function runnerFor(context: Context, watch: CheckpointWatch): Runner {
+  const outcomes: Outcome[] = [];
   const run = async (command: string): Promise<Outcome> => {
     try {
       requireTrust(context, [command]);
@@ -36,12 +42,25 @@ function runnerFor(context: Context, watch: CheckpointWatch): (command: string) 
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
     return { command, why: whyFailed(made), run: made };
   };
-  return (command) => {
-    const outcome = outcomes.get(command) ?? run(command);
-    outcomes.set(command, outcome);
-    return outcome;
+  const firstFailed = async (commands: readonly string[]): Promise<Outcome | null> => {
+    for (const command of commands) {
+      const known = outcomes.find((outcome) => outcome.command === command);
+      const outcome = known ?? (await run(command));
+      if (!known) outcomes.push(outcome);
+      if (outcome.why !== null) return outcome;
+    }
+    return null;
   };
+  return { firstFailed, outcomes };
 }
+
+/** What the commands did on a tree. */
+const evidenceOf = ({ outcomes }: Runner, tree: string): CheckEvidence[] =>
+  outcomes.flatMap(({ command, run }) => {
+    if (!run) return [];
+    const { exit_code, duration_ms, output } = run;
+    return [{ command, exit_code, duration_ms, output_sha256: output.sha256, tree }];
+  });
 
 interface Claim {
   id: string;
@@ -104,68 +123,40 @@ export async function prove(
   tree: string,
   watch: CheckpointWatch,
 ): Promise<Proof> {
-  const run = runnerFor(context, watch);
-  const { evidence, failed } = await runAll(run, commands, tree);
+  const runner = runnerFor(context, watch);
+  const failed = await runner.firstFailed(commands);
   if (failed) {
     const { command, why, run: made } = failed;
     throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
       data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
     });
   }
-  const features_passing: string[] = [];
-  for (const { id, commands: tests } of claims) {
-    const outcomes: Outcome[] = [];
-    for (const command of tests) outcomes.push(await run(command));
-    const failed = outcomes.find(({ why }) => why !== null);
-    if (failed) {
-      context.warnings.push(`${id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
-      continue;
-    }
-    features_passing.push(id);
-    for (const { command, run: made } of outcomes) {
-      const known = evidence.find((one) => one.command === command);
-      if (known) known.features = [...(known.features ?? []), id];
-      else if (made) evidence.push({ ...toEvidence(command, made, tree), features: [id] });
-    }
+  const proven: Claim[] = [];
+  for (const claim of claims) {
+    const failed = await runner.firstFailed(claim.commands);
+    if (failed)
+      context.warnings.push(`${claim.id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
+    else proven.push(claim);
   }
-  return { verified_by: commands, evidence, features_passing };
+  const evidence = evidenceOf(runner, tree).flatMap((run) => {
+    const features = proven.flatMap(({ id, commands: tests }) => (tests.includes(run.command) ? [id] : []));
+    if (features.length > 0) return [{ ...run, features }];
+    return commands.includes(run.command) ? [run] : [];
+  });
+  return { verified_by: commands, evidence, features_passing: proven.map(({ id }) => id) };
 }
 
-const toEvidence = (
-  command: string,
-  { exit_code, duration_ms, output }: ProcessRun,
-  tree: string,
-): CheckEvidence => ({ command, exit_code, duration_ms, output_sha256: output.sha256, tree });
-
-interface Ran {
-  evidence: CheckEvidence[];
-  failed: Outcome | null;
-}
-
-/** Runs the commands up to the first failure. */
-async function runAll(
-  run: ReturnType<typeof runnerFor>,
-  commands: readonly string[],
-  tree: string,
-): Promise<Ran> {
-  const evidence: CheckEvidence[] = [];
-  for (const command of commands) {
-    const outcome = await run(command);
-    if (outcome.run) evidence.push(toEvidence(command, outcome.run, tree));
-    if (outcome.why !== null) return { evidence, failed: outcome };
-  }
-  return { evidence, failed: null };
-}
-
-/** Runs the commands of a checkpoint again. Exit 3 if one is not approved. */
-export function runAgain(
+/** Runs the commands of a checkpoint again, up to the first failure. Exit 3 if one is not approved. */
+export async function runAgain(
   context: Context,
   commands: readonly string[],
   tree: string,
   watch: CheckpointWatch,
-): Promise<Ran> {
+): Promise<{ evidence: CheckEvidence[]; failed: Outcome | null }> {
   requireTrust(context, commands);
-  return runAll(runnerFor(context, watch), commands, tree);
+  const runner = runnerFor(context, watch);
+  const failed = await runner.firstFailed(commands);
+  return { evidence: evidenceOf(runner, tree), failed };
 }
 
 /** A command or a feature that passed at the checkpoint, and its current result. */
@@ -191,19 +182,17 @@ export async function runProved(
   { verified_by, evidence = [], features_passing }: Manifest,
   watch: CheckpointWatch,
 ): Promise<(ProvedCheck & { feature?: Feature })[]> {
-  const run = runnerFor(context, watch);
+  const runner = runnerFor(context, watch);
   const judge = async (
     commands: readonly string[] | null,
   ): Promise<Pick<ProvedCheck, 'state' | 'why' | 'command'>> => {
     if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
-    for (const command of commands) {
-      const { why, run: made } = await run(command);
-      if (why === null) continue;
-      // 127: the shell that a command started did not find a program.
-      const state = !made?.started || made.exit_code === 127 ? 'not_run' : 'failed';
-      return { state, why: `${command}: ${why}`, command };
-    }
-    return { state: 'passed' };
+    const failed = await runner.firstFailed(commands);
+    if (!failed) return { state: 'passed' };
+    const { command, why, run } = failed;
+    // 127: the shell that a command started did not find a program.
+    const state = !run?.started || run.exit_code === 127 ? 'not_run' : 'failed';
+    return { state, why: `${command}: ${why}`, command };
   };
   const features = readFeatures(context)
     .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)

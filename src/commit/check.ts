@@ -5,7 +5,7 @@ import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
-import { gitError, gitIn, isNoRange, streamGit } from '../git/client.js';
+import { gitError, gitIn, isNoRange } from '../git/client.js';
 import {
   findForge,
   findRepository,
@@ -219,7 +219,10 @@ export async function checkRange(
     separator: 0,
   });
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
-  const { code, stderr } = await streamGit(root, env)(args, (chunk) => cutter.push(chunk));
+  const { code, stderr } = await gitIn(root, env)(args, {
+    timeout: 600_000,
+    onStdout: (chunk) => cutter.push(chunk),
+  });
   if (code === 0) return commits;
   throw isNoRange(stderr) ? noRange(range) : gitError(args, stderr);
 }

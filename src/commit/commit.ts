@@ -6,7 +6,7 @@ import { checkText, tellingLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
-import { commitAt, type HeadCommit, readHead, readLog } from '../git/read.js';
+import { commitAt, type LoggedCommit, readHead, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
@@ -114,7 +114,7 @@ export async function makeCommit(
   await requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
-  const head = (await readHead(git)) as HeadCommit;
+  const head = (await readHead(git)) as LoggedCommit;
   if (learned.length > 0) await keepLearned(context, learned);
   await keepGitState(context);
   const { hash, short, subject } = head;

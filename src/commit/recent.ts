@@ -10,7 +10,7 @@ import { breaksProtocol } from './protocol.js';
 
 /** The last commits of HEAD, newest first. Only subjects are shown, so only they are masked. */
 export const recentCommits = async ({ git }: Context, count: number): Promise<Commit[]> =>
-  git ? (await readLog(git, count)).map(({ body: _, ...commit }) => commit) : [];
+  git ? (await readLog(git, count)).map(({ body: _, message: __, ...commit }) => commit) : [];
 
 /** Forge's own commits say nothing about the work. */
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>

@@ -134,7 +134,7 @@ function writeView<E, V>(
 }
 
 /**
- * JSON with a blank line after each field, so that git merges changes of neighboring fields. Each entry has an
+ * JSON with a blank line after each field, so that git merges changes of neighboring fields. Each entry has a
  * different indentation, so that git does not take it for a renamed copy of another one.
  */
 export function encodeFields(key: string, fields: object): Buffer {

@@ -202,7 +202,8 @@ async function filesToCommit(
   const folder = shownFrom(repository.root, layout.dir);
   const { reader } = trees as NonNullable<CycleRun['trees']>;
   const tree = await reader.read();
-  if ((await reader.digest(tree, folder)) !== (await reader.digest(judged, folder)))
+  const isOurs = (path: string): boolean => !path.startsWith(`${folder}/`);
+  if ((await reader.changed(judged, tree)).some(isOurs))
     throw refused('cycle.changed', 'the working tree changed after it was judged', {
       hint: 'add what tests write to .gitignore; then: forge commit -a',
     });
@@ -210,9 +211,9 @@ async function filesToCommit(
   const found = others.split('\0').filter(Boolean);
   // git lists a nested repository with a slash. It is not added.
   const nested = new Set(found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1)));
-  const differing = await reader.against(await commitAt(git, 'HEAD'), tree);
+  const differing = await reader.changed(await commitAt(git, 'HEAD'), tree);
   return {
-    files: differing.filter((path) => !path.startsWith(`${folder}/`) && !nested.has(path)),
+    files: differing.filter((path) => isOurs(path) && !nested.has(path)),
     untracked: found.filter((path) => !path.endsWith('/')),
   };
 }

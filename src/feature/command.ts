@@ -63,7 +63,6 @@ const waysToProve = (id: string, style: Style): string =>
     '    ',
   );
 
-/** The result of a feature's tests in one line. */
 export function resultLine(result: FeatureResult, style: Style): string {
   const { id, status, before, duration_ms, failure, command, planned, not_run, unproven } = result;
   if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;

@@ -135,7 +135,6 @@ export async function editFeature(
   return { features: [feature] };
 }
 
-/** How errors name the fields. */
 const LABELS: Record<string, string> = {
   name: 'The name',
   tests: 'The test',
@@ -256,10 +255,7 @@ export function importFeatures(
 }
 
 /** One line of a list to import. */
-interface ListEntry extends FeatureChange {
-  id?: string | undefined;
-  name: string;
-}
+type ListEntry = FeatureChange & { id?: string | undefined; name: string };
 
 /**
  * Plans the new features of a JSON list (an array, or `{features: […]}`) or a Markdown list (`- [ ] ID: name`, `- name`).

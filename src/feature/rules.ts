@@ -134,11 +134,6 @@ export function testsDiffer(a: Feature, b: Feature): boolean {
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Passing features that `vouched` does not name: after a rollback only lost work made them pass. */
-export function unproved(features: readonly Feature[], vouched: ReadonlySet<string>): Feature[] {
-  return features.filter(({ id, status }) => status === 'passing' && !vouched.has(id));
-}
-
 export const asUnproved = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 
@@ -251,7 +246,6 @@ export const byHand = (features: readonly Feature[]): string[] =>
     .filter(({ status, override }) => status === 'passing' && override)
     .map((feature) => `${feature.id}: ${describeStatus(feature)}`);
 
-/** How many features have each status. */
 export function countStatuses(features: readonly Feature[]): Record<FeatureStatus, number> {
   const counts = { not_implemented: 0, in_progress: 0, failing: 0, passing: 0, blocked: 0 };
   for (const feature of features) counts[feature.status]++;

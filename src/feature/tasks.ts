@@ -105,13 +105,11 @@ export function selectNext(
     // An active issue is a candidate only while no unfinished feature is linked to it.
     ...issues.filter(({ linear_id }) => !linked.has(linear_id)).map(issueCandidate),
   ]
-    .map((candidate) => {
-      const holder = held.get(candidate.id) ?? held.get(candidate.linear_issue ?? '');
-      return holder === undefined
-        ? candidate
-        : { ...candidate, blocked_by: [...candidate.blocked_by, holder] };
+    .map((work) => {
+      const holder = held.get(work.id) ?? held.get(work.linear_issue ?? '') ?? [];
+      const candidate = { ...work, blocked_by: [...work.blocked_by, holder].flat() };
+      return { ...candidate, reason: explain(candidate) };
     })
-    .map((candidate) => ({ ...candidate, reason: explain(candidate) }))
     .sort(compare);
   const [best] = candidates;
   const task = best && best.blocked_by.length === 0 ? best : null;

@@ -50,7 +50,6 @@ export interface VerifyWatch extends TestWatch {
   /** A command is about to run. */
   onStart?(feature: string, command: string): void;
   onResult?(result: FeatureResult): void;
-  /** A command has ended. */
   onRun?(feature: string, run: ProcessRun): void;
 }
 

@@ -1,5 +1,5 @@
 import { Cutter } from '../core/cutter.js';
-import { type GitStream, gitError } from './client.js';
+import { type Git, gitError, toText } from './client.js';
 
 /** Lines that a change adds in one place. */
 export interface Added {
@@ -29,7 +29,7 @@ const FORM = '--format=commit %H%n%w(0,4,4)%B';
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
-export const readStaged = (git: GitStream, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
+export const readStaged = (git: Git, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
   read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /**
@@ -37,15 +37,15 @@ export const readStaged = (git: GitStream, onAdded: (added: Added) => void, trac
  * git's message for an invalid range.
  */
 export const readRange = (
-  git: GitStream,
+  git: Git,
   range: string | readonly string[],
   onAdded: (added: Added) => void,
 ): Promise<void> =>
   read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
-async function read(git: GitStream, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
+async function read(git: Git, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
   const reader = new PatchReader(onAdded);
-  const { code, stderr } = await git(args, (chunk) => reader.push(chunk));
+  const { code, stderr } = await git(args, { timeout: 600_000, onStdout: (chunk) => reader.push(chunk) });
   if (code !== 0) throw gitError(args, stderr);
   reader.end();
 }
@@ -102,17 +102,13 @@ class PatchReader {
   }
 }
 
-const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+const ESCAPES: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
 /** The path in `--- a/…` or `+++ b/…`: C-quoted by git if necessary, and followed by a tab if it has a space. */
 function parsePath(bytes: Buffer): string {
-  const line = bytes.toString('utf8').slice('--- '.length).replace(/\t$/, '');
-  if (!line.startsWith('"')) return line.slice('a/'.length);
-  const text = line.slice('"a/'.length, -1);
-  const parts = text.split(/(\\(?:[0-7]{3}|.))/).map((part) => {
-    if (!part.startsWith('\\')) return Buffer.from(part);
-    const code = part.slice(1);
-    return Buffer.from([/^\d/.test(code) ? Number.parseInt(code, 8) : (ESCAPES[code] ?? code.charCodeAt(0))]);
-  });
-  return Buffer.concat(parts).toString('utf8');
+  const line = bytes.toString('latin1').slice('--- '.length).replace(/\t$/, '');
+  if (!line.startsWith('"')) return toText(line.slice('a/'.length));
+  const decode = (_: string, octal: string | undefined, char: string): string =>
+    octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (ESCAPES[char] ?? char);
+  return toText(line.slice('"a/'.length, -1).replace(/\\(?:([0-7]{3})|(.))/g, decode));
 }

@@ -1,19 +1,18 @@
-import { closeSync, copyFileSync, fchmodSync, openSync, readlinkSync, symlinkSync, writeSync } from 'node:fs';
-import { outside } from '../core/error.js';
-import { type ByteGit, type Git, lines, must, openObjects, toBytes, toText } from './client.js';
-import { type Move, makeRoom, pathIn } from './move.js';
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ByteGit, type Git, lines, must, toBytes } from './client.js';
+import { type Move, pathIn } from './move.js';
 import type { Bench } from './tree.js';
 
 const FOLDER = 'refs/forge/backup';
 export const backupRef = (name: string): string => `${FOLDER}/${name}`;
 
-/** A file saved byte for byte, without filters or line-ending conversion. A symlink is saved as its target. */
+/** A file of a backup. */
 export interface KeptFile {
   /** From the worktree's top. Each character is a byte. */
   path: string;
+  /** Its exact mode, of which git stores only a part. */
   mode: number;
-  isLink: boolean;
-  oid: string;
 }
 
 /** The note in a backup, without the caller's fields. */
@@ -84,70 +83,43 @@ export async function backUp(
   { touched, differing }: Move,
   { note, ...backup }: Pick<NewBackup, 'ref' | 'head' | 'subject' | 'note'>,
 ): Promise<void> {
-  const { look, index } = bench;
-  const plain = touched.filter(({ isLink }) => !isLink).map(({ path }) => path);
-  const oids = new Map((await hashFiles(look, plain)).map((oid, i) => [plain[i], oid]));
-  const files: KeptFile[] = [];
-  for (const { path, mode, isLink } of touched)
-    files.push({ path, mode, isLink, oid: oids.get(path) ?? (await hashLink(bench, path)) });
+  const { look } = bench;
+  const files = touched.map(({ path, mode }): KeptFile => ({ path, mode }));
   const staged = (await look(['write-tree'])).trim();
-  const env = { GIT_INDEX_FILE: `${index}.kept` };
-  copyFileSync(index, env.GIT_INDEX_FILE);
-  const none = `0 ${'0'.repeat(staged.length)}`;
-  const kept = new Map(files.map((file) => [file.path, `${gitMode(file)} ${file.oid}`]));
-  const paths = new Set([...differing, ...kept.keys()]);
-  const input = [...paths].map((path) => `${kept.get(path) ?? none}\t${path}\0`).join('');
-  await look(['update-index', '-z', '--index-info'], { env, input });
-  const tree = (await look(['write-tree'], { env })).trim();
+  const raw = await openRaw(bench, staged);
+  await raw(['update-index', '--force-remove', '-z', '--stdin'], { input: listed(differing) });
+  const input = listed(files.map(({ path }) => path));
+  await raw(['update-index', '--add', '--replace', '-z', '--stdin'], { input });
+  const tree = (await raw(['write-tree', '--missing-ok'])).trim();
   await writeBackup(look, { ...backup, staged, tree, note: { ...note, files } });
 }
 
-const gitMode = ({ mode, isLink }: KeptFile): string =>
-  isLink ? '120000' : (mode & 0o100) === 0 ? '100644' : '100755';
-
-const hashLink = async ({ look, root }: Bench, path: string): Promise<string> => {
-  const input = readlinkSync(pathIn(root, path), { encoding: 'buffer' }).toString('latin1');
-  return (await look(['hash-object', '-w', '--no-filters', '--stdin'], { input })).trim();
-};
-
-/** Stores files byte for byte. Paths are bytes. */
-async function hashFiles(git: ByteGit, paths: readonly string[]): Promise<string[]> {
-  const input = paths.map((path) => `${quoted(path)}\n`).join('');
-  const args = ['hash-object', '-w', '--no-filters', '--stdin-paths'];
-  const oids = lines(await git(args, { input }));
-  if (oids.length === paths.length) return oids;
-  throw outside('recover.backup', 'git did not take every file into the backup; nothing was changed.');
-}
-
-/** Quoted as git expects a path with a newline or a leading quote. */
-function quoted(path: string): string {
-  if (!/^"|[\n\r]/.test(path)) return path;
-  return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
-}
-
-/** Restores saved files byte for byte. Exit 6 if git has lost one of them. */
-export async function writeKept({ root, env }: Bench, kept: readonly KeptFile[]): Promise<void> {
-  const objects = openObjects(root, env);
-  try {
-    for (const { path, mode, isLink, oid } of kept) {
-      const object = await objects.read(oid);
-      if (!object) throw outside('recover.backup', `${toText(path)} is no longer in the backup.`);
-      const at = makeRoom(root, path);
-      if (isLink) symlinkSync(object.bytes, at);
-      else writeFile(at, mode, object.bytes);
-    }
-  } finally {
-    await objects.close();
+/** Restores the files of a backup byte for byte, with their exact modes. */
+export async function writeKept(bench: Bench, ref: string, files: readonly KeptFile[]): Promise<void> {
+  const tree = (await bench.git(['rev-parse', `${ref}^{tree}`])).trim();
+  const raw = await openRaw(bench, tree);
+  const input = listed(files.map(({ path }) => path));
+  await raw(['checkout-index', '--force', '-z', '--stdin'], { input });
+  for (const { path, mode } of files) {
+    const at = pathIn(bench.root, path);
+    if (!lstatSync(at).isSymbolicLink()) chmodSync(at, mode);
   }
 }
 
-/** With exactly this mode, regardless of the umask. */
-function writeFile(at: Buffer, mode: number, bytes: Buffer): void {
-  const file = openSync(at, 'wx', 0o600);
-  try {
-    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-    fchmodSync(file, mode);
-  } finally {
-    closeSync(file);
-  }
+const listed = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
+
+/** No attribute of the working tree overrides these. */
+const NO_CONVERSION = '* -text -filter -ident -working-tree-encoding\n';
+
+/** Git with a git dir and an index of its own, which stores and writes files byte for byte. The index is that of a tree. */
+async function openRaw({ git, root, commonDir, folder }: Bench, tree: string): Promise<ByteGit> {
+  const dir = join(folder, 'raw');
+  const format = (await git(['rev-parse', '--show-object-format'])).trim();
+  await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, dir]);
+  mkdirSync(join(dir, 'info'), { recursive: true });
+  writeFileSync(join(dir, 'info', 'attributes'), NO_CONVERSION);
+  const env = { GIT_DIR: dir, GIT_WORK_TREE: root, GIT_OBJECT_DIRECTORY: join(commonDir, 'objects') };
+  const raw: ByteGit = (args, options) => git(args, { ...options, env });
+  await raw(['read-tree', tree]);
+  return raw;
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { getSystemErrorName, stripVTControlCharacters } from 'node:util';
 import { timeLimit } from '../core/clock.js';
 import { outside, systemCode } from '../core/error.js';
+import { findRepository, mayNamePrograms, type Repository } from './repository.js';
 
 /** Named with the first git only: it takes Node milliseconds to load, and most messages are checked without git. */
 const processes = () => process.getBuiltinModule('node:child_process');
@@ -14,60 +15,130 @@ export interface GitResult {
   stderr: string;
 }
 
-export interface GitOptions {
-  cwd: string;
+type Settings = readonly (readonly [name: string, value: string])[];
+
+interface GitOptions {
   /** Added to the cleaned environment (a private index, an author date). */
   env?: Record<string, string>;
+  /** Settings for this call. */
+  settings?: Settings;
   /** Milliseconds; default 60,000. */
   timeout?: number;
   input?: string;
   /** Of input and output; default UTF-8. In `latin1` each character is a byte. */
   encoding?: 'utf8' | 'latin1';
+  /** Takes the output in chunks, which is then never buffered as a whole. An error that it throws ends git and the call. */
+  onStdout?(chunk: Buffer): void;
   /** Runs through simple-git. Loading it takes 10 ms, so hooks, `session start`, `progress` and `status` do not use it. */
   porcelain?: boolean;
 }
 
 /** A git failure is a result. A git that cannot be started or does not end is exit 6. */
-export type Git = ((args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>) & {
-  /** The folder in which it runs, where it is known. */
-  readonly cwd?: string;
-};
+export type Git = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /** For commands that a person would type, where the time to load simple-git does not matter. */
 export const PORCELAIN = { porcelain: true } as const;
 
-/** Git in one folder. */
+/**
+ * Git in one folder. Programs that only the repository's own configuration names (filters, signing programs) came with
+ * the folder, and are not run. Those in the person's own configuration are.
+ */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  const git: Git = async (
-    args,
-    { porcelain = false, encoding = 'utf8', env: extra, input, ...options } = {},
-  ) => {
+  const ask: Git = async (args, { porcelain, encoding = 'utf8', env: extra, input, ...options } = {}) => {
     const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
     if (porcelain) return askSimpleGit(args, { ...call, input });
     const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
     const { code, stdout, stderr } = await run([...SETTINGS, ...args], { ...call, input: bytes });
     return { code, stdout: stdout.toString(encoding), stderr };
   };
-  return Object.assign(git, { cwd });
-}
-
-/**
- * Git with binary input and output as latin1 text: a path need not be UTF-8, and no byte is lost.
- * Exit 6 with git's message if it ends with another code than `codes`.
- */
-export type ByteGit = (
-  args: readonly string[],
-  options?: Pick<GitOptions, 'input' | 'env'> & { codes?: readonly number[] },
-) => Promise<string>;
-
-export function byteGit(git: Git, { env, ...fixed }: Partial<GitOptions> = {}): ByteGit {
-  return async (args, { codes = [0], env: more, ...options } = {}) => {
-    const call = { timeout: 600_000, ...fixed, ...options, env: { ...env, ...more } };
-    const { code, stdout, stderr } = await git(args, { ...call, encoding: 'latin1' });
-    if (!codes.includes(code)) throw gitError(args, stderr);
-    return stdout;
+  let repository: Repository | null = null;
+  return async (args, options = {}) => {
+    repository ??= findRepository(cwd);
+    // Read each time, because a command that was run meanwhile may have set a filter.
+    const local = !repository || mayNamePrograms(repository) ? await withoutLocalPrograms(ask) : [];
+    const env = asEnvironment([...local, ...(options.settings ?? [])]);
+    return ask(args, { ...options, env: { ...env, ...options.env } });
   };
 }
+
+/** Environment variables, because `-c` would split a filter's name at its first `=`. */
+function asEnvironment(settings: Settings): Record<string, string> {
+  const pairs = settings.flatMap(([name, value], i) => [
+    [`GIT_CONFIG_KEY_${i}`, name],
+    [`GIT_CONFIG_VALUE_${i}`, value],
+  ]);
+  return settings.length === 0
+    ? {}
+    : { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
+}
+
+/** A setting, and which of git's files defines it: `local`, `global`, `system`, `worktree`. */
+export interface Setting {
+  key: string;
+  value: string;
+  scope: string;
+}
+
+/** The settings whose keys match, in git's order. Settings of forge's own calls are left out. */
+export async function readSettings(git: Git, pattern: string, options?: GitOptions): Promise<Setting[]> {
+  const { stdout } = await git(['config', '--show-scope', '-z', '--get-regexp', pattern], options);
+  const fields = stdout.split('\0');
+  const all: Setting[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [scope = '', line = ''] = fields.slice(at, at + 2);
+    const [key = '', ...value] = line.split('\n');
+    // A key without a value is a switch that is on.
+    if (scope !== 'command') all.push({ key, value: value.length > 0 ? value.join('\n') : 'true', scope });
+  }
+  return all;
+}
+
+/** Whether the repository's own configuration has a setting. It may have come with a clone. */
+export const isLocal = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
+
+/** The programs that sign where no setting names one. */
+const SIGNERS: Record<string, string> = {
+  'gpg.program': 'gpg',
+  'gpg.openpgp.program': 'gpg',
+  'gpg.x509.program': 'gpgsm',
+  'gpg.ssh.program': 'ssh-keygen',
+  'gpg.ssh.defaultkeycommand': '',
+};
+
+/** Replaces the repository's programs with the person's own, or with none. */
+async function withoutLocalPrograms(git: Git): Promise<Settings> {
+  const all = await readSettings(git, '^(filter|gpg)\\.');
+  const own = new Map(all.filter((setting) => !isLocal(setting)).map(({ key, value }) => [key, value]));
+  return all
+    .filter((setting) => isLocal(setting) && (setting.key in SIGNERS || setting.key.startsWith('filter.')))
+    .map(({ key }) => [key, own.get(key) ?? SIGNERS[key] ?? (key.endsWith('.required') ? 'false' : '')]);
+}
+
+interface MustOptions extends GitOptions {
+  /** The exit codes of success; default 0. */
+  codes?: readonly number[];
+}
+
+/** The output of a git command that must succeed. Exit 6 with git's message otherwise. */
+export async function must(
+  git: Git,
+  args: readonly string[],
+  { codes = [0], ...options }: MustOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await git(args, options);
+  if (codes.includes(code)) return stdout;
+  throw gitError(args, stderr);
+}
+
+/** `must` with binary input and output as latin1 text: a path need not be UTF-8, and no byte is lost. */
+export type ByteGit = (args: readonly string[], options?: MustOptions) => Promise<string>;
+
+export const byteGit =
+  (git: Git, fixed: GitOptions = {}): ByteGit =>
+  (args, options) => {
+    const env = { ...fixed.env, ...options?.env };
+    return must(git, args, { timeout: 600_000, encoding: 'latin1', ...fixed, ...options, env });
+  };
 
 /** Converts a path between text and bytes. */
 export const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
@@ -77,20 +148,14 @@ export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').to
 export const words = (output: string): string[] => output.split('\0').filter(Boolean);
 export const lines = (output: string): string[] => output.split('\n').filter(Boolean);
 
-/** Git whose output is passed on in chunks and never buffered as a whole. */
-export type GitStream = (
-  args: readonly string[],
-  onChunk: (chunk: Buffer) => void,
-) => Promise<{ code: number; stderr: string }>;
-
-/** Like `gitIn`. An error thrown by `onChunk` ends git and the call. */
-export function streamGit(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  extra: Record<string, string> = {},
-): GitStream {
-  const call = { cwd, env: cleanEnvironment(env, extra), timeout: 600_000 };
-  return (args, onChunk) => run([...SETTINGS, ...args], { ...call, onStdout: onChunk });
+/** Records of `size` fields. Each field ends with NUL, and each record with a line break. */
+export function records(output: string, size: number): string[][] {
+  const fields = output.split('\0');
+  const count = Math.floor(fields.length / size);
+  return Array.from({ length: count }, (_, i) => {
+    const [first = '', ...more] = fields.slice(i * size, (i + 1) * size);
+    return [first.replace(/^\n/, ''), ...more];
+  });
 }
 
 /**
@@ -103,6 +168,8 @@ const NEUTRAL = [
   'core.untrackedCache=false',
   'core.quotePath=false',
   'core.sshCommand=false',
+  // Do not fail on a file with CRLF: its attributes decide how it is stored.
+  'core.safecrlf=false',
   'credential.helper=',
   'protocol.ext.allow=never',
   'log.showSignature=false',
@@ -309,17 +376,6 @@ function cannotStart(error: Error): Error {
   return outside('git.failed', `git: ${error.message}`, { cause: error });
 }
 
-/** The output of a git command that must succeed. Exit 6 with git's message otherwise. */
-export async function must(
-  git: Git,
-  args: readonly string[],
-  options?: Partial<GitOptions>,
-): Promise<string> {
-  const { code, stdout, stderr } = await git(args, options);
-  if (code === 0) return stdout;
-  throw gitError(args, stderr);
-}
-
 /** Whether git reports that a range matches no commits here. */
 export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
@@ -395,41 +451,30 @@ export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
 
 /** Returns answers of git: `<oid> <type> <size>`, and the content if `isRead`. Undefined once git has ended. */
 function answersOf(stdout: Readable): (isRead: boolean) => Promise<GitObject | null | undefined> {
-  let chunks: Buffer[] = [];
-  let length = 0;
-  let isOver = false;
-  let wake = (): void => {};
-  stdout.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    length += chunk.length;
-    wake();
-  });
-  stdout.on('close', () => {
-    isOver = true;
-    wake();
-  });
-  /** All bytes that are there, but at least so many; fewer once git has ended. */
-  const fill = async (size: number): Promise<Buffer> => {
-    while (length < size && !isOver)
-      await new Promise<void>((done) => {
-        wake = done;
-      });
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    chunks = [bytes];
-    return bytes;
+  const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  /** Reads until so many bytes are there. False if git ends before. */
+  const fill = async (size: number): Promise<boolean> => {
+    const parts = [rest];
+    let length = rest.length;
+    while (length < size) {
+      const { done, value } = await chunks.next();
+      if (done) return false;
+      parts.push(value);
+      length += value.length;
+    }
+    if (parts.length > 1) rest = Buffer.concat(parts);
+    return true;
   };
   return async (isRead) => {
-    let head = await fill(1);
-    while (!head.includes(10) && !isOver) head = await fill(head.length + 1);
-    const start = head.indexOf(10) + 1;
-    if (start === 0) return undefined;
-    const [oid = '', type = '', size] = head.toString('utf8', 0, start - 1).split(' ');
+    while (!rest.includes(10)) if (!(await fill(rest.length + 1))) return undefined;
+    const start = rest.indexOf(10) + 1;
+    const [oid = '', type = '', size] = rest.toString('utf8', 0, start - 1).split(' ');
     const isFound = /^[0-9a-f]{40,64}$/.test(oid) && /^(blob|tree|commit|tag)$/.test(type);
     const end = isFound && isRead ? start + Number(size) + 1 : start;
-    const all = await fill(end);
-    if (all.length < end) return undefined;
-    chunks = [all.subarray(end)];
-    length = all.length - end;
-    return isFound ? { oid, type, bytes: all.subarray(start, Math.max(start, end - 1)) } : null;
+    if (!(await fill(end))) return undefined;
+    const bytes = rest.subarray(start, Math.max(start, end - 1));
+    rest = rest.subarray(end);
+    return isFound ? { oid, type, bytes } : null;
   };
 }

@@ -12,7 +12,6 @@ import {
   PORCELAIN,
   type UserGit,
 } from './client.js';
-import { withoutLocalFilters } from './config.js';
 import { operationInProgress, type Repository } from './repository.js';
 import { type FileState, readUncommitted } from './status.js';
 import { signingGit } from './tags.js';
@@ -46,7 +45,7 @@ export const NOTHING_CHANGED = 'nothing changed';
 export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
   const reason = await whyNoCommit(job);
   if (reason) return { skipped: reason };
-  const git = await withoutLocalFilters(job.git);
+  const { git } = job;
   const files = await filesOf(git, job.folder);
   const conflict = files.find(({ kind }) => kind === 'unmerged');
   if (conflict) return { skipped: `${conflict.path} has merge conflicts` };
@@ -57,7 +56,7 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
     const added = await patiently(() => git(['add', '--sparse', ...paths], { ...PORCELAIN, input }));
     if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
   }
-  const outcome = await commit(git, job).catch((error) => ({ skipped: '', error }));
+  const outcome = await commit(job).catch((error) => ({ skipped: '', error }));
   const undo = ['rm', '--cached', '--sparse', '--force', '--quiet', '--ignore-unmatch', ...paths];
   if ('skipped' in outcome && input !== '') await git(undo, { ...PORCELAIN, input });
   if ('error' in outcome) throw outcome.error;
@@ -103,15 +102,15 @@ async function whyNothing(git: Git, folder: string): Promise<string> {
   return code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
-async function commit(git: Git, job: FolderCommit): Promise<CommitOutcome> {
-  if (!job.sign) return commitAs(git, job, '--no-gpg-sign');
-  const signed = await commitAs(await signingGit(job.git), job, '--gpg-sign').catch((error) => {
+async function commit(job: FolderCommit): Promise<CommitOutcome> {
+  if (!job.sign) return commitAs(job.git, job, '--no-gpg-sign');
+  const signed = await commitAs(signingGit(job.git), job, '--gpg-sign').catch((error) => {
     // A signer that waits for a person was stopped.
     if (error instanceof ForgeError && error.code === 'git.timeout') return { skipped: error.message };
     throw error;
   });
   if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
-  const outcome = await commitAs(git, job, '--no-gpg-sign');
+  const outcome = await commitAs(job.git, job, '--no-gpg-sign');
   return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
 }
 

@@ -8,7 +8,6 @@ import { type Bench, refresh } from './tree.js';
 interface FileStamp {
   path: string;
   mode: number;
-  isLink: boolean;
   stamp: string;
 }
 
@@ -212,7 +211,7 @@ function stampIn(root: string, path: string): FileStamp | null {
   if (!stat?.isFile() && !stat?.isSymbolicLink()) return null;
   const { ino, size, mtimeNs, ctimeNs, mode } = stat;
   const stamp = `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`;
-  return { path, mode: Number(mode & 0o777n), isLink: stat.isSymbolicLink(), stamp };
+  return { path, mode: Number(mode & 0o777n), stamp };
 }
 
 /** Files in the way of these paths: the file itself, a file in place of its folder, or files below it as a folder. */
@@ -262,14 +261,4 @@ function removeFiles(root: string, paths: readonly string[]): void {
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
     }
-}
-
-/** Clears the place of a file that will be written again. */
-export function makeRoom(root: string, path: string): Buffer {
-  const at = pathIn(root, path);
-  fs.mkdirSync(pathIn(root, dirname(path)), { recursive: true });
-  const there = fs.lstatSync(at, { throwIfNoEntry: false });
-  if (there?.isDirectory()) fs.rmdirSync(at);
-  else if (there) fs.unlinkSync(at);
-  return at;
 }

@@ -1,4 +1,4 @@
-import { type Git, gitError, isNoRange, lines, must, PORCELAIN, words } from './client.js';
+import { type Git, gitError, isNoRange, lines, must, PORCELAIN, records } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -10,48 +10,36 @@ export interface Commit {
   parents: number;
 }
 
-interface LoggedCommit extends Commit {
+export interface LoggedCommit extends Commit {
+  message: string;
   /** The message below the subject. */
   body: string;
 }
 
-const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P%x1f%b';
+const FIELDS = ['H', 'h', 'cI', 'an', 's', 'P', 'B', 'b'];
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
 export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<LoggedCommit[]> {
+  const format = FIELDS.map((field) => `%${field}%x00`).join('');
   // With a count of 0 the branch would not be checked.
-  const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, range, '--'];
+  const args = ['log', `-${Math.max(count, 1)}`, '--encoding=UTF-8', `--format=${format}`, range, '--'];
   const { code, stdout, stderr } = await git(args);
-  if (code === 0) return words(stdout).map(parseCommit);
+  if (code === 0) return records(stdout, FIELDS.length).map(parseCommit);
   if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))
     return [];
   throw gitError(args, stderr);
 }
 
-function parseCommit(record: string): LoggedCommit {
-  const [hash = '', short = '', at = '', author = '', subject = '', parents = '', body = ''] =
-    record.split('\x1f');
-  const count = parents.split(' ').filter(Boolean).length;
-  return { hash, short, at, author, subject, parents: count, body: body.trim() };
+function parseCommit(fields: readonly string[]): LoggedCommit {
+  const [hash = '', short = '', at = '', author = '', subject = '', ids = '', message = '', body = ''] =
+    fields;
+  const parents = ids.split(' ').filter(Boolean).length;
+  return { hash, short, at, author, subject, parents, message: `${message.trimEnd()}\n`, body: body.trim() };
 }
 
-/** The commit that HEAD names. */
-export interface HeadCommit {
-  hash: string;
-  short: string;
-  at: string;
-  subject: string;
-  message: string;
-}
-
-/** Null on an unborn branch. `rev` comes from forge itself, such as `HEAD^1`. */
-export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | null> {
-  if ((await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`])).code !== 0) return null;
-  const format = '--format=%H%x00%h%x00%cI%x00%s%x00%B';
-  const out = await must(git, ['log', '-1', '--no-notes', '--encoding=UTF-8', format, rev, '--']);
-  const [hash = '', short = '', at = '', subject = '', ...message] = out.split('\0');
-  return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
-}
+/** One commit. Null on an unborn branch. `rev` comes from forge itself, such as `HEAD^1`. */
+export const readHead = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | null> =>
+  (await readLog(git, 1, rev))[0] ?? null;
 
 /** Commits that touched a path, newest first. */
 export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {

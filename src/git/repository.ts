@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
 import { readText } from '../core/files.js';
-import type { Git } from './client.js';
 
 /** A repository, read from its files: starting git costs each command some milliseconds. */
 export interface Repository {
@@ -106,13 +105,13 @@ export function projectRepository(folder: string): Repository | null {
   return repository === null || isHome(repository.root) ? null : repository;
 }
 
-/** Whether the own config of the repository around `folder`, or a file that it includes, may have a section of that name. */
-export function mayConfigure(folder: string, section: string): boolean {
-  const repository = findRepository(folder);
-  if (!repository) return true;
-  const files = [join(repository.commonDir, 'config'), join(repository.gitDir, 'config.worktree')];
-  const text = files.map(readText).join('\n').toLowerCase();
-  return text.includes(section) || text.includes('include');
+/**
+ * Whether the repository's own config, or a file that it includes, may name a filter or a program that signs. Reads the
+ * files, because starting git takes time.
+ */
+export function mayNamePrograms({ commonDir, gitDir }: Repository): boolean {
+  const files = [join(commonDir, 'config'), join(gitDir, 'config.worktree')];
+  return files.some((file) => /\[\s*(?:filter|gpg|include)/i.test(readText(file)));
 }
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
@@ -250,7 +249,10 @@ export const readBoundary = ({ commonDir }: Repository): Set<string> =>
   new Set(readText(join(commonDir, 'shallow')).split('\n').filter(Boolean));
 
 /** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
-export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
+export async function readBranch(
+  repository: Repository,
+  git: (args: readonly string[]) => Promise<{ stdout: string }>,
+): Promise<string | null> {
   const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
   // A reftable repository keeps a placeholder there.

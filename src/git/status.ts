@@ -1,5 +1,4 @@
 import { type Git, gitError, must, PORCELAIN, words } from './client.js';
-import { withoutLocalFilters } from './config.js';
 import { outsideOf } from './read.js';
 
 /** A file that `git status` lists. */
@@ -15,7 +14,7 @@ export interface FileState {
 }
 
 /** The output of `git status`. */
-interface TreeStatus {
+export interface TreeStatus {
   /** Null on an unborn branch. */
   head: string | null;
   /** Null when detached. */
@@ -25,9 +24,8 @@ interface TreeStatus {
   files: FileState[];
 }
 
-/** The options and paths of one `git status`, the one reader of its output. No filter of the repository runs. */
-export async function readStatus(unsafe: Git, ...args: string[]): Promise<TreeStatus> {
-  const git = await withoutLocalFilters(unsafe);
+/** The options and paths of one `git status`, the one reader of its output. */
+export async function readStatus(git: Git, ...args: string[]): Promise<TreeStatus> {
   const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames'];
   const magic = args.some((arg) => arg.startsWith(':(')) ? ['--no-literal-pathspecs'] : [];
   const records = (await must(git, [...magic, ...form, ...args])).split('\0');
@@ -152,7 +150,6 @@ export async function findMarked(git: Git, folder: string): Promise<string[]> {
 }
 
 /** Marks a path as resolved. `git checkout --merge -- PATH` brings the conflict back. */
-export async function addResolved(unsafe: Git, path: string): Promise<void> {
-  const git = await withoutLocalFilters(unsafe);
+export async function addResolved(git: Git, path: string): Promise<void> {
   await must(git, ['add', '--', path], PORCELAIN);
 }

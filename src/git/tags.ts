@@ -1,7 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
-import { type Git, gitError, lines, must, PORCELAIN } from './client.js';
-import { ownSigners, withoutLocalFilters } from './config.js';
+import { type Git, gitError, lines, must, PORCELAIN, records } from './client.js';
 
 /** Tags of checkpoints, and the signatures of tags and commits. */
 
@@ -24,20 +23,13 @@ export async function listTags(git: Git, reachable = false): Promise<TagFacts[]>
   const { code, stdout, stderr } = await git(args);
   // From an unborn HEAD no tag is reachable.
   if (code !== 0 && !reachable) throw gitError(args, stderr);
-  return recordsOf(code === 0 ? stdout : '', TAG_FIELDS.length).map((fields) => {
+  return records(code === 0 ? stdout : '', TAG_FIELDS.length).map((fields) => {
     const [name = '', type, oid, innerType, inner, message = ''] = fields;
     const isAnnotated = type === 'tag';
     const [ownType, own] = isAnnotated ? [innerType, inner] : [type, oid];
     const commit = ownType === 'commit' ? (own ?? null) : null;
-    return { name: name.replace(/^\n/, ''), isAnnotated, commit, message };
+    return { name, isAnnotated, commit, message };
   });
-}
-
-/** Records of `size` fields. Each field ends with NUL. */
-function recordsOf(output: string, size: number): string[][] {
-  const fields = output.split('\0');
-  const count = Math.floor(fields.length / size);
-  return Array.from({ length: count }, (_, i) => fields.slice(i * size, (i + 1) * size));
 }
 
 /** Names of the tags reachable from HEAD. */
@@ -56,19 +48,18 @@ interface NewTag {
  * Makes an annotated tag. Null if the name is taken, which only git can decide. `unsigned` says why `sign` was not
  * possible. Lines that begin with `#` are kept.
  */
-export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
-  const plain = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  if (!tag.sign) return (await makeTag(plain, tag, '--annotate')) ? {} : null;
+export async function createTag(git: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
+  if (!tag.sign) return (await makeTag(git, tag, '--annotate')) ? {} : null;
   // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
   let unsigned = 'the signing program failed';
-  const isMade = await makeTag(await signingGit(unsafe), tag, '--sign').catch((error) => {
+  const isMade = await makeTag(signingGit(git), tag, '--sign').catch((error) => {
     if (!(error instanceof ForgeError)) throw error;
     unsigned = error.message;
-    return makeTag(plain, tag, '--annotate', '--no-sign');
+    return makeTag(git, tag, '--annotate', '--no-sign');
   });
   if (!isMade) return null;
   const signature = ['for-each-ref', '--format=%(contents:signature)', `refs/tags/${tagOf(tag.name)}`];
-  return (await must(plain, signature, PORCELAIN)).trim() === '' ? { unsigned } : {};
+  return (await must(git, signature, PORCELAIN)).trim() === '' ? { unsigned } : {};
 }
 
 /** False if the name is taken. */
@@ -100,12 +91,11 @@ interface AnchorCommit extends Signature {
 /** ms. Git starts the verifying program once for each signature. */
 const LIMIT = 600_000;
 
-/** Git with the person's own programs. Without allowed signers git would call a commit with an SSH signature unsigned. */
-export async function verifyingGit(unsafe: Git): Promise<Git> {
-  const signers = (await unsafe(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
-  const none = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
-  const git = await withoutLocalFilters(unsafe, [...(await ownSigners(unsafe)), ...none]);
-  return (args, options = {}) => git(args, { timeout: LIMIT, ...options });
+/** Git for a command that verifies. Without allowed signers git would call a commit with an SSH signature unsigned. */
+export async function verifyingGit(git: Git): Promise<Git> {
+  const signers = (await git(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
+  const settings = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
+  return (args, options) => git(args, { timeout: LIMIT, settings, ...options });
 }
 
 const LOG_FIELDS = ['H', 'at', 'ct', 'G?', 'GS', 'GK', '(trailers:key=Forge-Ledger,valueonly,unfold)'];
@@ -115,10 +105,10 @@ export async function readAnchorCommits(verifying: Git, folder: string): Promise
   const format = LOG_FIELDS.map((field) => `%${field}%x00`).join('');
   const chosen = ['--basic-regexp', '--grep=^Forge-Ledger: ', '--full-history'];
   const args = ['log', ...chosen, `--format=${format}`, 'HEAD', '--', folder];
-  return recordsOf(await must(verifying, args), LOG_FIELDS.length).map((fields) => {
+  return records(await must(verifying, args), LOG_FIELDS.length).map((fields) => {
     const [hash = '', authored, committed, grade = 'N', name, key, trailers = ''] = fields;
     return {
-      commit: hash.trim(),
+      commit: hash,
       status: GRADES[grade] ?? 'unknown',
       signer: name || key || null,
       anchors: authored === committed ? lines(trailers) : [],
@@ -182,12 +172,11 @@ const NO_PROMPT = {
   SSH_ASKPASS_REQUIRE: 'force',
 };
 
-/** Git for a command that signs, with the person's own signing program. A signature that needs a prompt fails. */
-export async function signingGit(unsafe: Git): Promise<Git> {
-  const git = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  return (args, options = {}) =>
+/** Git for a command that signs. A signature that needs a prompt fails. */
+export const signingGit =
+  (git: Git): Git =>
+  (args, options = {}) =>
     git(args, { timeout: SIGN_LIMIT, ...options, env: { ...NO_PROMPT, ...options.env } });
-}
 
 /** Signs an object that no ref names, so a person can see at a terminal why signing fails. */
 const TRY_SIGNING = 'git commit-tree -S -m test HEAD^{tree}';

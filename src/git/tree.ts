@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -12,20 +11,15 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
-import { type ByteGit, byteGit, type Git, toBytes, toText, words } from './client.js';
-import { withoutFilters } from './config.js';
+import { type ByteGit, byteGit, type Git, toText, words } from './client.js';
 import type { Repository } from './repository.js';
 
-/** The working tree at one moment, as git would store it. */
+/** Reads the working tree at several moments, as git would store it. */
 export interface TreeReader {
   /** Its tree id: all files that git tracks or would track. */
   read(): Promise<string>;
-  /** Paths that differ between two of its trees, from the repository's top. */
-  changed(before: string, after: string): Promise<string[]>;
-  /** Paths in which one of its trees differs from a commit. All paths without a commit. */
-  against(commit: string | null, tree: string): Promise<string[]>;
-  /** A key that distinguishes its trees, ignoring one folder. The same in every process. */
-  digest(tree: string, folder: string): Promise<string>;
+  /** Paths that differ between two of its trees or a commit (null: no files), from the repository's top. */
+  changed(before: string | null, after: string): Promise<string[]>;
 }
 
 /** Git compares the files themselves, whatever the repository says about which ones to skip or to trust. */
@@ -53,7 +47,7 @@ export async function refresh(git: ByteGit): Promise<void> {
 /** Reads the working tree through a private index, in a folder that is removed afterward. */
 export interface Bench {
   root: string;
-  env: NodeJS.ProcessEnv;
+  commonDir: string;
   /** Git on the repository's own index. */
   git: ByteGit;
   /** Git on the private index: a copy, without marks. */
@@ -65,7 +59,6 @@ export interface Bench {
 interface BenchPlace {
   repository: Repository;
   git: Git;
-  env: NodeJS.ProcessEnv;
   /** The parent of the private folder; a random suffix is added. */
   place: string;
   /** Adds nothing to the repository's objects. */
@@ -75,14 +68,13 @@ interface BenchPlace {
 }
 
 export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, env, place, ownObjects = false, from }: BenchPlace,
+  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false, from }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
-    // Read each time, because a command between two snapshots may have set a filter.
     // A backup is on disk before the files in it are removed.
     const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
-    const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...durable]);
+    const settings = [...LOOK_AT_ALL, ...durable];
     const index = join(folder, 'index');
     if (from) {
       writeFileSync(index, from.bytes);
@@ -93,60 +85,45 @@ export function onBench<T>(
       // A colon would split a path in two.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${join(commonDir, 'objects').replace(/["\\]/g, '\\$&')}"`,
     };
-    const own = { ...settings, GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) };
-    const look = byteGit(git, { cwd: root, env: own });
+    const look = byteGit(git, { settings, env: { GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) } });
     if (!existsSync(index)) await look(['read-tree', '--empty']);
     await refresh(look);
-    return work({ root, env, git: byteGit(git, { cwd: root, env: settings }), look, index, folder });
+    return work({ root, commonDir, git: byteGit(git, { settings }), look, index, folder });
   });
 }
 
 /** path → mode, object and stage. Paths are bytes. */
 type Entries = ReadonlyMap<string, string>;
 
+/** The entries of a commit in the form of `ls-files --stage`. */
+const COMMIT = ['ls-tree', '-r', '-z', '--full-tree', '--format=%(objectmode) %(objectname) 0%x09%(path)'];
+
 /**
  * Snapshots the working tree with a private index and object folder at `place`: the repository's index is unchanged,
  * and nothing is added to its objects. Lists are in memory, out of reach of commands that run between two snapshots.
  */
-export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
-  const lists = new Map<string, Entries>();
-  const list = (tree: string): Entries => lists.get(tree) ?? new Map();
+export function readTrees(repository: Repository, git: Git, place: string): TreeReader {
+  const lists = new Map<string | null, Entries>([[null, new Map()]]);
+  const list = async (tree: string | null): Promise<Entries> =>
+    lists.get(tree) ?? parse(await byteGit(git)([...COMMIT, tree as string]));
   // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
   let from: BenchPlace['from'];
   const read = async ({ look, index }: Bench): Promise<string> => {
-    const tree = await snapshot(look, lists);
+    await look(['add', '--all', '--sparse', '--', '.']);
+    const tree = (await look(['write-tree', '--missing-ok'])).trim();
+    lists.set(tree, parse(await look(['ls-files', '--stage', '--full-name', '-z'])));
     from = { bytes: readFileSync(index), mtime: statSync(index).mtime };
     return tree;
   };
   return {
-    read: () => onBench({ repository, git: unsafe, env: {}, place, ownObjects: true, from }, read),
-    changed: async (before, after) => compare(list(before), list(after)),
-    against: async (commit, tree) => {
-      const args = [
-        'ls-tree',
-        '-r',
-        '-z',
-        '--full-tree',
-        '--format=%(objectmode) %(objectname) 0%x09%(path)',
-      ];
-      return compare(
-        commit === null ? new Map() : parse(await byteGit(unsafe)([...args, commit])),
-        list(tree),
-      );
-    },
-    digest: async (tree, folder) => {
-      const entries = [...list(tree)].filter(([path]) => !path.startsWith(`${toBytes(folder)}/`));
-      return createHash('sha256').update(JSON.stringify(entries.sort())).digest('hex');
+    read: () => onBench({ repository, git, place, ownObjects: true, from }, read),
+    changed: async (before, after) => {
+      const [then, now] = [await list(before), await list(after)];
+      const paths = new Set([...then.keys(), ...now.keys()]);
+      const differing = [...paths].filter((path) => then.get(path) !== now.get(path));
+      return differing.map(toText).sort();
     },
   };
-}
-
-/** Stores the working tree, and keeps the list of its files. */
-async function snapshot(look: ByteGit, lists: Map<string, Entries>): Promise<string> {
-  await look(['add', '--all', '--sparse', '--', '.']);
-  const tree = (await look(['write-tree', '--missing-ok'])).trim();
-  lists.set(tree, parse(await look(['ls-files', '--stage', '--full-name', '-z'])));
-  return tree;
 }
 
 const parse = (listed: string): Entries =>
@@ -156,14 +133,6 @@ const parse = (listed: string): Entries =>
       return [entry.slice(at + 1), entry.slice(0, at)];
     }),
   );
-
-function compare(before: Entries, after: Entries): string[] {
-  const paths = new Set([...before.keys(), ...after.keys()]);
-  return [...paths]
-    .filter((path) => before.get(path) !== after.get(path))
-    .map(toText)
-    .sort();
-}
 
 /** `place` is the parent folder; a random suffix is added. Remains of a killed process there are removed. */
 async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {

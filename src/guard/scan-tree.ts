@@ -5,7 +5,7 @@ import { shown } from '../core/paths.js';
 import { isBinary, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Added, readRange, readStaged } from '../git/added.js';
-import { type Git, gitIn, isNoRange, must, streamGit, words } from '../git/client.js';
+import { type Git, gitIn, isNoRange, must, words } from '../git/client.js';
 import { findForge, findRepository } from '../git/repository.js';
 import { type Context, contextAt } from '../project/project.js';
 import { knowAllowed } from './allow.js';
@@ -64,12 +64,12 @@ export async function scanTree(
   const keep = keeperOf(scan, place.context, input);
   if (staged)
     await scanChange(place, scan, keep, input, (take) =>
-      readStaged(place.stream(), take, staged === 'tracked'),
+      readStaged(place.changes(), take, staged === 'tracked'),
     );
   else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
   else
     await scanChange(place, scan, keep, input, (take) =>
-      readRange(place.stream(), range, take).catch((error) => {
+      readRange(place.changes(), range, take).catch((error) => {
         throw unknownRange(range, error);
       }),
     );
@@ -89,7 +89,7 @@ interface Place {
   root: string;
   context: Context;
   git: Git | null;
-  stream(): ReturnType<typeof streamGit>;
+  changes(): Git;
 }
 
 async function openPlace(
@@ -103,14 +103,17 @@ async function openPlace(
   // Without git and forge nothing is stored, not even the key of the fingerprints.
   const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
   if (found) knowAllowed(context);
-  const stream = (): ReturnType<typeof streamGit> => {
+  const git = repository ? gitIn(root, world.env) : null;
+  const changes = (): Git => {
+    if (!git)
+      throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
     // With -a and with paths, git hands its hooks another index.
     const { GIT_INDEX_FILE: index } = staged ? world.env : {};
-    if (repository) return streamGit(root, world.env, index === undefined ? {} : { GIT_INDEX_FILE: index });
-    throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
+    return index === undefined
+      ? git
+      : (args, options) => git(args, { ...options, env: { GIT_INDEX_FILE: index } });
   };
-  const git = repository ? gitIn(root, world.env) : null;
-  return { root, context, git, stream, guard: await loadGuard(world.env, found ? context : undefined) };
+  return { root, context, git, changes, guard: await loadGuard(world.env, found ? context : undefined) };
 }
 
 async function scanFiles(

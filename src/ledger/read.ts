@@ -125,8 +125,8 @@ export function containerBytes({ layout }: Context, name: string): Buffer {
 }
 
 export interface ReadRecord extends Identified {
-  /** Without indentation and line end. */
-  line: Buffer;
+  /** Bytes of its line, with the line end. The line itself would keep the bytes of its file in memory. */
+  size: number;
 }
 
 /** The records of one tier in order of (n, id), each once and without redacted ones. */
@@ -140,8 +140,8 @@ export function recordsOf(
   const found = new Map<string, ReadRecord>();
   for (const { name, tiers } of files) {
     if (!tiers[tier]) continue;
-    const take = (id: string, record: LedgerRecord | Tombstone, { bytes: line }: Line): unknown =>
-      redacted.has(id) || found.set(id, { id, record: record as LedgerRecord, line });
+    const take = (id: string, record: LedgerRecord | Tombstone, { bytes }: Line): unknown =>
+      redacted.has(id) || found.set(id, { id, record: record as LedgerRecord, size: bytes.length + 1 });
     eachRecord(containerBytes(context, name), take, tier);
   }
   return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));

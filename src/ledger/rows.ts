@@ -11,7 +11,7 @@ export interface LogRow {
   kind: string;
   at: string | null;
   session: string | null;
-  /** The length of its line. */
+  /** Of its line. */
   bytes: number;
   /** What it says, cut at 160 characters. */
   text: string;
@@ -29,10 +29,10 @@ export function readRows(context: Context): readonly LogRow[] {
   return TIERS.flatMap((tier) => memory.records(tier).map(toRow)).sort(byNumber);
 }
 
-function toRow({ id, record, line }: ReadRecord): LogRow {
+function toRow({ id, record, size }: ReadRecord): LogRow {
   const { tier, n, kind, at = null, session = null, cycle, task_id } = record;
   return {
-    ...{ id, tier, n, kind, at, session, bytes: line.length + 1, text: summaryOf(record) },
+    ...{ id, tier, n, kind, at, session, bytes: size, text: summaryOf(record) },
     ...(typeof cycle === 'number' ? { cycle } : {}),
     ...(typeof task_id === 'string' ? { task_id: task_id.slice(0, 200) } : {}),
     ...(tier === 'execution' ? { exit_code: numberIn(record.exit_code) } : {}),

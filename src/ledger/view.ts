@@ -64,8 +64,6 @@ function dropOldCycles(path: string): void {
   replaceFiles([{ path, bytes: Buffer.from(kept) }]);
 }
 
-const LF = Buffer.from('\n');
-
 /** Rewrites each view that differs from the records. Warns of those that somebody else changed. */
 export function rebuildViews(context: Context, listed: readonly Listed[] = listContainers(context)): void {
   const { layout, disk } = context;
@@ -80,7 +78,7 @@ export function rebuildViews(context: Context, listed: readonly Listed[] = listC
       const path = viewFile(layout, tier);
       const records = recordsOf(context, graph, tier).slice(tier === 'execution' ? -EXECUTION_CYCLES : 0);
       const wasEdited = isEdited(layout, tier, stamps);
-      const bytes = Buffer.concat(records.flatMap(({ line }) => [line, LF]));
+      const bytes = Buffer.from(records.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
       if (replaceView(context, path, bytes) && wasEdited)
         context.warnings.push(
           `${shown(layout, path)} was changed by hand. It only shows records, so it was rewritten from them: forge memory log`,

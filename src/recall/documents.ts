@@ -102,7 +102,8 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (kind === 'reset') hasReset = true;
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
     const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
-    if (text === '') return;
+    // Most records of a run say only whose it was.
+    if (text === '' || text === record.task_id) return;
     documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
   });
   return { documents, records, redacted, hasReset };
@@ -268,21 +269,21 @@ const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[]
 
 /** Fields without words: links, times, ids and constants. */
 const NO_WORDS = new Set(
-  'v tier n seg prev seen ledger at session actor kind sha256 commit head schema_version classification created_at'.split(
+  'v tier n seg prev seen ledger at session actor kind key scope sha256 commit head schema_version classification created_at started_at finished_at'.split(
     ' ',
   ),
 );
 
-/** The strings of a record, one per line, without digests. */
+/** The strings of a record, each once and on its own line, without digests. */
 function wordsOf(record: Partial<LedgerRecord> | object): string {
-  const texts: string[] = [];
+  const texts = new Set<string>();
   const visit = (value: unknown): void => {
     if (typeof value === 'string') {
-      if (!/^[0-9a-f]{16,64}$/.test(value)) texts.push(value);
+      if (!/^[0-9a-f]{16,64}$/.test(value)) texts.add(value);
     } else if (Array.isArray(value)) for (const inner of value) visit(inner);
     else if (typeof value === 'object' && value !== null)
       for (const name in value) if (!NO_WORDS.has(name)) visit((value as Record<string, unknown>)[name]);
   };
   visit(record);
-  return texts.join('\n').slice(0, MAX_TEXT);
+  return [...texts].join('\n').slice(0, MAX_TEXT);
 }

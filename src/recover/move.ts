@@ -9,7 +9,7 @@ import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { firstPaths, makeToken } from '../core/text.js';
 import { requireNoCycle } from '../cycle/running.js';
-import { asUnproved, type Feature, unproved } from '../feature/rules.js';
+import { asUnproved, type Feature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/backup.js';
 import { type Git, must, toBytes, toText } from '../git/client.js';
@@ -24,30 +24,31 @@ import { type Context, hasRecovery, readConfig, readHalt, requireRepository } fr
 import { type OwnText, ownMessage, warnDetached } from '../session/commit.js';
 
 /**
- * The intent of a rollback or an undo. Everything that it removes is already in `backup`. After this is written, the rest
- * is always completed: HEAD moves, then files, then the index, then the record.
+ * The intent of a rollback or an undo. Everything that it removes is already in its backup. After this is written, the
+ * rest is always completed: HEAD moves, then files, then the index, then the record.
  */
 const Intent = z.looseObject({
   schema_version: z.string(),
-  op: z.enum(['rollback', 'undo']),
-  /** HEAD before and after. */
-  head: z.string(),
-  commit: z.string(),
   /** The target tree of the files. */
   tree: z.string(),
-  backup: z.string(),
   /** The backup whose files, index and features are restored. */
   kept: z.nullable(z.string()),
   /** Features that may keep passing. Null for all. */
   vouched: z.nullable(z.array(z.string())),
-  /** The fields of the audit record. */
-  record: z.record(z.string(), z.unknown()),
+  /** The audit record. `from` and `to`: HEAD before and after. */
+  record: z.looseObject({
+    move: z.string(),
+    action: z.enum(['rollback', 'undo']),
+    from: z.string(),
+    to: z.string(),
+    backup: z.string(),
+  }),
 });
 type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
 /** B-39: no git operation in progress, a name for the commit, and no cycle in progress. Exit 3 otherwise. */
-export async function requireRest(context: Context): Promise<void> {
+async function requireRest(context: Context): Promise<void> {
   requireNoCycle(context);
   const outerIndex = context.world.env.GIT_INDEX_FILE;
   const reason = await whyNoCommit({ ...requireRepository(context), outerIndex });
@@ -60,7 +61,7 @@ export const notNow = (reason: string): Error =>
   });
 
 /** One recovery at a time: exit 3 while another live process runs one. A dry run takes no claim. */
-export async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
+async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
   const { world, layout, disk } = context;
   const { repository, git } = requireRepository(context);
   const claim = recoverClaim(layout);
@@ -74,7 +75,7 @@ export async function atBench<T>(context: Context, work: (bench: Bench) => Promi
   });
   const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
-    return await onBench({ repository, git, env: world.env, place }, work);
+    return await onBench({ repository, git, place }, work);
   } catch (error) {
     if (error instanceof ForgeError || systemCode(error) === undefined) throw error;
     throw withHint(error, 'nothing was changed; fix that, then run: forge recover --plan');
@@ -104,15 +105,74 @@ export const noteOf = (context: Context, why: string): Record<string, unknown> =
   worktree: requireRepository(context).repository.gitDir,
 });
 
+/** A state outside `.forge/` to move to. */
+interface Target extends Pick<Intent, 'tree' | 'vouched'> {
+  action: Intent['record']['action'];
+  /** The commit that HEAD must be. Default: whatever it is. */
+  head?: string;
+  /** HEAD gets the files of this commit, by a commit with this text. */
+  history: string;
+  text: OwnText;
+  /** The backup whose files are written byte for byte. */
+  kept?: { ref: string; files: readonly KeptFile[] };
+  /** Refuses the move. */
+  check(bench: Bench, move: Move, head: string): Promise<void>;
+  /** Of the backup, with more fields of its note. */
+  subject: string;
+  note?: Record<string, unknown>;
+  /** More fields of the audit record. */
+  about: Record<string, unknown>;
+}
+
+/** The backup, the commit if one was needed, and how many files are written or removed. */
+interface Moved {
+  ref: string | null;
+  commit: string | null;
+  files: number;
+}
+
+/** Backs up what the move changes, writes the intent, and moves. Nothing is written in a dry run, or if nothing differs. */
+export async function moveTo(context: Context, target: Target): Promise<Moved> {
+  await requireRest(context);
+  const { git, folder } = requireRepository(context);
+  return atBench(context, async (bench) => {
+    const { action, tree, vouched, kept, about, subject, note } = target;
+    const head = target.head ?? (await must(git, ['rev-parse', 'HEAD'])).trim();
+    const more = kept?.files.map(({ path }) => path) ?? [];
+    const move = await planMove(bench, tree, toBytes(folder), { more });
+    await target.check(bench, move, head);
+    await requireUnfiltered(context, bench, move, new Set(more));
+    const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
+    if (context.disk.dryRun) return { ref: null, commit: null, files };
+    const commit = await commitRestored(context, bench, head, target);
+    if (!kept && move.isEmpty && commit === head) return { ref: null, commit: null, files };
+    reportLeft(context, move);
+    const backup = nameBackup(context);
+    await backUp(bench, move, {
+      ...{ ref: backup, head, subject },
+      // Work that is newer than this commit is not undone without a name.
+      note: { ...noteOf(context, action), ...note, restored: commit, features: readFeatures(context) },
+    });
+    requireUntouched(bench, move);
+    const record = { move: makeToken(8), action, ...about, from: head, to: commit, backup };
+    const intent = { schema_version: INTENT.version, tree, kept: kept?.ref ?? null, vouched, record };
+    context.disk.withLock(() => context.disk.replace(recoverFile(context.layout), encodeDocument(intent)));
+    await finishMove(context, bench, move, intent);
+    await warnDetached(context, commit.slice(0, 12));
+    return { ref: backup, commit: commit === head ? null : commit, files };
+  });
+}
+
 /** A commit on HEAD with the files of another commit and HEAD's `.forge/`. HEAD itself if nothing differs. No hook runs. */
-export async function commitRestored(
+async function commitRestored(
   context: Context,
   { git }: Bench,
-  { head, of, text }: { head: string; of: string; text: OwnText },
+  head: string,
+  { history, text }: Target,
 ): Promise<string> {
   const folder = toBytes(requireRepository(context).folder);
   const own = (await git(['ls-tree', '-z', head, '--', folder])).split('\t')[0];
-  const tree = await treeWith(git, `${of}^{tree}`, folder, own);
+  const tree = await treeWith(git, `${history}^{tree}`, folder, own);
   if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
   const id = validId(context, text.id);
   const message = ownMessage(context, { ...text, id, parent: head.slice(0, 12) });
@@ -122,19 +182,18 @@ export async function commitRestored(
 }
 
 /**
- * Exit 3 for a file that needs a filter that forge does not run: git would write a pointer, or encrypted bytes. `kept` are
- * files that are written byte for byte.
+ * Exit 3 for a file that needs a filter that forge does not run: git would write a pointer, or encrypted bytes. `raw` are
+ * paths that are written byte for byte.
  */
-export async function requireUnfiltered(
+async function requireUnfiltered(
   context: Context,
   { look, index }: Bench,
-  move: Move,
-  kept: readonly KeptFile[] = [],
+  { tree, write }: Move,
+  raw: ReadonlySet<string>,
 ): Promise<void> {
-  const raw = new Set(kept.map(({ path }) => path));
-  const paths = [...move.write.keys()].filter((path) => !raw.has(path)).map(toText);
+  const paths = [...write.keys()].filter((path) => !raw.has(path)).map(toText);
   const env = { GIT_INDEX_FILE: `${index}.target` };
-  await look(['read-tree', move.tree], { env });
+  await look(['read-tree', tree], { env });
   const filtered = await findFiltered(requireRepository(context).git, paths, { source: ['--cached'], env });
   if (filtered)
     throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
@@ -142,49 +201,20 @@ export async function requireUnfiltered(
     });
 }
 
-interface Job extends Pick<Intent, 'op' | 'head' | 'commit' | 'kept' | 'vouched'> {
-  /** Of the backup. */
-  subject: string;
-  note?: Record<string, unknown>;
-  /** More fields of the audit record. */
-  about: Record<string, unknown>;
-}
-
-/** Backs up what the move changes, writes the intent, and moves. Returns the backup. */
-export async function makeMove(
-  context: Context,
-  bench: Bench,
-  move: Move,
-  { about, note, subject, ...job }: Job,
-): Promise<string> {
-  const { disk, layout, warnings } = context;
-  const { op, head, commit } = job;
-  if (move.left.length > 0)
-    warnings.push(
-      `Submodules and repositories inside this one were left as they are: ${firstPaths(move.left.map(toText))}. Look at: git status  and  git submodule update`,
-    );
-  const backup = nameBackup(context);
-  await backUp(bench, move, {
-    ref: backup,
-    head,
-    subject,
-    note: { ...noteOf(context, op), ...note, features: readFeatures(context) },
-  });
-  requireUntouched(bench, move);
-  const record = { move: makeToken(8), action: op, ...about, from: head, to: commit, backup };
-  const intent = { schema_version: INTENT.version, ...job, tree: move.tree, backup, record };
-  disk.withLock(() => disk.replace(recoverFile(layout), encodeDocument(intent)));
-  await finishMove(context, bench, move, intent);
-  await warnDetached(context, commit.slice(0, 12));
-  return backup;
+function reportLeft({ warnings }: Context, { left }: Move): void {
+  if (left.length === 0) return;
+  const paths = firstPaths(left.map(toText));
+  warnings.push(
+    `Submodules and repositories inside this one were left as they are: ${paths}. Look at: git status  and  git submodule update`,
+  );
 }
 
 /** Exit 3 if HEAD was moved meanwhile. Nothing was changed then. After that, the move can only be completed. */
 async function finishMove(context: Context, bench: Bench, move: Move, intent: Intent): Promise<void> {
   const { disk, layout } = context;
-  const { op, kept, backup } = intent;
+  const { kept, record } = intent;
   const { git } = requireRepository(context);
-  if (!(await moveHead(git, intent))) {
+  if (!(await moveHead(git, record))) {
     disk.remove(recoverFile(layout));
     throw refused('recover.moved', 'HEAD moved meanwhile; the files were left as they are.', {
       hint: 'forge recover --plan',
@@ -194,44 +224,39 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
     const note = kept === null ? null : await readNote(git, kept);
     await applyMove(bench, move);
     if (note) {
-      await writeKept(bench, note.files);
+      await writeKept(bench, kept as string, note.files);
       await restoreIndex(bench, move, `${kept}^2:staged`);
     }
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
-    recordMove(context, intent);
+    // Recorded only once, even if the move is completed repeatedly.
+    if (!readRecords(context, 'audit').some((known) => known.record.move === record.move))
+      storeAudit(context, { kind: 'recovery', ...record });
   } catch (error) {
-    const hint = `fix that, then run: forge recover  (completes the ${op}; the files from before are in ${backup})`;
+    const hint = `fix that, then run: forge recover  (completes the ${record.action}; the files from before are in ${record.backup})`;
     throw withHint(error, hint);
   }
   disk.remove(recoverFile(layout));
 }
 
 /** False if HEAD is neither at the start nor at or past the target. */
-async function moveHead(git: Git, { head, commit, record }: Intent): Promise<boolean> {
+async function moveHead(git: Git, { action, checkpoint, from, to }: Intent['record']): Promise<boolean> {
   const now = (await must(git, ['rev-parse', '--verify', 'HEAD^{commit}'])).trim();
-  if (now !== head || commit === head) return now === commit || (await isAncestor(git, commit, now)) === true;
-  const reason = `forge recover: ${record.action} ${record.checkpoint ?? ''}`.trim();
-  return (await git(['update-ref', '-m', reason, 'HEAD', commit, head])).code === 0;
+  if (now !== from || to === from) return now === to || (await isAncestor(git, to, now)) === true;
+  const reason = `forge recover: ${action} ${checkpoint ?? ''}`.trim();
+  return (await git(['update-ref', '-m', reason, 'HEAD', to, from])).code === 0;
 }
 
 /** Features that only removed work proved are in progress again. An undo restores the proof that each one had. */
 function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Feature[]): void {
   const bare = ({ unproven, ...feature }: Feature): string => JSON.stringify(asUnproved(feature));
   const before = new Map(kept.map((feature) => [bare(feature), feature]));
-  updateFeatures(context, (features) => {
-    const lost = vouched === null ? [] : unproved(features, new Set(vouched));
-    return features.map((feature) =>
-      lost.includes(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
-    );
-  });
-}
-
-/** Recorded only once, even if the move is completed repeatedly. */
-function recordMove(context: Context, { record }: Intent): void {
-  const isKnown = readRecords(context, 'audit').some(
-    ({ record: { kind, move } }) => kind === 'recovery' && move === record.move,
+  const isLost = ({ id, status }: Feature): boolean =>
+    vouched !== null && status === 'passing' && !vouched.includes(id);
+  updateFeatures(context, (features) =>
+    features.map((feature) =>
+      isLost(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
+    ),
   );
-  if (!isKnown) storeAudit(context, { kind: 'recovery', ...record });
 }
 
 /** The reason of an automatic backup after an interrupted move. */
@@ -243,23 +268,23 @@ export async function finishRecovery(context: Context): Promise<void> {
   if (disk.dryRun || !hasRecovery(context) || readHalt(disk) !== null) return;
   const { git, folder } = requireRepository(context);
   const { value: intent } = disk.requireDocument(INTENT, recoverFile(layout));
+  const { action, backup } = intent.record;
   await requireRest(context);
   await installGuard(context);
   await atBench(context, async (bench) => {
     // Files that were ignored before the move are not new work.
     const kept = intent.kept === null ? null : await readNote(git, intent.kept);
     const move = await planMove(bench, intent.tree, toBytes(folder), {
-      beside: [intent.backup],
+      beside: [backup],
       more: kept?.files.map(({ path }) => path) ?? [],
     });
-    const ref = nameBackup(context);
+    const ref = move.touched.length > 0 ? nameBackup(context) : null;
     const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
-    const subject = `Half-way through a ${intent.op} that was interrupted`;
-    if (move.touched.length > 0)
-      await backUp(bench, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
+    const subject = `Half-way through a ${action} that was interrupted`;
+    if (ref) await backUp(bench, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
     await finishMove(context, bench, move, intent);
     context.warnings.push(
-      `A ${intent.op} had been interrupted; it is completed now. What was there before: ${intent.backup}; half-way: ${move.touched.length > 0 ? ref : 'nothing'}.`,
+      `A ${action} had been interrupted; it is completed now. What was there before: ${backup}; half-way: ${ref ?? 'nothing'}.`,
     );
   });
 }

@@ -3,7 +3,7 @@ import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rule
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import type { Feature } from '../feature/rules.js';
 import { type Git, must, words } from '../git/client.js';
-import { type Filtered, findFiltered, withoutLocalFilters } from '../git/config.js';
+import { type Filtered, findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -132,54 +132,64 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
 /** Git's part of the divergence. The rest only forge knows. */
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
+  /** Whether HEAD has the checkpoint's files. */
   isHeadSame: boolean;
   /** Files that cannot be compared. */
   filtered: Filtered | null;
 }
 
+/** Where git does not have the checkpoint's commit. */
+const NOT_COMPARED = {
+  ...{ commits: 0, behind: 0, branch: 'missing' as Relation },
+  ...{ files: 0, insertions: 0, deletions: 0, isHeadSame: false },
+};
+
 /** Reads concurrently. Writes nothing. */
 async function measureDivergence(
-  { repository, git: unsafe, folder }: Place,
+  { repository, git, folder }: Place,
   commit: string | null,
 ): Promise<Measured> {
-  const git = await withoutLocalFilters(unsafe);
   const distance = commit === null ? null : await readDistance(git, commit);
-  const [{ head, files }, history, changes] = await Promise.all([
+  const [{ head, files }, compared] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
-    commit && distance ? readHistory(git, commit, folder, distance) : NO_HISTORY,
-    commit && distance ? readChanges(git, commit, folder) : NO_CHANGES,
+    commit && distance ? compareWith(git, commit, folder, distance) : NOT_COMPARED,
   ]);
-  const untracked = files.filter(({ kind }) => kind === 'untracked').length;
   const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
-  const filtered = await findFiltered(unsafe, changed);
+  const filtered = await findFiltered(git, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
   return {
-    ...history,
-    ...changes,
-    untracked,
+    ...compared,
+    untracked: files.length - changed.length,
     uncommitted: files.length - (filtered?.paths.length ?? 0),
     filtered,
-    branch: head === null ? 'unborn' : history.branch,
+    branch: head === null ? 'unborn' : compared.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,
   };
 }
 
-interface History {
-  commits: number;
-  behind: number;
-  branch: Relation;
-  isHeadSame: boolean;
-}
-
-const NO_HISTORY: History = { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
-
-async function readHistory(git: Git, commit: string, folder: string, distance: Distance): Promise<History> {
-  const branch = await relate(git, commit, folder, distance);
-  const isHeadSame = await isSameOutside(git, commit, 'HEAD', folder);
-  const own = ['rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`];
-  const commits = Number(await must(git, ['--no-literal-pathspecs', ...own, ...outsideOf(folder)]));
-  return { commits, behind: branch === 'descendant' ? 0 : distance.behind, branch, isHeadSame };
+async function compareWith(
+  git: Git,
+  commit: string,
+  folder: string,
+  distance: Distance,
+): Promise<typeof NOT_COMPARED> {
+  const outside = (...args: string[]): Promise<string> =>
+    must(git, ['--no-literal-pathspecs', ...args, ...outsideOf(folder)]);
+  const diff = ['diff', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+  const [branch, isHeadSame, commits, numbers] = await Promise.all([
+    relate(git, commit, folder, distance),
+    isSameOutside(git, commit, 'HEAD', folder),
+    outside('rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`),
+    outside(...diff, '--no-relative', '--ignore-submodules=none', commit),
+  ]);
+  const rows = words(numbers).map((line) => line.split('\t'));
+  // A binary file has dashes.
+  const sum = (column: number): number => rows.reduce((total, row) => total + (Number(row[column]) || 0), 0);
+  return {
+    ...{ commits: Number(commits), behind: branch === 'descendant' ? 0 : distance.behind, branch },
+    ...{ files: rows.length, insertions: sum(0), deletions: sum(1), isHeadSame },
+  };
 }
 
 async function relate(
@@ -192,17 +202,4 @@ async function relate(
   if (ahead === 0) return 'behind';
   if ((await mergeBase(git, commit, 'HEAD')) === null) return 'unrelated';
   return (await leadsTo(git, commit, folder)) ? 'descendant' : 'diverged';
-}
-
-type Changes = Pick<Divergence, 'files' | 'insertions' | 'deletions'>;
-const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0 };
-
-async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
-  const plain = ['-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative'];
-  const args = ['diff', '--numstat', ...plain, '--ignore-submodules=none', commit, ...outsideOf(folder)];
-  const lines = words(await must(git, ['--no-literal-pathspecs', ...args])).map((line) => line.split('\t'));
-  // A binary file has dashes.
-  const sum = (column: number): number =>
-    lines.reduce((total, line) => total + (Number(line[column]) || 0), 0);
-  return { files: lines.length, insertions: sum(0), deletions: sum(1) };
 }

@@ -7,9 +7,8 @@ import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
-import { must, PORCELAIN, toBytes } from '../git/client.js';
-import { withoutLocalFilters } from '../git/config.js';
-import { listLeftOut, planMove } from '../git/move.js';
+import { must, PORCELAIN } from '../git/client.js';
+import { listLeftOut } from '../git/move.js';
 import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
@@ -21,15 +20,7 @@ import {
   requireSupervisor,
 } from '../project/project.js';
 import type { OwnText } from '../session/commit.js';
-import {
-  atBench,
-  commitRestored,
-  finishRecovery,
-  makeMove,
-  notNow,
-  requireRest,
-  requireUnfiltered,
-} from './move.js';
+import { finishRecovery, moveTo, notNow } from './move.js';
 import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
 import { lacksCheckpoint } from './rules.js';
 
@@ -115,30 +106,22 @@ async function rollBack(
   context: Context,
   plan: RecoveryPlan,
 ): Promise<{ backup_ref: string | null; commit: string | null }> {
-  await requireRest(context);
-  const folder = toBytes(requireRepository(context).folder);
-  const [target, head] = [plan.checkpoint as Manifest, plan.head as string];
-  return atBench(context, async (bench) => {
-    if ((await listLeftOut(bench)).length > 0)
+  const { tag, commit: target, features_passing } = plan.checkpoint as Manifest;
+  const { ref, commit } = await moveTo(context, {
+    ...{ action: 'rollback', tree: target, history: target, vouched: features_passing },
+    head: plan.head as string,
+    text: describe(plan),
+    check: async (bench) => {
+      if ((await listLeftOut(bench)).length === 0) return;
       throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
         hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
       });
-    const commit = await commitRestored(context, bench, { head, of: target.commit, text: describe(plan) });
-    const move = await planMove(bench, commit, folder);
-    if (move.isEmpty && commit === head) return { backup_ref: null, commit: null };
-    await requireUnfiltered(context, bench, move);
-    const backup_ref = await makeMove(context, bench, move, {
-      op: 'rollback',
-      head,
-      commit,
-      kept: null,
-      vouched: target.features_passing,
-      subject: `Before the rollback to ${target.tag}`,
-      note: { checkpoint: target.tag, restored: commit },
-      about: about(plan),
-    });
-    return { backup_ref, commit: commit === head ? null : commit };
+    },
+    subject: `Before the rollback to ${tag}`,
+    note: { checkpoint: tag },
+    about: about(plan),
   });
+  return { backup_ref: ref, commit };
 }
 
 function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
@@ -233,6 +216,6 @@ export async function inspectCheckpoint(
     });
   if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
-  await must(await withoutLocalFilters(git), args, { ...PORCELAIN, timeout: 600_000 });
+  await must(git, args, { ...PORCELAIN, timeout: 600_000 });
   return { checkpoint: manifest, worktree: folder };
 }

@@ -23,7 +23,7 @@ import {
   readNote,
   writeBackup,
 } from '../git/backup.js';
-import { byteGit, must, toBytes, words } from '../git/client.js';
+import { byteGit, words } from '../git/client.js';
 import { type Move, planMove } from '../git/move.js';
 import { commitAt } from '../git/read.js';
 import type { Bench } from '../git/tree.js';
@@ -34,17 +34,7 @@ import { isCalled } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
-import {
-  atBench,
-  commitRestored,
-  finishRecovery,
-  HALF_WAY,
-  makeMove,
-  nameBackup,
-  noteOf,
-  requireRest,
-  requireUnfiltered,
-} from './move.js';
+import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
 import { RESERVED } from './recover.js';
 
 export interface BackupList {
@@ -128,42 +118,27 @@ async function undoRollback(
   { backup, note, isNamed }: Found,
 ): Promise<Pick<Undone, 'ref' | 'commit' | 'files'>> {
   await requireVerified(context);
-  await requireRest(context);
-  const { git, folder } = requireRepository(context);
-  return atBench(context, async (bench) => {
-    const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
-    const more = note.files.map(({ path }) => path);
-    const move = await planMove(bench, `${backup.commit}^{tree}`, toBytes(folder), { more });
-    if (!isNamed && note.why === 'rollback' && (await hasNewerWork(bench, { backup, note, head, move })))
+  const isRollback = note.why === 'rollback';
+  const { ref, commit: kept } = backup;
+  return moveTo(context, {
+    ...{ action: 'undo', tree: `${kept}^{tree}`, history: `${kept}^1`, vouched: null },
+    kept: { ref, files: note.files },
+    text: {
+      id: 'FORGE',
+      subject: isRollback ? `Undo the rollback to ${note.checkpoint}` : 'Take back the last undo',
+      what: [`Everything outside .forge/ as before: ${ref}`],
+      why: 'forge undo was run.',
+    },
+    check: async (bench, move, head) => {
+      if (isNamed || !isRollback || !(await hasNewerWork(bench, { backup, note, head, move }))) return;
       throw refused(
         'recover.newer',
         'There is newer work outside .forge/ since the rollback; nothing was changed.',
         { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
       );
-    const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
-    await requireUnfiltered(context, bench, move, note.files);
-    if (context.disk.dryRun) return { ref: null, commit: null, files };
-    const isRollback = note.why === 'rollback';
-    const commit = await commitRestored(context, bench, {
-      head,
-      of: `${backup.commit}^1`,
-      text: {
-        id: 'FORGE',
-        subject: isRollback ? `Undo the rollback to ${note.checkpoint}` : 'Take back the last undo',
-        what: [`Everything outside .forge/ as before: ${backup.ref}`],
-        why: 'forge undo was run.',
-      },
-    });
-    const ref = await makeMove(context, bench, move, {
-      op: 'undo',
-      head,
-      commit,
-      kept: backup.ref,
-      vouched: null,
-      subject: `Before undoing ${backup.ref}`,
-      about: { undone: backup.ref },
-    });
-    return { ref, commit: commit === head ? null : commit, files };
+    },
+    subject: `Before undoing ${ref}`,
+    about: { undone: ref },
   });
 }
 

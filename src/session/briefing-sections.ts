@@ -12,12 +12,10 @@ import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
 
-/** The input of the briefing. */
 export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
   next: string | null;
-  /** The lines of its progress. */
   progress: readonly string[];
   last: ArchivedSession | null;
   /** The session whose NEXT counts. */
@@ -79,7 +77,6 @@ const SHOWN_PROGRESS = 5;
 /** An entry of progress.txt, except those that every session begins with. */
 const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
-/** The last entries, oldest first, without the start lines. */
 const progressItems = ({ progress }: BriefingData): string[] =>
   progress
     .filter(isWork)
@@ -126,7 +123,6 @@ function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entr
   return [...first.map((at) => newest[at] as T), ...newest.filter((_, at) => !isFirst.has(at))];
 }
 
-/** With its evidence and its record. */
 const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
   byTask(
     data,
@@ -156,12 +152,10 @@ function learningItem(learning: Learning): string {
 
 const SHOWN_PATTERNS = 8;
 
-const patternItems = (data: ByKind): string[] =>
-  firstOf(
-    byTask(data, data.patterns, learningItem).map(learningItem),
-    SHOWN_PATTERNS,
-    ': forge knowledge list',
-  );
+function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
+  const items = byTask(data, patterns, learningItem).map(learningItem);
+  return firstOf(items, SHOWN_PATTERNS, ': forge knowledge list');
+}
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
   `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`;
@@ -172,13 +166,6 @@ const issueItem = ({ linear_id, title, state }: Unit): string =>
 const changeItems = ({ uncommitted }: BriefingData): string[] =>
   uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
 
-/** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
-interface ByKind extends BriefingData {
-  approvedRules: readonly string[];
-  invariants: readonly Learning[];
-  patterns: readonly Learning[];
-}
-
 const STATED = 'stated in the repository, not approved (forge trust)';
 const SHOW = 'forge architecture show';
 
@@ -186,8 +173,8 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
-  const shown = sortLearnings(data);
-  const { approvedRules, offered, candidates, architecture, invariants, findings, foreign } = shown;
+  const { rules, architecture, invariants, patterns } = sortLearnings(data);
+  const { offered, candidates, findings, foreign, commits, issues, skills } = data;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -201,28 +188,28 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     'forge memory promote',
     'forge events list --type learning',
   ];
-  const skills = 'Skills for this (forge skill show NAME)';
+  const fitting = 'Skills for this (forge skill show NAME)';
   const rows: Row[] = [
-    ['rules', 'Rules of this project, approved by a human', [...approvedRules], list, 2, 'authoritative'],
-    ['focus', 'Focus', focusItems(shown), 'forge focus show', 1, 'asserted'],
+    ['rules', 'Rules of this project, approved by a human', rules, list, 2, 'authoritative'],
+    ['focus', 'Focus', focusItems(data), 'forge focus show', 1, 'asserted'],
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
-    ['next', 'Next step', nextItems(shown), 'forge session list', 2, 'asserted'],
-    ['progress', 'Done in this session', progressItems(shown), 'forge progress show', 3, 'asserted'],
+    ['next', 'Next step', nextItems(data), 'forge session list', 2, 'asserted'],
+    ['progress', 'Done in this session', progressItems(data), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
-    ['features', 'Features', featureItems(shown), 'forge ls', 3, 'asserted'],
-    ['proven', 'Long-term knowledge', knowledgeItems(shown, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(shown), events, 5, 'asserted'],
-    ['contested', contested, knowledgeItems(shown, 'contested'), promote, 4, 'learned'],
-    ['patterns', 'Learned patterns', patternItems(shown), list, 5, 'learned'],
-    ['notes', 'Notes about this', noteItems(shown), 'forge note list', 5, 'learned'],
+    ['features', 'Features', featureItems(data), 'forge ls', 3, 'asserted'],
+    ['proven', 'Long-term knowledge', knowledgeItems(data, 'valid'), promote, 4, 'learned'],
+    ['elsewhere', elsewhere, elsewhereItems(data), events, 5, 'asserted'],
+    ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
+    ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
+    ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
-    ['architecture', `Invariants of the architecture, ${STATED}`, [...architecture], SHOW, 4, 'asserted'],
+    ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
-    ['uncommitted', 'Uncommitted changes', changeItems(shown), 'git status', 6, 'proven'],
-    ['commits', 'Last commits', shown.commits.map(commitItem), 'git log', 7, 'asserted'],
-    ['issues', 'Active issues', shown.issues.map(issueItem), 'forge next', 6, 'asserted'],
-    ['skills', skills, [...shown.skills], 'forge skill match', 8, 'asserted'],
+    ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],
+    ['commits', 'Last commits', commits.map(commitItem), 'git log', 7, 'asserted'],
+    ['issues', 'Active issues', issues.map(issueItem), 'forge next', 6, 'asserted'],
+    ['skills', fitting, [...skills], 'forge skill match', 8, 'asserted'],
   ];
   return rows.map(([key, title, items, command, priority, source]) => ({
     ...{ key, title, items, command, priority, source },
@@ -236,7 +223,8 @@ function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
   return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
-function sortLearnings(data: BriefingData): ByKind {
+/** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
+function sortLearnings(data: BriefingData) {
   const known = new Set<string>();
   const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
   const { learnings, candidates, isApproved } = data;
@@ -248,8 +236,7 @@ function sortLearnings(data: BriefingData): ByKind {
     entry.kind === 'invariant' && isNew(entry.text) ? [entry] : [],
   );
   return {
-    ...data,
-    approvedRules: [
+    rules: [
       ...architecture.filter(isApproved),
       ...invariants.filter(({ text }) => isApproved(text)).map(learningItem),
     ],

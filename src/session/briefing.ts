@@ -16,7 +16,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
-import { openCandidates, type PatternCandidate, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -27,9 +27,9 @@ import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
-import { parseProgress, sessionName } from './rules.js';
+import { sessionName } from './rules.js';
 import { readRunning } from './running.js';
-import { archivedIds, kfrIn, readProgressText, recentArchives, requireArchive } from './store.js';
+import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
@@ -37,23 +37,16 @@ export const BriefingInput = z.strictObject({
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
-/** The number of notes considered for a briefing. */
 const MAX_NOTES = 300;
 
-interface Learned {
-  proven: Known[];
-  candidates: PatternCandidate[];
-  notes: string[];
-}
-
 /** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
-export function readLearned(context: Context, listed?: readonly Listed[]): Learned {
-  const read = (): Learned => {
+export function readLearned(context: Context, listed?: readonly Listed[]) {
+  const read = () => {
     const memory = readMemory(context);
     const known = readKnowledge(context, memory);
     const notes = memory.records('note').slice(-MAX_NOTES);
     return {
-      proven: [...known.values()].map(({ answered: _, ...entry }) => entry),
+      proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };
@@ -74,7 +67,6 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   };
 }
 
-/** The commits that a briefing looks at. */
 export const commitsAround = (context: Context): Promise<Commit[]> =>
   recentCommits(context, lookBack(readConfig(context).briefing.commits));
 
@@ -132,7 +124,7 @@ export function composeBriefing(
 ): Briefing {
   const { world } = context;
   const config = readConfig(context).briefing;
-  const progress = parseProgress(readProgressText(context));
+  const progress = readProgress(context);
   const recent = recentArchives(context);
   const sections = briefingSections({
     ...known,

@@ -15,7 +15,6 @@ interface EndedWork {
   focus: Focus;
   /** The session's own log lines. */
   done: readonly string[];
-  /** What worked and what did not. */
   learned: readonly string[];
 }
 

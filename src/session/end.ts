@@ -31,18 +31,16 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
 import { readTree } from './record.js';
-import {
-  addEntry,
-  type Focus,
-  isAbout,
-  OPENING,
-  parseProgress,
-  type RunningSession,
-  setNext,
-  toArchive,
-} from './rules.js';
+import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
-import { clearShortTerm, displayId, isWorth, readProgressText, shortTerm, writeArchive } from './store.js';
+import {
+  clearShortTerm,
+  displayId,
+  finishSession,
+  isWorth,
+  readProgress,
+  readProgressText,
+} from './store.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -101,7 +99,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     requireResolved(kfr, 'The session cannot end');
     refreshViews(context);
     const focus = showFocus(context);
-    const progress = parseProgress(readProgressText(context));
+    const progress = readProgress(context);
     const closed = closeSession(context, running, observe ? { next: input.next } : input);
     return { running, focus, kfr, progress, closed };
   });
@@ -188,15 +186,17 @@ export function closeSession(
   const news = { task: focus.task, next: next ?? null, learned: learned.length };
   queueEvent(context, 'session_end', running.id, news, running.id);
   // SES-14: an empty session has no archive.
-  if (isWorth(context) || learned.length > 0 || next !== undefined || planned) {
-    const files = shortTerm(context);
-    const log = addEntry(files.progress?.join('\n') ?? '', new Date(at), 'Session ending');
-    const text = next === undefined ? log : setNext(log, next);
-    const ids = learned.map(({ id }) => id);
-    const end = { status: 'ended' as const, ended_at: at, learned: ids, next: next ?? files.next };
-    writeArchive(context, toArchive(running, { ...files, ...end, progress: text.split('\n') }));
+  if (!isWorth(context) && learned.length === 0 && next === undefined && !planned) clearShortTerm(context);
+  else {
+    const log = addEntry(readProgressText(context), new Date(at), 'Session ending');
+    finishSession(context, running, {
+      status: 'ended',
+      ended_at: at,
+      learned: learned.map(({ id }) => id),
+      progress: (next === undefined ? log : setNext(log, next)).split('\n'),
+      ...(next === undefined ? {} : { next }),
+    });
   }
-  clearShortTerm(context);
   return { ended_at: at, learned, ...(cycle ? { cycle } : {}) };
 }
 

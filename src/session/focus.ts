@@ -67,14 +67,6 @@ function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: Fo
   if (skill) checkId(skill, 'skill name');
 }
 
-export function clearFocus(context: Context): Focus {
-  // Keep the fields of a newer forge.
-  return replaceFocus(context, (focus) => ({
-    after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
-    writes: switchContext(context, 'The focus cannot be cleared'),
-  }));
-}
-
 /** `writes` are applied together with it, all or nothing. */
 function replaceFocus(context: Context, change: (focus: Focus) => { after: Focus; writes: Write[] }): Focus {
   const { disk, layout } = context;
@@ -85,23 +77,15 @@ function replaceFocus(context: Context, change: (focus: Focus) => { after: Focus
       { path: focusFile(layout), bytes: encodeDocument(after), expected: before.bytes },
       ...writes,
     ]);
-    reportFocus(context, before.value, after);
+    const news = newsOf(after);
+    if (JSON.stringify(news) !== JSON.stringify(newsOf(before.value)))
+      queueEvent(context, 'focus', `${timestamp(context)} ${JSON.stringify(news)}`, news);
     return after;
   });
 }
 
 /** Files and blockers change often, and are no news for others. */
-function reportFocus(context: Context, before: Focus, after: Focus): void {
-  const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
-    task,
-    issue,
-    phase,
-    skill,
-  });
-  const news = JSON.stringify(newsOf(after));
-  if (news !== JSON.stringify(newsOf(before)))
-    queueEvent(context, 'focus', `${timestamp(context)} ${news}`, newsOf(after));
-}
+const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({ task, issue, phase, skill });
 
 /** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
@@ -116,7 +100,11 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
 }
 
 export async function leaveFocus(context: Context): Promise<Focus> {
-  const after = clearFocus(context);
+  // Keep the fields of a newer forge.
+  const after = replaceFocus(context, (focus) => ({
+    after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
+    writes: switchContext(context, 'The focus cannot be cleared'),
+  }));
   await dropClaims(context, after);
   return after;
 }

@@ -1,13 +1,13 @@
-import { refused } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
-import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
+import { focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
-import { kfrWrites, readKfr } from '../kfr/kfr.js';
+import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
 import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
 import { closeSession } from './end.js';
@@ -16,80 +16,80 @@ import {
   type ArchivedSession,
   addEntry,
   type Focus,
+  holdsWork,
   isCalled,
   NO_FOCUS,
   planFocus,
   RUNNING_SESSION,
   type RunningSession,
+  resumable,
   type SessionStartInput,
   sessionName,
   startProgress,
 } from './rules.js';
 import {
+  allocateSessionId,
   holderHere,
   isLeftBehind,
   isLeftByPerson,
   judgeRunning,
+  ownSessions,
   readRunning,
   sessionHeld,
   warnLost,
 } from './running.js';
 import {
-  archiveInterrupted,
-  archiveLeft,
+  archivedIds,
+  changeArchive,
   clearShortTerm,
+  finishSession,
   focusIn,
   forgetEmpty,
-  isEmpty,
   isWorth,
   kfrToResume,
-  newSessionId,
   progressIn,
+  readArchives,
+  readProgressText,
   recentArchives,
-  refuseToForget,
-  requireResumable,
-  updateArchive,
+  requireArchive,
 } from './store.js';
 
 /** The options of a session start that decide which session it opens. */
-export type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
+type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 
 /** `started`, or `running` if it was already ours, or `joined`. */
 export type Opened = 'started' | 'running' | 'joined';
 
-/** The state of git and memory when a session opens. */
-interface Around {
-  branch: string | null;
-  head: string | null;
-  memory: Pick<MemoryState, 'features' | 'issues'>;
+type Around = Pick<RunningSession, 'branch' | 'head'> & { memory: Pick<MemoryState, 'features' | 'issues'> };
+
+/** A start that uses the recorded session, is refused, or first ends it in one of four ways. */
+type Step = 'running' | 'joined' | 'refused' | 'none' | 'close' | 'replace' | 'archive';
+
+/** Decides what a start does with the recorded session. Changes nothing. */
+export function planStart(context: Context, { resume, goal, join, takeOver }: Wanted): Step {
+  const running = readRunning(context);
+  const isNamed = running !== null && resume !== undefined && isMeant(running, resume);
+  // A wrong id fails before anything is archived. After archiving, the running one can be resumed.
+  if (resume !== undefined && resume !== 'latest' && !isNamed) requireResumable(context, resume);
+  if (!running) return 'none';
+  const { state } = judgeRunning(context, running);
+  if (state === 'held' && !takeOver) return join ? 'joined' : 'refused';
+  if (state === 'held' && join) return 'joined';
+  if (state !== 'same') return 'archive';
+  const isLeft = isLeftByPerson(context, running);
+  if (resume !== undefined) return isLeft && isNamed ? 'running' : 'replace';
+  // Open questions are never left behind (KFR-09).
+  if (!isLeft || openEntries(readKfr(context)).length > 0) return 'running';
+  // A person comes back to another task.
+  const { task } = showFocus(context);
+  return goal === undefined || task === null || task === goal ? 'running' : 'close';
 }
+
+const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
+  wanted === 'latest' || isCalled(id, wanted);
 
 const HELD_HINT =
   'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there';
-
-/** What a start would do: open a session, use the running one, or be refused because it is `held`. Changes nothing. */
-export function foreseeStart(context: Context, input: Wanted): Opened | 'held' {
-  const running = readRunning(context);
-  // A wrong id fails before anything is archived. After archiving, the running one can be resumed.
-  if (input.resume !== undefined && input.resume !== 'latest' && !(running && isMeant(running, input.resume)))
-    requireResumable(context, input.resume);
-  if (!running) return 'started';
-  const { state } = judgeRunning(context, running);
-  if (state === 'held' && input.join) return 'joined';
-  if (state === 'held' && !input.takeOver) return 'held';
-  if (state !== 'same') return 'started';
-  return goesOn(context, running, input) ? 'running' : 'started';
-}
-
-/** Our own session goes on, except if another one is resumed, or if a person comes back to another task. */
-function goesOn(context: Context, running: RunningSession, { resume, goal }: Wanted): boolean {
-  const isLeft = isLeftByPerson(context, running);
-  if (resume !== undefined) return isLeft && isMeant(running, resume);
-  // Open questions are never left behind (KFR-09).
-  if (!isLeft || openEntries(readKfr(context)).length > 0) return true;
-  const { task } = showFocus(context);
-  return goal === undefined || task === null || task === goal;
-}
 
 /** Settles the recorded session, and opens the wanted one. The caller holds the lock. */
 export function openSession(
@@ -97,37 +97,31 @@ export function openSession(
   input: Wanted,
   around: Around,
 ): { running: RunningSession; state: Opened; focus: Focus } {
-  const state = foreseeStart(context, input);
-  const running = readRunning(context);
-  if (running && state === 'held') throw sessionHeld(context, running, HELD_HINT);
-  if (running && (state === 'running' || state === 'joined')) return takePlace(context, running, state);
-  let left: ArchivedSession | null = null;
-  if (running) left = leaveRunning(context, running, input);
-  else {
-    warnLost(context);
-    if (isLeftBehind(context)) clearShortTerm(context);
-    else left = archiveLeft(context, input.resume);
-  }
-  if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const { resume, goal } = input;
-  if (resume === undefined) return createSession(context, goal, around, null);
+  const step = planStart(context, input);
+  const running = readRunning(context);
+  if (running && step === 'refused') throw sessionHeld(context, running, HELD_HINT);
+  if (running && (step === 'running' || step === 'joined')) return takePlace(context, running, step);
+  const left = running ? leaveRunning(context, running, step, resume) : clearLeftovers(context, resume);
+  if (resume === undefined) {
+    refuseToForget(context);
+    return createSession(context, goal, around, null);
+  }
   // A dry run has not written the session that it would archive.
   const resumed = left && isMeant(left, resume) ? left : requireResumable(context, resume);
   return createSession(context, goal, around, resumed);
 }
 
-const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
-  wanted === 'latest' || isCalled(id, wanted);
-
-/** Archives or removes the recorded session before another one starts. */
-function leaveRunning(context: Context, running: RunningSession, { resume }: Wanted): ArchivedSession | null {
-  const verdict = judgeRunning(context, running);
+/** Ends the recorded session before another one starts. Returns it if it was archived as interrupted. */
+function leaveRunning(
+  context: Context,
+  running: RunningSession,
+  step: Step,
+  resume: string | undefined,
+): ArchivedSession | null {
   const name = sessionName(running.id);
-  if (verdict.state === 'same' && resume === undefined) {
-    closeSession(context, running);
-    return null;
-  }
-  if (verdict.state === 'same') {
+  if (step === 'close') closeSession(context, running);
+  else if (step === 'replace') {
     // A session that has just started is replaced by the one to resume.
     if (isWorth(context))
       throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
@@ -135,8 +129,8 @@ function leaveRunning(context: Context, running: RunningSession, { resume }: Wan
       });
     requireResumable(context, resume as string);
     clearShortTerm(context);
-    return null;
   }
+  if (step !== 'archive') return null;
   if (resume === undefined || !isMeant(running, resume))
     requireResolved(
       readKfr(context),
@@ -144,16 +138,72 @@ function leaveRunning(context: Context, running: RunningSession, { resume }: Wan
       `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   // SES-14: an empty session cannot be resumed.
-  if (resume === undefined && isEmpty(context, running)) {
-    forgetEmpty(context, running);
-    return null;
-  }
-  const why = verdict.state === 'held' ? 'taken over' : verdict.why;
+  if (resume === undefined && forgetEmpty(context, running)) return null;
+  const verdict = judgeRunning(context, running);
+  const why = verdict.state === 'interrupted' ? verdict.why : 'taken over';
   if (resume === undefined)
     context.warnings.push(
       `Session ${name} was interrupted (${why}). Pick it up with: forge start --resume ${name}`,
     );
-  return archiveInterrupted(context, running);
+  return finishSession(context, running, { status: 'interrupted' });
+}
+
+/**
+ * Files without a record of this clone: another clone's, or somebody removed the record. If they hold work, it is
+ * archived under a new id. Open questions can only be carried over.
+ */
+function clearLeftovers(context: Context, resume: string | undefined): ArchivedSession | null {
+  warnLost(context);
+  if (isLeftBehind(context)) {
+    clearShortTerm(context);
+    return null;
+  }
+  const kfr = readKfrFile(context);
+  if (resume !== 'latest')
+    requireResolved(
+      kfr,
+      'Working memory of a session whose record is gone cannot be left',
+      'forge start --resume latest   # takes it along',
+    );
+  if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
+  const started_at = timestamp(context);
+  const left = { schema_version: '1.0', ...newSessionId(context), started_at, branch: null, head: null };
+  context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
+  return finishSession(context, left, { status: 'interrupted' });
+}
+
+/** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
+function refuseToForget(context: Context): void {
+  for (const session of resumable(recentArchives(context))) {
+    const name = sessionName(session.id);
+    requireResolved(
+      kfrToResume(context, session),
+      `Session ${name} was interrupted and cannot be left`,
+      `forge start --resume ${name}   # takes them along`,
+    );
+  }
+}
+
+/** How far back `--resume latest` looks. */
+const RESUMABLE = 100;
+
+/** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
+function requireResumable(context: Context, wanted: string): ArchivedSession {
+  if (wanted === 'latest') {
+    const waiting = resumable(readArchives(context, RESUMABLE));
+    const isOwn = ownSessions(context);
+    const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
+    if (latest) return latest;
+    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
+      hint: 'forge session list',
+    });
+  }
+  const session = requireArchive(context, wanted);
+  if (session.status === 'interrupted') return session;
+  const name = sessionName(session.id);
+  throw usage('session.not_interrupted', `Session ${name} was ${session.status}, not interrupted.`, {
+    hint: `forge session show ${name}`,
+  });
 }
 
 /** Joins, or takes its own session back in another process or terminal. */
@@ -201,12 +251,10 @@ function createSession(
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
     ...(left.entries.length > 0 ? kfrWrites(context, { ...left, session: running.id }) : []),
+    ...(resumed ? changeArchive(context, resumed.id, { resumed_by: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
-  // In a dry run the archive may not exist yet.
-  if (resumed && disk.exists(archiveFile(layout, resumed.id)))
-    updateArchive(context, resumed.id, { resumed_by: running.id });
   return { running, state: 'started' as const, focus };
 }
 
@@ -235,4 +283,13 @@ function warnAboutClock(context: Context, running: RunningSession): void {
     context.warnings.push(
       `clock.skew: the clock says ${running.started_at}, but the last session was at ${last}.`,
     );
+}
+
+/** The next id and counter of this repository. */
+function newSessionId(context: Context): { id: string; seq: number } {
+  const { layout, world, disk } = context;
+  const ids = archivedIds(context);
+  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
+  const date = timestamp(context).slice(0, 10);
+  return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
 }

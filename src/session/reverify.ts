@@ -7,7 +7,7 @@ import { type FeatureResult, type VerificationRun, verifyFeatures } from '../fea
 import { recentEvaluations } from '../learning/knowledge.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
-import { foreseeStart } from './open.js';
+import { planStart } from './open.js';
 import type { SessionStartInput } from './rules.js';
 
 export interface ReverifyWatch {
@@ -39,8 +39,9 @@ export async function reverify(
   asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const state = foreseeStart(context, asked);
-  if (state === 'held' || (asked.reverify === undefined && state !== 'started')) return null;
+  const step = planStart(context, asked);
+  const isUsed = step === 'running' || step === 'joined';
+  if (step === 'refused' || (asked.reverify === undefined && isUsed)) return null;
   const chosen = chooseOldest(context, count);
   if (watch.isHook) {
     if (chosen.length > 0)

@@ -7,8 +7,6 @@ import { oneLine } from '../core/text.js';
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
 
-const SESSION_STATUSES = ['running', 'ended', 'interrupted', 'discarded'] as const;
-
 const Core = {
   schema_version: z.string(),
   id: z.string().check(z.regex(STORED_ID)),
@@ -34,9 +32,8 @@ export type RunningSession = z.infer<typeof RunningSession>;
 /** `memory/sessions/<id>.json`: its lasting part. Committed, so it has nothing about the machine. */
 export const ArchivedSession = z.looseObject({
   ...Core,
-  status: z.enum(SESSION_STATUSES),
+  status: z.enum(['running', 'ended', 'interrupted', 'discarded']),
   ended_at: z.nullable(z.string()),
-  /** The ids of what was learned. */
   learned: z.array(z.string()),
   next: z.nullable(z.string()),
   resumed_by: z.optional(z.string()),
@@ -58,7 +55,6 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
   schema: ArchivedSession,
 };
 
-/** The options of a session start. */
 export const SessionStartInput = z.strictObject({
   /** A feature or an active issue to work on. */
   id: z.optional(z.string()),
@@ -74,24 +70,18 @@ export const SessionStartInput = z.strictObject({
 });
 export type SessionStartInput = z.infer<typeof SessionStartInput>;
 
-export function formatSessionName(date: string, n: number): string {
-  return `${date}-session-${String(n).padStart(3, '0')}`;
-}
+export const formatSessionName = (date: string, n: number): string =>
+  `${date}-session-${String(n).padStart(3, '0')}`;
 
-export function isStoredId(id: string): boolean {
-  return STORED_ID.test(id);
-}
+export const isStoredId = (id: string): boolean => STORED_ID.test(id);
 
 /** The name without the writer's suffix. */
-export function sessionName(stored: string): string {
-  return STORED_ID.exec(stored)?.[1] ?? stored;
-}
+export const sessionName = (stored: string): string => STORED_ID.exec(stored)?.[1] ?? stored;
 
 /** An id for display: without its suffix, unless two of `all` would then be equal. */
 export function shownId(stored: string, all: readonly string[]): string {
   const name = sessionName(stored);
-  const same = all.filter((id) => id !== stored && sessionName(id) === name);
-  return same.length === 0 ? name : stored;
+  return all.some((id) => id !== stored && sessionName(id) === name) ? stored : name;
 }
 
 /** The first free number of a date, from every id ever seen. */
@@ -131,14 +121,9 @@ export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession
     .reverse();
 }
 
-type SessionCore = Pick<
-  RunningSession,
-  'schema_version' | 'id' | 'seq' | 'started_at' | 'branch' | 'head' | 'goal' | 'resumed_from'
->;
-
 /** The committed form of a running session, without what is about the machine. */
 export function toArchive(
-  running: SessionCore & Record<string, unknown>,
+  running: Pick<ArchivedSession, keyof typeof Core> & Record<string, unknown>,
   end: Pick<ArchivedSession, 'status' | 'ended_at' | 'learned' | 'next' | 'progress' | 'focus' | 'kfr'>,
 ): ArchivedSession {
   const { holder: _holder, joined: _joined, parked: _parked, ...kept } = running;
@@ -240,7 +225,6 @@ const indented = (text: string, indent: string): string => text.replaceAll('\n',
 /** The lines that forge itself writes at a start. */
 export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
 
-/** A new session's file. */
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);
   return `${sessionHeader(at)}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;
@@ -251,84 +235,72 @@ function formatEntry(at: Date, text: string): string {
 }
 
 export function addEntry(file: string, at: Date, text: string, checkpoint = false): string {
-  const { body, next } = split(file);
-  return join(
-    `${body}${dayBefore(body, at)}${formatEntry(at, `${checkpoint ? CHECKPOINT : ''}${text}`)}`,
-    next,
-  );
+  const { body, day, next } = parse(file);
+  const header = day === '' ? (body === '' ? '' : '\n') + sessionHeader(at) : dayHeader(at);
+  const entry = formatEntry(at, `${checkpoint ? CHECKPOINT : ''}${text}`);
+  return join(`${body}${day === dayOf(at) ? '' : header}${entry}`, next);
 }
 
-/** The lines between a body and a new entry that make the entry's day known. */
-function dayBefore(body: string, at: Date): string {
-  const last = body.split('\n').reduce((day, line) => DAY.exec(line)?.[1] ?? day, '');
-  if (last === dayOf(at)) return '';
-  if (last !== '') return dayHeader(at);
-  return (body === '' ? '' : '\n') + sessionHeader(at);
-}
+export const setNext = (file: string, text: string): string => join(parse(file).body, text);
+
+const join = (body: string, next: string | undefined): string =>
+  next === undefined ? body : `${body}\n${NEXT}${indented(next, NEXT_INDENT)}\n`;
 
 interface Entry extends ProgressLine {
   /** In minutes since 1970. NaN below no day, or with an invalid time. */
   at: number;
 }
 
-function parseEntries(body: string): Entry[] {
-  const entries: Entry[] = [];
-  let day = '';
-  for (const line of body.split('\n')) {
+interface Log {
+  /** The file without its NEXT block, wherever that is. */
+  body: string;
+  entries: Entry[];
+  /** The day of the last entry. */
+  day: string;
+  /** The last NEXT block. */
+  next: string | undefined;
+}
+
+function parse(file: string): Log {
+  const [body, entries]: [string[], Entry[]] = [[], []];
+  let next: string[] | undefined;
+  let [day, inNext] = ['', false];
+  // An editor may have saved it with CRLF. forge itself accepts no text with a CR.
+  for (const line of file.replaceAll('\r\n', '\n').replace(/\n+$/, '').split('\n')) {
+    if (line.startsWith(NEXT)) next = [];
+    inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
+    if (inNext) next?.push(line.slice(NEXT.length));
+    else body.push(line);
+  }
+  for (const line of body) {
     day = DAY.exec(line)?.[1] ?? day;
     const [, time, text = ''] = STAMP.exec(line) ?? [];
     const last = entries.at(-1);
     if (time !== undefined) entries.push({ time, text, at: Date.parse(`${day}T${time}:00Z`) / 60_000 });
     else if (last && line.startsWith(INDENT)) last.text += `\n${line.slice(INDENT.length)}`;
   }
-  return entries;
+  const text = body.join('\n').replace(/\n+$/, '');
+  return { body: text === '' ? '' : `${text}\n`, entries, day, next: next?.join('\n') };
 }
 
 /** When each entry below a day was written, in minutes since 1970, in the order of the file. */
 export const entryTimes = (file: string): number[] =>
-  parseEntries(split(file).body).flatMap(({ at }) => (Number.isNaN(at) ? [] : [at]));
+  parse(file).entries.flatMap(({ at }) => (Number.isNaN(at) ? [] : [at]));
 
 /** The work that was noted since that time. The log has no seconds. */
 export function workSince(file: string, since: string | null): string[] {
   const from = since === null ? 0 : Math.floor(Date.parse(since) / 60_000);
-  return parseEntries(split(file).body).flatMap(({ at, text }) =>
-    at >= from && !OPENING.test(text) ? [text] : [],
-  );
-}
-
-export function setNext(file: string, text: string): string {
-  return join(split(file).body, text);
+  return parse(file).entries.flatMap(({ at, text }) => (at >= from && !OPENING.test(text) ? [text] : []));
 }
 
 export function parseProgress(file: string): Progress {
-  const { body, next } = split(file);
-  const lines = parseEntries(body).map(({ time, text }) => ({ time, text }));
+  const { body, entries, next } = parse(file);
   const date = /^=== FORGE Session (\d{4}-\d{2}-\d{2}) ===/m.exec(body)?.[1] ?? null;
-  return { date, lines, next };
+  return { date, lines: entries.map(({ time, text }) => ({ time, text })), next };
 }
 
 /** A file with only the lines of `startProgress` holds no work. */
 export function holdsWork(file: string): boolean {
   const { date, lines, next } = parseProgress(file);
   return date !== null && (next !== undefined || lines.some(({ text }) => !OPENING.test(text)));
-}
-
-/** Removes the NEXT block, wherever it is. The last one counts. */
-function split(file: string): { body: string; next: string | undefined } {
-  const body: string[] = [];
-  let next: string[] | undefined;
-  let inNext = false;
-  // An editor may have saved it with CRLF. forge itself accepts no text with a CR.
-  for (const line of file.replaceAll('\r\n', '\n').replace(/\n+$/, '').split('\n')) {
-    if (line.startsWith(NEXT)) next = [line.slice(NEXT.length)];
-    else if (inNext && line.startsWith(NEXT_INDENT)) next?.push(line.slice(NEXT_INDENT.length));
-    else body.push(line);
-    inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
-  }
-  const text = body.join('\n').replace(/\n+$/, '');
-  return { body: text === '' ? '' : `${text}\n`, next: next?.join('\n') };
-}
-
-function join(body: string, next: string | undefined): string {
-  return next === undefined ? body : `${body}\n${NEXT}${indented(next, NEXT_INDENT)}\n`;
 }

@@ -33,8 +33,9 @@ export function readRunning(context: Context): RunningSession | null {
  */
 export function ownSessions({ layout, repository }: Context): (id: string) => boolean {
   if (repository === null) return () => true;
-  const issued = new Set(lastIssued(layout));
-  return (id) => issued.has(id);
+  // Searched as text, because nearly every command asks.
+  const issued = readPlain(sessionIdsFile(layout), MAX_BYTES) ?? '';
+  return (id) => issued.includes(JSON.stringify(id));
 }
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
@@ -51,7 +52,6 @@ const readRecord = ({ disk, layout }: Context): RunningSession | null =>
 const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean =>
   disk.exists(archiveFile(layout, id));
 
-/** For commands that write to it. */
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (running) return running;
@@ -61,7 +61,6 @@ export function requireRunning(context: Context): RunningSession {
   });
 }
 
-/** The copy of a session's open questions in the git dir. */
 const Lost = z.looseObject({
   schema_version: z.string(),
   session: z.string(),
@@ -101,7 +100,6 @@ export function holderHere({ world, layout }: Context): Holder {
 
 const holdersOf = ({ holder, joined = [] }: RunningSession): Holder[] => [holder, ...joined];
 
-/** Whether an agent's conversation works in the session. */
 export const holdsSession = (running: RunningSession, conversation: string): boolean =>
   holdersOf(running).some(({ agent }) => agent === conversation);
 
@@ -177,19 +175,19 @@ export function allocateSessionId(
   dryRun: boolean,
 ): { id: string; seq: number } {
   const take = (): { id: string; seq: number } => {
-    const issued = readIssued(layout);
-    const n = nextNumber(date, [...known.ids, ...issued.last]);
-    const id = `${formatSessionName(date, n)}-${makeToken(6)}`;
-    const seq = Math.max(issued.seq, known.seq) + 1;
-    const bytes = Buffer.from(`${JSON.stringify({ seq, last: [...issued.last, id].slice(-KEPT) })}\n`);
+    const { seq, last } = readIssued(layout);
+    const n = nextNumber(date, [...known.ids, ...last]);
+    const next = { id: `${formatSessionName(date, n)}-${makeToken(6)}`, seq: Math.max(seq, known.seq) + 1 };
+    const bytes = Buffer.from(
+      `${JSON.stringify({ seq: next.seq, last: [...last, next.id].slice(-KEPT) })}\n`,
+    );
     // Durable before the session is written, or a crash would make it look like another clone's.
     if (!dryRun) replaceFiles([{ path: sessionIdsFile(layout), bytes }]);
-    return { id, seq };
+    return next;
   };
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
 
-/** The ids last issued here, newest last. */
 export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -206,39 +204,26 @@ function readIssued(layout: Layout): Issued {
 }
 
 /** The state of an agent's conversation in this worktree, from one hook to the next. */
-export interface Conversation {
-  /** The agent and its conversation id, as a file name. */
-  id: string;
-  /** The agent's process. */
-  process: ProcessIdentity | null;
+const NEW = {
+  process: null as ProcessIdentity | null,
   /** When it started, ms. */
-  at: number;
-  /** The working memory that it last got. Null if none of it is in its context any more. */
-  seen: string | null;
-  /** How many of its stops were blocked since the last prompt of a person. */
-  blocks: number;
-  /** Its transcript, and the read offset in bytes. */
-  transcript: string;
-  read: number;
-  /** The read offset for findings, in bytes. */
-  noted: number;
-  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
-  since: number;
-  /** The working memory that it was asked to settle at the last blocked stop. */
-  asked: string | null;
-}
-
-const NEW: Omit<Conversation, 'id'> = {
-  process: null,
   at: 0,
-  seen: null,
+  /** The working memory that it last got. Null if none of it is in its context any more. */
+  seen: null as string | null,
+  /** How many of its stops were blocked since the last prompt of a person. */
   blocks: 0,
+  /** Its transcript, and the read offset in bytes. */
   transcript: '',
   read: 0,
+  /** The read offset for findings, in bytes. */
   noted: 0,
+  /** Its commands are recorded from this time on, ms, because a resumed transcript has older ones. */
   since: 0,
-  asked: null,
+  /** The working memory that it was asked to settle at the last blocked stop. */
+  asked: null as string | null,
 };
+/** `id`: the agent and its conversation id, as a file name. */
+export type Conversation = typeof NEW & { id: string };
 
 /** More than are ever open at the same time in one worktree. */
 const KEPT_CONVERSATIONS = 20;

@@ -18,19 +18,18 @@ import {
 import { judgeRunning, readRunning } from './running.js';
 import {
   archivedIds,
+  changeArchive,
   clearShortTerm,
   displayId,
+  finishSession,
   focusIn,
   isWorth,
   kfrIn,
   kfrToResume,
   progressIn,
   readArchives,
-  readProgressText,
+  readProgress,
   requireArchive,
-  shortTerm,
-  updateArchive,
-  writeArchive,
 } from './store.js';
 
 /** One row of `session list`. */
@@ -81,7 +80,7 @@ function row(session: ArchivedSession, all: readonly string[]): SessionRow {
 
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
   const verdict = judgeRunning(context, running);
-  const next = parseProgress(readProgressText(context)).next ?? null;
+  const next = readProgress(context).next ?? null;
   return {
     ...row(toArchive(running, { status: 'running', ended_at: null, learned: [], next }), all),
     task: showFocus(context).task,
@@ -133,9 +132,9 @@ export function discardSession(
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');
-  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [] };
-  if (isWorth(context)) writeArchive(context, toArchive(running, { ...end, ...shortTerm(context) }));
-  clearShortTerm(context);
+  if (isWorth(context))
+    finishSession(context, running, { status: 'discarded', ended_at: timestamp(context) });
+  else clearShortTerm(context);
   return running.id;
 }
 
@@ -155,6 +154,6 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     `Session ${name} cannot be discarded`,
     `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
   );
-  updateArchive(context, found.id, { status: 'discarded' });
+  context.disk.replaceAll(changeArchive(context, found.id, { status: 'discarded' }));
   return found.id;
 }

@@ -26,18 +26,11 @@ import { setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
 import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
-import { type Focus, SessionStartInput, sessionName } from './rules.js';
+import { type Focus, type RunningSession, SessionStartInput, sessionName } from './rules.js';
 import { displayId } from './store.js';
 
 export interface StartedSession {
-  session: {
-    id: string;
-    started_at: string;
-    branch: string | null;
-    head: string | null;
-    resumed_from?: string;
-    state: Opened;
-  };
+  session: Pick<RunningSession, 'id' | 'started_at' | 'branch' | 'head' | 'resumed_from'> & { state: Opened };
   focus: Focus;
   briefing: Briefing;
   integrity: { status: 'intact'; notes: string[] };

@@ -1,6 +1,7 @@
 import { DAY, describeSpan, MINUTE } from '../core/clock.js';
 import { firstNames, oneLine, plural } from '../core/text.js';
 import type { FeatureStatus } from '../feature/rules.js';
+import type { FileState, TreeStatus } from '../git/status.js';
 
 /** RFC-9060 §8.1: five components, each with a color. Neutral is something that was not started. */
 export const COLORS = ['neutral', 'green', 'yellow', 'red'] as const;
@@ -110,7 +111,6 @@ interface FeatureFacts {
   unproven?: readonly string[];
   /** `LOGIN: passing (by hand: …)` */
   byHand?: readonly string[];
-  /** The next command to type. */
   next: string;
 }
 
@@ -172,11 +172,9 @@ export function isOrphan(
 interface LinearFacts {
   /** Why the last sync with Linear failed. */
   syncError: string | null;
-  /** The number of active issues. */
   active: number;
   /** The last commits without an issue, newest first: hash and subject. */
   orphans: readonly string[];
-  /** How many commits were read. */
   commits: number;
 }
 
@@ -201,23 +199,14 @@ export function judgeLinear(facts: LinearFacts | null): Remark[] {
 }
 
 /** What git reports about this worktree. `.forge/` does not count as changed. */
-export interface GitFacts {
-  /** Null: a detached HEAD. */
-  branch: string | null;
-  /** There is no commit yet. */
-  isUnborn: boolean;
-  /** A merge, a rebase, … in progress. */
+export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> {
   operation: string | null;
-  changed: number;
-  untracked: number;
-  unmerged: number;
   /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
   /** The newest checkpoint among HEAD's ancestors that can be restored. */
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
-  /** A rollback or an undo was interrupted. */
   isRecovering: boolean;
 }
 
@@ -229,8 +218,15 @@ const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
 /** `git commit -a` would commit the conflict markers. */
 const RESOLVE = 'git mergetool   (or edit them; then: git add)';
 
+const CHANGES: readonly [FileState['kind'], string][] = [
+  ['unmerged', 'conflict'],
+  ['changed', 'changed file'],
+  ['untracked', 'new file'],
+];
+
 export function judgeGit(facts: GitFacts): Remark[] {
-  const { branch, isUnborn, operation, changed, untracked, unmerged, upstream, checkpoint } = facts;
+  const { head, branch, files, operation, upstream, checkpoint } = facts;
+  const countOf = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const remarks: Remark[] = [];
   if (facts.isRecovering) remarks.push(red('a rollback or an undo was interrupted', 'forge recover'));
   if (upstream && upstream.ahead > 0 && upstream.behind > 0)
@@ -241,15 +237,11 @@ export function judgeGit(facts: GitFacts): Remark[] {
       ),
     );
   if (operation) remarks.push(yellow(`${operation} is in progress`, 'git status'));
-  const changes = [
-    ...(unmerged > 0 ? [plural(unmerged, 'conflict')] : []),
-    ...(changed > 0 ? [plural(changed, 'changed file')] : []),
-    ...(untracked > 0 ? [plural(untracked, 'new file')] : []),
-  ];
-  if (isUnborn) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
+  const changes = CHANGES.flatMap(([kind, name]) => (countOf(kind) > 0 ? plural(countOf(kind), name) : []));
+  if (head === null) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
-    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, unmerged > 0 ? RESOLVE : COMMIT));
-  if (!isUnborn && checkpoint === null && facts.hasWork)
+    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : COMMIT));
+  if (head !== null && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;
   const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;

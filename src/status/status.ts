@@ -15,7 +15,7 @@ import { selectNext } from '../feature/tasks.js';
 import { readDistance } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
-import { type FileState, readTreeStatus } from '../git/status.js';
+import { readTreeStatus } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { readActive } from '../learning/knowledge.js';
@@ -74,22 +74,17 @@ export async function readStatus(
     return list;
   };
   // git first: it runs while the files are read.
-  const git = safely(() => checkGit(context));
-  const [knowledge, ledger, shortTerm, featureList, linear] = await Promise.all([
+  const [git, knowledge, ledger, shortTerm, featureList, linear] = await Promise.all([
+    safely(() => checkGit(context)),
     safely(() => checkKnowledge(context)),
     safely(() => checkLedger(context)),
     safely(() => checkShortTerm(context, brief)),
     safely(() => checkFeatures(context, features())),
     safely(() => checkLinear(context, features)),
   ]);
-  const status = toStatus({
-    'long-term': [...knowledge, ...ledger],
-    'short-term': shortTerm,
-    features: featureList,
-    git: await git,
-    linear,
-  });
-  return { ...status, task: orElse(() => taskOf(context), null) };
+  const longTerm = [...knowledge, ...ledger];
+  const remarks = { 'long-term': longTerm, 'short-term': shortTerm, features: featureList, git, linear };
+  return { ...toStatus(remarks), task: orElse(() => taskOf(context), null) };
 }
 
 /** For a file that another component reports as damaged. */
@@ -180,15 +175,13 @@ async function checkGit(context: Context): Promise<Remark[]> {
     const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);
     upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
-  const { head, branch, files } = tree;
-  const count = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const checkpoint = newest?.tag ?? null;
-  const operation = operationInProgress(repository);
-  const isRecovering = hasRecovery(context);
   return judgeGit({
-    ...{ isUnborn: head === null, branch, changed: count('changed') },
-    ...{ untracked: count('untracked'), unmerged: count('unmerged') },
-    ...{ operation, upstream, checkpoint, isRecovering },
+    ...tree,
+    upstream,
+    checkpoint,
+    operation: operationInProgress(repository),
+    isRecovering: hasRecovery(context),
     hasWork: checkpoint === null && hasWork(context),
   });
 }

@@ -8,9 +8,9 @@ import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { parseProgress, resumable, sessionName } from '../session/rules.js';
+import { resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning } from '../session/running.js';
-import { readProgressText, recentArchives } from '../session/store.js';
+import { readProgress, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
 
@@ -85,9 +85,7 @@ export async function whereYouStand(
 }
 
 const nextStep = (context: Context): string | null =>
-  (readRunning(context)
-    ? parseProgress(readProgressText(context)).next
-    : recentArchives(context).at(-1)?.next) ?? null;
+  (readRunning(context) ? readProgress(context).next : recentArchives(context).at(-1)?.next) ?? null;
 
 function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);

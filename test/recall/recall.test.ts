@@ -217,6 +217,19 @@ describe('forge recall', () => {
     expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
   });
 
+  it('AGT-03 shows what a session taught without the ids and times of its records', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);
+    await forgeJson(project, ['session', 'start']);
+    project.write('stripes', 'x');
+    await forgeJson(project, ['done', 'ZEB-1']);
+    await forgeJson(project, ['session', 'end', '--learned', 'zebras need a warm cache', '--next', 'x']);
+    const { hits } = await recall(project, 'zebras');
+    expect(hits.map(({ source }) => source)).not.toContain('execution');
+    const texts = hits.filter(({ source }) => source === 'evaluation').map(({ text }) => text.split('\n'));
+    expect(texts[0]).toEqual(['ZEB-1', 'test', '-f', 'stripes', 'zebras need a warm cache']);
+  });
+
   it('AGT-03 shows the rows of a table as sentences', async () => {
     const project = await makeForge();
     const table = '| where | what | why |\n|---|---|---|\n| src/zoo | the zebra | stripes |\n';

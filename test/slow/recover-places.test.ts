@@ -152,6 +152,19 @@ describe('where forge recover rolls back', () => {
     expect([files(project), staged(project)]).toEqual([before[0], unmarked]);
   });
 
+  it('B-42 GIT-06 attributes that convert a file on its way into git or out: nothing is lost', async () => {
+    const project = await withCheckpoint();
+    wreck(project);
+    const attributes = ['a.txt ident', 'b.txt text eol=crlf', 'c.txt text working-tree-encoding=UTF-16LE'];
+    project.write('.gitattributes', `${attributes.join('\n')}\n`);
+    project.write('.git/info/attributes', '* text=auto\n');
+    project.write('a.txt', '$Id: kept $\r\n');
+    project.write('b.txt', 'one\ntwo\r\n');
+    project.write('c.txt', Buffer.from('one\r\ntwo\n', 'utf16le'));
+    project.git('add', 'a.txt', 'b.txt');
+    await thereAndBack(project);
+  });
+
   it('GIT-06 with a split index, with none, and with a large file', async () => {
     const project = await withCheckpoint();
     await breakThings(project);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FileState } from '../../src/git/status.js';
 import { addEntry, entryTimes, startProgress } from '../../src/session/rules.js';
 import {
   COLORS,
@@ -168,17 +169,20 @@ describe('VIS-01 features', () => {
 
 describe('VIS-01 git', () => {
   const clean: GitFacts = {
+    head: 'a'.repeat(40),
     branch: 'main',
-    isUnborn: false,
+    files: [],
     operation: null,
-    changed: 0,
-    untracked: 0,
-    unmerged: 0,
     upstream: { name: 'origin/main', ahead: 0, behind: 0 },
     checkpoint: 'checkpoint/A-v1',
     hasWork: false,
     isRecovering: false,
   };
+  const files = (count: number, kind: FileState['kind']) => ({
+    files: Array.from({ length: count }, () => ({
+      ...{ path: 'a', kind, index: 'M', worktree: '.', isGone: false },
+    })),
+  });
   const away = (ahead: number, behind: number) => ({ upstream: { name: 'origin/main', ahead, behind } });
 
   it.each<[string, Partial<GitFacts>, string, RegExp]>([
@@ -189,19 +193,19 @@ describe('VIS-01 git', () => {
     ['behind', away(0, 3), 'green', /^clean/],
     ['ahead and behind', away(1, 2), 'red', /^diverged from origin\/main: 1 commit ahead, 2 behind$/],
     ['no upstream', { upstream: null }, 'green', /^clean/],
-    ['a changed file', { changed: 1 }, 'yellow', /^uncommitted: 1 changed file$/],
-    ['a new file', { untracked: 2 }, 'yellow', /^uncommitted: 2 new files$/],
-    ['diverged and dirty', { ...away(1, 1), changed: 1 }, 'red', /^diverged.*; uncommitted/],
+    ['a changed file', files(1, 'changed'), 'yellow', /^uncommitted: 1 changed file$/],
+    ['a new file', files(2, 'untracked'), 'yellow', /^uncommitted: 2 new files$/],
+    ['diverged and dirty', { ...away(1, 1), ...files(1, 'changed') }, 'red', /^diverged.*; uncommitted/],
     ['a detached HEAD', { branch: null }, 'green', /^clean, on a detached HEAD/],
     [
       'no commit yet',
-      { isUnborn: true, checkpoint: null, untracked: 1 },
+      { head: null, checkpoint: null, ...files(1, 'untracked') },
       'neutral',
       /^there is no commit yet$/,
     ],
     [
       'a rebase',
-      { operation: 'a rebase', unmerged: 1 },
+      { operation: 'a rebase', ...files(1, 'unmerged') },
       'yellow',
       /^a rebase is in progress; uncommitted: 1 conf/,
     ],

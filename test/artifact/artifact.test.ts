@@ -29,13 +29,7 @@ describe('forge artifact', () => {
     await forgeJson(project, ['session', 'start', '--task', 'Review the release']);
     await forgeJson(project, ['focus', 'set', '--issue', 'APP-7', '--skill', 'qa-review']);
     project.write('out/qa_report.json', '{"ok":true}\n');
-    const added = await forgeJson<Artifact>(project, [
-      'artifact',
-      'add',
-      'out/qa_report.json',
-      '--type',
-      'reports',
-    ]);
+    const added = await forgeJson<Artifact>(project, 'artifact add out/qa_report.json --type reports');
     expect(added.path).toMatch(/^\.forge\/memory\/artifacts\/reports\/triv_[0-9a-f]{12}_qa_report\.json$/);
     expect(project.read(added.path)).toBe('{"ok":true}\n');
     expect(added).toMatchObject({
@@ -98,13 +92,7 @@ describe('forge artifact', () => {
       0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x1b, 0x9b, 0xff,
     ]);
     writeFileSync(join(project.dir, 'screen.png'), bytes);
-    const added = await forgeJson<{ path: string }>(project, [
-      'artifact',
-      'add',
-      'screen.png',
-      '--type',
-      'reports',
-    ]);
+    const added = await forgeJson<{ path: string }>(project, 'artifact add screen.png --type reports');
     expect(readFileSync(join(project.dir, added.path)).equals(bytes)).toBe(true);
   });
 

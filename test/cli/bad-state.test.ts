@@ -111,10 +111,10 @@ describe('damaged state files', () => {
       project.git('clean', '-fxq', '--', path);
       expect([next, (await runForge(project, next.split(' ').slice(1))).exitCode]).toEqual([next, 0]);
     }
-    const { sessions } = await forgeJson<{ sessions: { id: string; status: string }[] }>(project, [
-      'session',
-      'list',
-    ]);
+    const { sessions } = await forgeJson<{ sessions: { id: string; status: string }[] }>(
+      project,
+      'session list',
+    );
     expect(sessions).toMatchObject([{ status: 'interrupted' }]);
     expect((await runForge(project, ['session', 'show', sessions[0]?.id ?? ''])).stdout).toContain(
       'precious',

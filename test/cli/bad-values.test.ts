@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, makeStarted, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 async function prepared(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start'], { world: fixedClock() });
+  const project = await makeStarted({ world: fixedClock() });
   await forgeJson(project, ['feature', 'add', 'FORGE-001', 'first']);
   return project;
 }
@@ -75,6 +74,9 @@ describe('bad values', () => {
       '1.5',
       '٣',
       '1_0',
+      '1,000',
+      '0b1',
+      '5\n',
       '99999999999999999999',
       '--',
     ];

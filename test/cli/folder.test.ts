@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, makeForge, makePlainForge, PROGRESS } from '../support/forge-project.js';
+import { CONFIG, makeForge, makePlainForge, makeStarted, PROGRESS } from '../support/forge-project.js';
 import { changedPaths, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 
 describe('finding the .forge folder', () => {
@@ -66,10 +66,10 @@ describe('finding the .forge folder', () => {
     expect((await runForge(project, [])).stdout).toContain('no git');
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['progress', 'add', 'one']);
-    const ended = await forgeJson<{ commit?: string; commit_skipped: string; archive: string }>(project, [
-      'session',
-      'end',
-    ]);
+    const ended = await forgeJson<{ commit?: string; commit_skipped: string; archive: string }>(
+      project,
+      'session end',
+    );
     expect(ended.commit).toBeUndefined();
     expect(ended.commit_skipped).toMatch(/not a git repository/);
     expect(project.read(ended.archive)).toMatch(/\] one",\n/);
@@ -91,8 +91,7 @@ describe('finding the .forge folder', () => {
 
 describe('committed files', () => {
   it('LAY-07 git ignores machine-local files and sees the team’s', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login']);
     for (const path of [
       'local/index.db',

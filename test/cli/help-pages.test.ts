@@ -8,6 +8,7 @@ import { ENVIRONMENT_HELP, GROUPS, inFull, TOPICS } from '../../src/cli/groups.j
 import { helpFor } from '../../src/cli/help.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
+import { everyCommand } from '../support/commands.js';
 import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makePlainProject } from '../support/project.js';
@@ -21,10 +22,9 @@ const textOf = (topic: string): string => readFileSync(join(FOLDER, `${topic}.md
 /** Every command by its words; a group without a command of its own has none. */
 async function specs(): Promise<Map<string, CommandSpec | null>> {
   const found = new Map<string, CommandSpec | null>();
-  for (const { name, load } of GROUPS) {
-    found.set(name, null);
-    for (const spec of (await load()).group.commands as unknown as CommandSpec[])
-      found.set(spec.name === name ? name : `${name} ${spec.name}`, spec);
+  for (const { words, spec } of await everyCommand()) {
+    if (!found.has(words[0] ?? '')) found.set(words[0] ?? '', null);
+    found.set(words.join(' '), spec);
   }
   return found;
 }

@@ -9,25 +9,12 @@ import {
   TOPICS,
 } from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { EXIT_CODES } from '../../src/core/error.js';
+import { everyCommand } from '../support/commands.js';
 import { runBinary, runForge } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
-
-/** Every command with the words that call it. */
-async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
-  const loaded = await Promise.all(
-    GROUPS.map(async (entry) => ({ entry, group: (await entry.load()).group })),
-  );
-  return loaded.flatMap(({ entry, group }) =>
-    (group.commands as unknown as CommandSpec[]).map((spec) => ({
-      words: spec.name === entry.name ? [entry.name] : [entry.name, spec.name],
-      spec,
-    })),
-  );
-}
 
 describe('forge --help', () => {
   it('B-01 fits 40 lines: what most people type, each with its purpose', async () => {
@@ -78,7 +65,7 @@ describe('forge --help', () => {
   it('B-01 shows for each command its purpose, its options and an example; nothing needs a project', async () => {
     const project = makeRepository();
     const before = snapshot(project.dir);
-    for (const { words, spec } of await commands()) {
+    for (const { words, spec } of await everyCommand()) {
       const { stdout, stderr, exitCode } = await runForge(project, [...words, '--help']);
       expect([words, exitCode, stderr]).toEqual([words, 0, '']);
       expect(spec.summary).toMatch(/^[A-Z][^\n]{8,118}[^.\n]$/);
@@ -94,7 +81,7 @@ describe('forge --help', () => {
   });
 
   it('B-01 every example parses, and calls the command it belongs to', async () => {
-    for (const { words, spec } of await commands()) {
+    for (const { words, spec } of await everyCommand()) {
       for (const example of [spec.example, ...(ABOUT[words.join(' ')]?.examples ?? [])]) {
         const [program, ...argv] = splitCommand(example);
         expect(program).toBe('forge');

@@ -6,7 +6,7 @@ import { inFull } from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -97,8 +97,7 @@ describe('hints', () => {
   });
 
   it('B-01 a command in a hint is never broken into lines', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:Which of them?']);
     const { stderr } = await runForge(project, ['end'], { terminal: true, columns: 40 });
     expect(stderr).toContain('\n  → forge kfr patch --resolve kfr-1="the answer"\n');

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeStarted } from '../support/forge-project.js';
 
 describe('lists at a terminal', () => {
   it('VIS-01 have ages where there is room; a pipe gets the same bytes whatever the time', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await runForge(project, ['feature', 'add', 'A', 'First', '--test', 'ls done']);
     await forgeJson(project, ['feature', 'add', 'B', 'Second']);
     project.write('done', '');

@@ -45,12 +45,7 @@ describe('forge learn', () => {
     });
     typed(project, ['learn', 'the port is taken', '--as', 'failure', '--resolution', 'use port 0']);
     typed(project, ['learn', 'amounts are whole cents', '--as', 'invariant']);
-    const { id } = typedJson<{ id: string }>(project, [
-      'learn',
-      'staging is rebuilt on Mondays',
-      '--as',
-      'note',
-    ]);
+    const { id } = typedJson<{ id: string }>(project, 'learn "staging is rebuilt on Mondays" --as note');
     expect(typed(project, ['note', 'show', id])).toContain('staging is rebuilt on Mondays');
     expect(typed(project, ['learn', 'use port 0', '--as', 'success', '--context', 'tests'])).toContain(
       'known already',

@@ -244,13 +244,7 @@ describe('forge commit check --range', () => {
     commit(project, GOOD);
     const bad = commit(project, GOOD.replace('key insight', SECRET));
     commit(project, GOOD);
-    const { stdout, exitCode } = await runForge(project, [
-      'commit',
-      'check',
-      '--range',
-      'HEAD~3..HEAD',
-      '--json',
-    ]);
+    const { stdout, exitCode } = await runForge(project, 'commit check --range "HEAD~3..HEAD" --json');
     expect([exitCode, stdout.includes(SECRET.slice(4, 20))]).toEqual([5, false]);
     const { commits } = JSON.parse(stdout) as CommitCheck;
     expect(commits.filter(({ problems }) => problems.length > 0)).toMatchObject([

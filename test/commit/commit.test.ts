@@ -41,14 +41,7 @@ describe('forge commit', () => {
     const project = await working();
     const parent = project.git('rev-parse', '--short', 'HEAD');
     await forgeJson(project, ['progress', 'add', 'wired the form']);
-    await forgeJson(project, [
-      'knowledge',
-      'add',
-      'success',
-      'the form needs a CSRF token',
-      '--context',
-      'login',
-    ]);
+    await forgeJson(project, 'knowledge add success "the form needs a CSRF token" --context login');
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     stage(project);
     project.write('src/app.js', 'not staged\n');

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
 
 const LOG = '.forge/git/commits.log';
@@ -28,8 +28,7 @@ describe('commits.log and branches.json without hooks', () => {
   });
 
   it('GIT-04 stay as they are where nothing changed, in a dry run, and without git', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     const { ino } = statSync(project.path(LOG));
     await forgeJson(project, ['session', 'start']);
     expect(statSync(project.path(LOG)).ino).toBe(ino);

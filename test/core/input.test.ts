@@ -12,33 +12,6 @@ describe('parseWhole', () => {
     expect(parseWhole(text, '--budget', 1, 2000)).toBe(value);
   });
 
-  it.each([
-    '',
-    ' ',
-    '-1',
-    '+1',
-    '0',
-    '2001',
-    '1.0',
-    '1e2',
-    '1e999',
-    '0x10',
-    '0b1',
-    '1_000',
-    '1,000',
-    'NaN',
-    'Infinity',
-    ' 5 ',
-    '5\n',
-    '٥',
-    '1n',
-    '9'.repeat(400),
-  ])('B-08 refuses %j', (text) => {
-    const error = failure(() => parseWhole(text, '--budget', 1, 2000));
-    expect(error).toMatchObject({ exit: 2, code: 'number.invalid', details: { field: '--budget' } });
-    expect(error.message).toMatch(/^--budget: found ".*", allowed: a whole number from 1 to 2000\.$/);
-  });
-
   it('B-05 shows 10 MB or escapes in one short line', () => {
     const { message } = failure(() => parseWhole(`\u202e\u001b[2J${'9'.repeat(10_000_000)}`, '--n', 1, 9));
     expect(message).toMatch(/^--n: found "<U\+202E><U\+001B>\[2J9+", allowed/);

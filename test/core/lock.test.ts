@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/holder.js';
 import { withLock } from '../../src/core/lock.js';
 import { liveness, self } from '../../src/core/world.js';
@@ -142,14 +142,15 @@ describe('the lock', () => {
 
   it('B-69 waits by the monotonic clock', () => {
     const path = lockHeldBy(claim());
-    const { now } = Date;
-    Date.now = () => now() + 86_400_000 * Math.random();
-    try {
-      expect(
-        timed(() => failure(() => withLock(path, { ...policy, waitMs: 200 }, () => undefined))),
-      ).toBeGreaterThan(150);
-    } finally {
-      Date.now = now;
-    }
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const jumping = (holder: ProcessIdentity) => {
+      vi.setSystemTime(Date.now() + 86_400_000);
+      return liveness(holder);
+    };
+    const policyNow = { ...policy, liveness: jumping, waitMs: 200 };
+    const before = Date.now();
+    const waited = timed(() => failure(() => withLock(path, policyNow, () => undefined)));
+    expect([waited > 150, Date.now() > before]).toEqual([true, true]);
   });
 });

@@ -77,22 +77,6 @@ describe('checkText', () => {
     expect(failure(() => checkText(text, { what }))).toMatchObject({ kind: 'usage', exit: 2, code });
   });
 
-  it.each([
-    ['a window title', '\u001b]0;owned\u0007'],
-    ['a write to the clipboard', '\u001b]52;c;cm0gLXJm\u0007'],
-    ['a link', '\u001b]8;;http://x\u001b\\y\u001b]8;;\u001b\\'],
-    ['a line that overwrites itself', 'safe\revil'],
-    ['an eight-bit escape', 'a\u009b31m'],
-    ['an override of direction', 'a\u202eb'],
-    ['an isolate', 'a\u2066b'],
-    ['a space without width', 'a\u200bb'],
-    ['a byte-order mark', '\ufeffa'],
-    ['tag characters', 'a\u{e0041}\u{e007f}'],
-    ['a backspace', 'a\bb'],
-  ])('B-06 refuses %s', (_name, text) => {
-    expect(failure(() => checkText(text, { what })).code).toBe('text.hidden_character');
-  });
-
   it('B-06 names the character and its place', () => {
     const { message } = failure(() => checkText('safe\u001b[2J', { what }));
     expect(message).toBe('The note has the control or invisible character U+001B at position 4.');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, SESSION } from '../support/forge-project.js';
+import { makeForge, makeStarted, SESSION } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -48,8 +48,7 @@ describe('a message', () => {
   });
 
   it('LTM-13 masks text from a file before it is truncated', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     const filler = 'a'.repeat(150);
     const session = JSON.parse(project.read(SESSION)) as Record<string, unknown>;
     project.write(SESSION, JSON.stringify({ ...session, goal: [`${filler} password = ${password}`] }));

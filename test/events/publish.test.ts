@@ -217,12 +217,7 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
 
   it('B-74 B-77 a password in the repository is refused, and never shown', async () => {
     const project = await makeForge();
-    const error = await forgeError(project, [
-      'config',
-      'set',
-      'events.url',
-      'nats://ada:hunter2secret@host:4222',
-    ]);
+    const error = await forgeError(project, 'config set events.url nats://ada:hunter2secret@host:4222');
     expect([2, 5]).toContain(error.exitCode);
     project.write(
       CONFIG,

@@ -5,7 +5,7 @@ import { readQuestion } from '../../src/finding/question.js';
 import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { hook, payload } from '../support/agent-hooks.js';
-import { makeForge, makePlainForge } from '../support/forge-project.js';
+import { makeForge, makePlainForge, makeStarted } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 
 const has = async (
@@ -200,26 +200,12 @@ describe('forge finding', () => {
   });
 
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, [
-      'finding',
-      'add',
-      'login() is on line 40',
-      '--tool',
-      'Read',
-      '--query',
-      'src/app.js',
-    ]);
-    const { finding } = await forgeJson<{ finding: object }>(project, [
-      'finding',
-      'extract',
-      '--tool',
-      'Read',
-      '--query',
-      'src/app.js',
-      'src/app.js',
-    ]);
+    const project = await makeStarted();
+    await forgeJson(project, 'finding add "login() is on line 40" --tool Read --query src/app.js');
+    const { finding } = await forgeJson<{ finding: object }>(
+      project,
+      'finding extract --tool Read --query src/app.js src/app.js',
+    );
     expect(finding).toEqual({
       tool: 'Read',
       query: 'src/app.js',

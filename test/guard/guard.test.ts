@@ -8,6 +8,7 @@ import {
   differences,
   FOCUS,
   makeForge,
+  makeStarted,
   PROGRESS,
   SESSION,
   snapshot,
@@ -20,17 +21,11 @@ const breaches = async (project: Project): Promise<Logged[]> =>
   (await logOf(project, 'audit')).filter(({ kind }) => kind === 'breach');
 const acknowledge = ['memory', 'override', 'acknowledge', '--reason', 'it was revoked'];
 
-async function started(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
-  return project;
-}
-
 describe('personal data that does not halt', () => {
   it.each(['email', 'phone', 'ip'] as const)(
     'LTM-13 %s is refused with the placeholder to write, or replaced',
     async (name) => {
-      const project = await started();
+      const project = await makeStarted();
       const text = `see ${SAMPLES[name]()} there`;
       const before = project.read(PROGRESS);
       const error = await forgeError(project, ['progress', 'add', text]);
@@ -50,7 +45,7 @@ describe('personal data that does not halt', () => {
   );
 
   it('LTM-13 halts if the project asks for it; the project cannot ask for less', async () => {
-    const project = await started();
+    const project = await makeStarted();
     expect(await forgeError(project, ['config', 'set', 'guard.off', 'true'])).toMatchObject({ exitCode: 3 });
     expect(await forgeError(project, ['config', 'set', 'guard.halt_on', 'none'])).toMatchObject({
       exitCode: 2,
@@ -64,7 +59,7 @@ describe('personal data that does not halt', () => {
 
 describe('a secret that was refused', () => {
   it('LTM-13 is recorded by rule, place and fingerprint, and halts nothing', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const [one, other] = [SAMPLES.secret(), SAMPLES.secret()];
     for (const text of [one, other, one]) {
       const error = await forgeError(project, ['note', 'add', text]);
@@ -90,7 +85,7 @@ describe('a secret that was refused', () => {
   });
 
   it('LTM-13 refused three times in one session pauses that session until a human looks', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const secret = SAMPLES.secret();
     for (let times = 0; times < 3; times++)
       expect(await forgeError(project, ['note', 'add', secret])).toMatchObject({ exitCode: 5 });
@@ -150,7 +145,7 @@ describe('pending writes', () => {
   });
 
   it('LTM-13 a session end with a secret in a learning leaves nothing half done', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const secret = SAMPLES.secret();
     const forge = openForge(project.dir, { world: systemWorld(process.env, false) });
     await expect(forge.session.end({ learned: [`use ${secret}`] })).rejects.toMatchObject({ kind: 'secret' });
@@ -181,7 +176,7 @@ describe('a secret in disguise', () => {
     ['a line end', `${secret.slice(0, half)}\\\n    ${secret.slice(half)}`],
     ['concatenation', `"${secret.slice(0, half)}" + "${secret.slice(half)}"`],
   ])('B-106 %s hides no secret', async (_, text) => {
-    const project = await started();
+    const project = await makeStarted();
     expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({
       exitCode: 5,
       code: 'guard.secret',
@@ -190,7 +185,7 @@ describe('a secret in disguise', () => {
   });
 
   it('B-107 a pragma in the text does not allow a secret', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const text = `${secret} // gitleaks:allow secretlint-disable-line nosec NOSONAR`;
     expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({ code: 'guard.secret' });
   });
@@ -207,7 +202,7 @@ describe('a secret in disguise', () => {
   });
 
   it('B-105 a text of keywords is stored or refused in time', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const { guardRules } = await import('../../src/guard/document.js');
     const words = guardRules().flatMap(({ keywords }) => keywords);
     const text = words.join(' ').repeat(20).slice(0, 60_000);
@@ -222,7 +217,7 @@ describe('content written by others', () => {
     ['the focus', FOCUS],
     ['a file that will be committed', '.forge/skills/deploy/notes.md'],
   ])('LTM-13 a session does not end with a secret in %s; without it, it does', async (_, file) => {
-    const project = await started();
+    const project = await makeStarted();
     const before = project.has(file) ? project.read(file) : '# Deploy\n';
     const secret = SAMPLES.secret();
     const evil =
@@ -274,7 +269,7 @@ describe('content written by others', () => {
   });
 
   it('LTM-13 foreign code and long code are refused in text; owners are configured outside the repository', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const home = makeFolder();
     const line = 'Copyright (c) 2024 Example Widgets Ltd. All rights reserved.';
     await forgeJson(project, ['note', 'add', `From the log: ${line}`]);

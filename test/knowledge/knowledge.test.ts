@@ -89,12 +89,7 @@ describe('forge knowledge', () => {
     const ids: string[] = [];
     for (const project of [one, two]) {
       await forgeJson(project, ['knowledge', 'add', 'invariant', `only ${project === one}`]);
-      const { learning } = await forgeJson<{ learning: Learning }>(project, [
-        'knowledge',
-        'add',
-        'invariant',
-        'shared',
-      ]);
+      const { learning } = await forgeJson<{ learning: Learning }>(project, 'knowledge add invariant shared');
       ids.push(learning.id);
     }
     expect(ids[0]).toMatch(/^[0-9a-f]{10}$/);
@@ -103,16 +98,7 @@ describe('forge knowledge', () => {
 
   it('KNO-01 lists, searches and removes', async () => {
     const project = await makeForge();
-    await forgeJson(project, [
-      'knowledge',
-      'add',
-      'failure',
-      'the port is taken',
-      '--context',
-      'CI',
-      '--resolution',
-      'port 0',
-    ]);
+    await forgeJson(project, 'knowledge add failure "the port is taken" --context CI --resolution "port 0"');
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'Ports are numbers']);
     const find = async (query: string): Promise<(string | undefined)[]> =>
       (await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'search', query])).learnings.map(
@@ -159,12 +145,7 @@ describe('forge knowledge', () => {
 
   it('KNO-01 --dry-run and invalid input write nothing', async () => {
     const project = await makeForge();
-    const { learning } = await forgeJson<{ learning: Learning }>(project, [
-      'knowledge',
-      'add',
-      'invariant',
-      'i',
-    ]);
+    const { learning } = await forgeJson<{ learning: Learning }>(project, 'knowledge add invariant i');
     const before = snapshot(project.dir);
     for (const args of [
       ['add', 'success', 's', '-n'],

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import {
   BASE,
@@ -10,7 +10,6 @@ import {
   cyclesOf,
   HUMAN,
   linesOf,
-  logOf,
   putLines,
   type Recorded,
   record,
@@ -134,11 +133,10 @@ describe('forge memory record', () => {
       JSON.stringify({ task_id: `T${i}`, exit_code: 0, classification: 'SUCCESS' }),
     );
     project.write('many.jsonl', `${lines.join('\n')}\n\n`);
-    const answer = await forgeJson<{ count: number; records: Recorded[] }>(project, [
-      'memory',
-      'record',
-      'many.jsonl',
-    ]);
+    const answer = await forgeJson<{ count: number; records: Recorded[] }>(
+      project,
+      'memory record many.jsonl',
+    );
     expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
     // The last one stands outside as well: of one cycle the answer has the same shape.
     expect(answer).toMatchObject(answer.records[2] as Recorded);
@@ -214,27 +212,5 @@ describe('forge memory record', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^cycle 2 /)]);
     expect(stderr).toMatch(/nothing was written/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('B-07 LTM-12 a builder is refused with exit 3, and nothing is stored', async () => {
-    const project = await makeForge();
-    await record(project);
-    const before = snapshot(project.dir);
-    const builder = { env: { FORGE_ROLE: 'builder' } };
-    for (const call of [BASE, ['note', 'add', 'x'], ['memory', 'consolidate']])
-      expect(await forgeError(project, call, builder)).toMatchObject({ exitCode: 3, code: 'role.denied' });
-    // The refusals alone are kept.
-    const changed = differences(before, snapshot(project.dir));
-    expect(changed.filter((path) => !/memory\/(ledger\/|audit\.jsonl)|\.git\/forge\//.test(path))).toEqual(
-      [],
-    );
-    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(Array(3).fill('breach'));
-    for (const call of [
-      ['memory', 'log'],
-      ['memory', 'stats'],
-      ['memory', 'verify'],
-      ['note', 'list'],
-    ])
-      expect((await runForge(project, call, builder)).exitCode).toBe(0);
   });
 });

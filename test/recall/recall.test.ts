@@ -10,7 +10,7 @@ import {
 } from '../../src/recall/engine.js';
 import { readQuery, termsOf } from '../../src/recall/terms.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 const NOW = Date.parse('2026-03-01T10:00:00Z');
@@ -170,8 +170,7 @@ describe('forge recall', () => {
   });
 
   it('AGT-03 searches notes, knowledge, features, sessions, findings, skills and commits, and explains each hit', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await forgeJson(project, ['note', 'add', 'The zebra cluster is rebuilt every Monday']);
     await forgeJson(project, ['learn', 'zebra needs a warm cache', '--as', 'success']);
     await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Zebra stripes', '--no-run']);

@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 const INDEX = '.forge/local/recall.db';
@@ -93,8 +93,7 @@ describe('the search index', () => {
   });
 
   it('AGT-03 gives the same answers as a full scan', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     for (let i = 0; i < 30; i++)
       await forgeJson(project, [
         'progress',

@@ -49,28 +49,12 @@ describe('forge hook claude stop and pre-compact', () => {
     await patch(project, [QUESTION]);
     expect(blockOf(await claude(project, 'stop'))).toContain('kfr-1');
     expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
-    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, [
-      'kfr',
-      'list',
-    ]);
+    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, 'kfr list');
     expect(entries[0]?.parked?.reason).toBe(
       'The agent was asked to settle it, changed nothing and stopped again.',
     );
     // A human decides: it is still open for the end of the session.
     expect((await runForge(project, ['session', 'end'])).exitCode).toBe(3);
-  });
-
-  it('AGT-01 never loop: after five blocks in a row the agent may stop, until a person types a prompt', async () => {
-    const project = await talking();
-    await patch(project, [QUESTION]);
-    const blocks: boolean[] = [];
-    for (let i = 0; i < 7; i++) {
-      blocks.push(blockOf(await claude(project, 'stop', { name: i ? 'stop-active' : 'stop' })) !== null);
-      await patch(project, [{ op: 'add', kind: 'Constraint', text: `rule ${i}` }]);
-    }
-    expect(blocks).toEqual([...Array(5).fill(true), false, false]);
-    await claude(project, 'user-prompt-submit');
-    expect(blockOf(await claude(project, 'stop', { name: 'stop-active' }))).not.toBeNull();
   });
 
   it('KFR-09 SES-09 do not block an agent for the questions of a session that another agent works in', async () => {
@@ -154,12 +138,10 @@ describe('forge hook claude session-end', () => {
     expect(text).toContain('session-002');
     expect(text).toContain('! Session');
     expect(text).toMatch(/was interrupted \(claude ended at .*forge start --resume/);
-    const resumed = await forgeJson<{ session: { resumed_from: string } }>(project, [
-      'session',
-      'start',
-      '--resume',
-      'latest',
-    ]);
+    const resumed = await forgeJson<{ session: { resumed_from: string } }>(
+      project,
+      'session start --resume latest',
+    );
     expect(left).toContain(resumed.session.resumed_from);
   });
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { payload } from '../support/agent-hooks.js';
 import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { SESSION } from '../support/forge-project.js';
+import { follow, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
-const SESSION = '.forge/memory/short-term/session.json';
 const FORGE = `'${process.execPath}' '${BIN}'`;
 
 /** A hook as agents run it: a line for the shell, which stays between the agent (this process) and forge. */
@@ -77,18 +77,13 @@ describe('hooks of an agent, as it runs them', () => {
     const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
     const starts = [1, 2, 3].map(async () => {
       const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
-      let out = '';
-      child.stdout.on('data', (chunk) => {
-        out += chunk;
-      });
       child.stdin.end(input);
-      const [code] = await once(child, 'close');
-      return { code, out };
+      return follow(child).ended;
     });
-    for (const { code, out } of await Promise.all(starts)) {
-      expect(code).toBe(0);
-      expect(out).toContain('-session-001');
-      expect(out).not.toContain('no session was started');
+    for (const { exitCode, stdout } of await Promise.all(starts)) {
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('-session-001');
+      expect(stdout).not.toContain('no session was started');
     }
     expect(project.json(SESSION)).toMatchObject({ seq: 1 });
     const list = runBinary(project.dir, ['session', 'list', '--json']).stdout;
@@ -98,26 +93,15 @@ describe('hooks of an agent, as it runs them', () => {
   it('AGT-01 a hook whose input never ends exits silently', async () => {
     const project = makeForgeRepository();
     const child = hangingHook(project, 'session-end');
-    let out = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        out += chunk;
-      });
-    const [code, signal] = await once(child, 'close');
-    expect([code, signal, out]).toEqual([0, null, '']);
+    expect(await follow(child).ended).toEqual({ exitCode: 0, signal: null, stdout: '', stderr: '' });
   });
 
   it('AGT-01 a hook does not wait for the end of input after the payload', async () => {
     const project = makeForgeRepository();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
     child.stdin.write(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
-    let out = '';
-    child.stdout.on('data', (chunk) => {
-      out += chunk;
-    });
-    const [code] = await once(child, 'close');
-    expect(code).toBe(0);
-    expect(out).toContain('FORGE briefing');
+    const { exitCode, stdout } = await follow(child).ended;
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('FORGE briefing')]);
   });
 
   it('AGT-01 a closed stdout is not an error', async () => {
@@ -127,18 +111,5 @@ describe('hooks of an agent, as it runs them', () => {
     child.stdin.end(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
-  });
-
-  it('AGT-01 SES-09 another worktree has a separate session', () => {
-    const project = makeForgeRepository();
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'forge');
-    const side = join(makeFolder(), 'side');
-    project.git('worktree', 'add', '-q', side, '-b', 'side');
-    hook(project, 'session-start');
-    const { stdout } = run(side, 'sh', ['-c', `${FORGE} hook claude session-start`], {
-      input: JSON.stringify(payload('claude', 'session-start', { cwd: side })),
-    });
-    expect(stdout).toMatch(/FORGE briefing, \S+-session-002/);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Ended, type Fault, hasShim, runFaulty } from '../support/faults.js';
+import { type Fault, hasShim, runFaulty } from '../support/faults.js';
 import { runBinary } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import type { Ended, Project } from '../support/project.js';
 
 /* `forge agent`, killed or let down by the disk at each call with which it changes something in the project. */
 

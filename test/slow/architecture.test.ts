@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { BIN } from '../support/forge.js';
-import { run } from '../support/project.js';
+import { follow, run } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 const FILE = '.forge/memory/long-term/architecture.md';
@@ -73,8 +73,6 @@ describe('forge architecture show', () => {
     run(project.dir, 'git', ['worktree', 'remove', '--force', other]);
     const child = spawn(process.execPath, [BIN, 'architecture', 'show'], { cwd: project.dir });
     child.stdout.destroy();
-    let stderr = '';
-    child.stderr.on('data', (chunk) => (stderr += chunk));
-    expect([await new Promise((done) => child.on('close', done)), stderr]).toEqual([0, '']);
+    expect(await follow(child).ended).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });

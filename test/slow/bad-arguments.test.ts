@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, FEATURES, makeForge, makeStarted, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is there is the point
@@ -24,8 +24,7 @@ const ID_PLACES: string[][] = [
 ];
 
 async function prepared(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start'], { world: fixedClock() });
+  const project = await makeStarted({ world: fixedClock() });
   await forgeJson(project, ['feature', 'add', 'FORGE-001', 'first']);
   return project;
 }
@@ -106,6 +105,9 @@ describe('bad arguments', () => {
       'a b',
       'ünïcode',
       'a\nb',
+      'a\n',
+      ' a',
+      '_a',
     ]);
   });
 

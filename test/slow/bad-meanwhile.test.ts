@@ -124,8 +124,12 @@ describe('files and other programs', () => {
       for (const args of [read, write]) {
         const error = await forgeError(project, args);
         expect([path, args, error.exitCode, error.code]).toEqual([path, args, 3, 'file.newer']);
-        expect(error.message).toMatch(/format 2.*this forge knows 1/);
+        expect([error.message, error.hint]).toEqual([
+          expect.stringMatching(/format 2.*this forge knows 1/),
+          expect.stringMatching(/^Update forge: git pull /),
+        ]);
       }
+      expect((await runForge(project, ['init'])).exitCode).toBe(0);
       expect([path, project.read(path)]).toEqual([path, newer]);
       project.write(path, good);
     }

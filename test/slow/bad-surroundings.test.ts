@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
+import { differences, makeForge, makeStarted, PROGRESS, snapshot } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 
 /** A line for bash, where `forge` is the built binary; the exit code of the first program of a pipe is printed last. */
@@ -21,15 +21,9 @@ const texts = (project: Project): string[] =>
     .map((line) => line.slice(8))
     .slice(2);
 
-async function started(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
-  return project;
-}
-
 describe('bad surroundings', () => {
   it('B-09 a closed reader is not an error: the write is complete, and so is its exit code', async () => {
-    const project = await started();
+    const project = await makeStarted();
     for (const [n, reader] of ['head -c0', 'true', 'head -c1 >/dev/null'].entries()) {
       expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({
         exitCode: 0,
@@ -52,7 +46,7 @@ describe('bad surroundings', () => {
   });
 
   it('B-09 closed stdin, stdout and stderr', async () => {
-    const project = await started();
+    const project = await makeStarted();
     expect(bash(project, 'forge log one <&-')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('] one'),
@@ -72,7 +66,7 @@ describe('bad surroundings', () => {
   });
 
   it('B-09 output that a full disk rejects is exit 6 in one line, and the write is complete', async () => {
-    const project = await started();
+    const project = await makeStarted();
     for (const [n, flag] of ['', '--json'].entries()) {
       const { stderr, exitCode } = bash(project, `forge log "line ${n}" ${flag} >/dev/full`);
       expect([exitCode, stderr]).toEqual([
@@ -89,7 +83,7 @@ describe('bad surroundings', () => {
   });
 
   it('B-09 does not wait for a terminal when it expects data', async () => {
-    const project = await started();
+    const project = await makeStarted();
     for (const args of [
       ['progress', 'add', '-'],
       ['focus', 'set', '--task', '-'],
@@ -103,7 +97,7 @@ describe('bad surroundings', () => {
   });
 
   it('B-09 input without an end is refused, not read to the end', async () => {
-    const project = await started();
+    const project = await makeStarted();
     const before = snapshot(project.dir);
     for (const line of [
       'forge log - </dev/zero',

@@ -7,24 +7,15 @@ import {
   FOCUS,
   ISSUES,
   KNOWLEDGE,
-  makeForge,
+  makeStarted,
   PROGRESS,
   snapshot,
 } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that none is shown is the point
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u;
-
-async function prepared(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start'], { world: fixedClock() });
-  return project;
-}
+import { UNSAFE } from '../support/naughty.js';
 
 describe('terminal control in text', () => {
   it('B-06 refuses terminal controls in input', async () => {
-    const project = await prepared();
+    const project = await makeStarted({ world: fixedClock() });
     const before = snapshot(project.dir);
     const evil = [
       '\u001b]0;title\u0007',
@@ -36,6 +27,7 @@ describe('terminal control in text', () => {
       '\u009b31m',
       'hidden \u{e0041}\u{e0042} tags',
       'zero\u200bwidth',
+      'back\bspace',
     ];
     for (const text of evil)
       for (const args of [
@@ -63,7 +55,7 @@ describe('terminal control in text', () => {
   });
 
   it('B-06 every command escapes text that got into files in other ways', async () => {
-    const project = await prepared();
+    const project = await makeStarted({ world: fixedClock() });
     const evil = '\u001b]0;owned\u0007\u001b[2J\r\u202e\u009b31m\u200b';
     const world = fixedClock();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true'], { world });

@@ -6,11 +6,11 @@ import {
   FEATURES,
   FOCUS,
   KNOWLEDGE,
-  makeForge,
+  makeStarted,
   PROGRESS,
   snapshot,
 } from '../support/forge-project.js';
-import { NAUGHTY } from '../support/naughty.js';
+import { NAUGHTY, UNSAFE } from '../support/naughty.js';
 import type { Project } from '../support/project.js';
 
 interface Place {
@@ -64,18 +64,9 @@ const PLACES: Place[] = [
   },
 ];
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that none is shown is the point
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u;
-
-async function prepared(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start'], { world: fixedClock() });
-  return project;
-}
-
 describe('--json', () => {
   it('B-06 writes out what no reader sees: controls, changes of direction, invisible characters', async () => {
-    const project = await prepared();
+    const project = await makeStarted({ world: fixedClock() });
     const text = '\u{1f469}\u200d\u{1f52c} é 日本';
     await forgeJson(project, ['progress', 'add', text]);
     const shown = await runForge(project, ['progress', 'show', '--json']);
@@ -91,7 +82,7 @@ describe('--json', () => {
 
 describe('bad text', () => {
   it('B-11 each naughty string is stored byte for byte and read back, or refused with exit 2', async () => {
-    const project = await prepared();
+    const project = await makeStarted({ world: fixedClock() });
     const world = fixedClock();
     const before = snapshot(project.dir);
     for (const [i, place] of PLACES.entries()) {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, makePlainProject, run } from '../support/project.js';
+import { follow, makeFolder, makePlainProject, run } from '../support/project.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['bin', 'dist', 'scripts', 'src', 'templates', 'LICENSE', 'package.json', 'tsconfig.json'];
@@ -28,15 +28,11 @@ function makeAwkwardCheckout(): string {
   return home;
 }
 
-const build = (home: string): Promise<[number | null, string]> =>
-  new Promise((done) => {
-    const child = spawn(process.execPath, [join(home, 'scripts/build.mjs'), '--no-types'], { cwd: home });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-    child.on('close', (code) => done([code, said]));
-  });
+async function build(home: string): Promise<[number | null, string]> {
+  const child = spawn(process.execPath, [join(home, 'scripts/build.mjs'), '--no-types'], { cwd: home });
+  const { exitCode, stderr } = await follow(child).ended;
+  return [exitCode, stderr];
+}
 
 describe('a build', () => {
   it('replaces dist/ as a whole: forge works while it runs', async () => {

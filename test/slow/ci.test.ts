@@ -209,15 +209,10 @@ describe('forge ci: each cause alone', () => {
 
   it('GIT-07 --run runs trusted tests: exit 1 for failures, 3 for untrusted ones; saves nothing', async () => {
     const project = await ready();
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'A',
-      'a',
-      '--test',
-      'node -e "process.exit(+fs.existsSync(\'broken\'))"',
-    ]);
+    await forgeJson(
+      project,
+      `feature add --no-run A a --test 'node -e "process.exit(+fs.existsSync('\\''broken'\\''))"'`,
+    );
     await forgeJson(project, ['feature', 'verify', 'A']);
     commit(project);
     expect((await ci(project, ['--run'])).checks[3]).toMatchObject({

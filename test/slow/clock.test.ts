@@ -1,20 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemWorld } from '../../src/index.js';
-import {
-  agent,
-  fixedClock,
-  forgeJson,
-  runBinary,
-  runForge,
-  startBinary,
-  startLibrary,
-} from '../support/forge.js';
+import { describe, expect, it } from 'vitest';
+import { agent, fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { FEATURES, KNOWLEDGE, makeForge, PROGRESS } from '../support/forge-project.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import type { Project } from '../support/project.js';
 
 interface Listed {
   sessions: { id: string; next: string; status: string }[];
@@ -160,64 +147,5 @@ describe('the clock', () => {
       expect(Date.parse(created_at)).toBeGreaterThanOrEqual(before);
       expect(Date.parse(created_at)).toBeLessThanOrEqual(after);
     }
-  });
-
-  /** A wall clock that jumps at every read. The monotonic clock is unchanged. */
-  const SHIM = `#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-static long jump(void) { static long n; return atol(getenv("JUMP")) * ++n; }
-int gettimeofday(struct timeval *restrict t, void *restrict z) {
-  int (*real)(struct timeval *, void *) = dlsym(RTLD_NEXT, "gettimeofday");
-  int r = real(t, z); t->tv_sec += jump(); return r;
-}
-int clock_gettime(clockid_t c, struct timespec *t) {
-  int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
-  int r = real(c, t); if (c == CLOCK_REALTIME) t->tv_sec += jump(); return r;
-}
-`;
-  const compiler = process.platform === 'linux' && run('/', 'cc', ['--version']).exitCode === 0;
-
-  it.skipIf(!compiler)('B-69 waiting for a lock does not depend on the wall clock', async () => {
-    const folder = makeFolder();
-    writeFileSync(join(folder, 'jump.c'), SHIM);
-    expect(run(folder, 'cc', ['-shared', '-fPIC', '-o', 'jump.so', 'jump.c', '-ldl'])).toMatchObject({
-      exitCode: 0,
-    });
-    const env = (seconds: number): NodeJS.ProcessEnv => ({
-      LD_PRELOAD: join(folder, 'jump.so'),
-      JUMP: String(seconds),
-    });
-    const twice = 'const a = Date.now(); process.stdout.write(String(Date.now() - a > 80000000))';
-    expect(run(folder, process.execPath, ['-e', twice], { env: env(86_400) }).stdout).toBe('true');
-
-    const me = systemWorld(process.env, false).self();
-    const locked = async () => {
-      const project = await makeForge();
-      const lock = project.path('.forge/local/lock');
-      writeFileSync(lock, JSON.stringify({ ...me, token: 'held by the test' }));
-      return { project, lock };
-    };
-    const ending = async (child: ChildProcess) => {
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const started = performance.now();
-      let stderr = '';
-      child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-      const exitCode = await new Promise((done) => child.on('close', done));
-      return { exitCode, stderr, took: performance.now() - started };
-    };
-    // The wall clock jumps by days: one command still waits for the lock, the other one gives up after 5 s.
-    const waits = await locked();
-    const script = "open().feature.add({ id: 'A', name: 'a' })";
-    const released = ending(startLibrary(waits.project.dir, script, env(86_400)));
-    await pause(1500);
-    rmSync(waits.lock);
-    expect(await released).toMatchObject({ exitCode: 0 });
-    const { project } = await locked();
-    const held = await ending(startBinary(project.dir, ['feature', 'add', 'A', 'a'], env(-86_400)));
-    expect(held).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(`process ${me.pid}`) });
-    expect(held.took).toBeGreaterThan(4500);
   });
 });

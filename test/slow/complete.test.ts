@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
-import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
+import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
+import { everyCommand } from '../support/commands.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import {
   differences,
@@ -44,30 +45,13 @@ async function used(): Promise<{ project: Project; session: string; note: string
   const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'start']);
   await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'Constraint:two']);
   const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
-  const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-    'knowledge',
-    'add',
-    'invariant',
-    'i',
-  ]);
+  const { learning } = await forgeJson<{ learning: { id: string } }>(project, 'knowledge add invariant i');
   await record(project);
   await forgeJson(project, ['checkpoint', 'create', 'made', '--verify', 'true']);
   await forgeJson(project, ['feature', 'add', 'A-3', 'Gone']);
   await forgeJson(project, ['feature', 'remove', 'A-3']);
   project.git('tag', 'checkpoint/$(touch`pwned`)-v1');
   return { project, session: session.id, note: id.slice(0, 12), learned: learning.id };
-}
-
-async function everyCommand(): Promise<{ words: string[]; spec: CommandSpec }[]> {
-  const groups = await Promise.all(
-    GROUPS.map(async ({ name, load }) => ({ name, specs: (await load()).group.commands })),
-  );
-  return groups.flatMap(({ name, specs }) =>
-    (specs as unknown as CommandSpec[]).map((spec) => ({
-      words: spec.name === name ? [name] : [name, spec.name],
-      spec,
-    })),
-  );
 }
 
 describe('forge complete --shell=…', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary, SLOW_MOTION } from '../support/forge.js';
-import { makeForge, putFeatures } from '../support/forge-project.js';
+import { makeStarted, putFeatures } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { has, INTERACTIVE, typeInto } from '../support/terminal.js';
 
@@ -23,8 +23,7 @@ const put = (project: Project, ids: readonly string[]): void =>
   );
 
 async function hostileProject(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
+  const project = await makeStarted();
   await forgeJson(project, ['kfr', 'patch', '--goal', 'one']);
   put(project, ['P-1', 'P-2', 'Gross']);
   project.write('a file $(touch pwned).json', '{}');

@@ -5,11 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agent, type Listed } from '../support/e2e-agents.js';
 import { startBinary, startLibrary } from '../support/forge.js';
+import { PROGRESS } from '../support/forge-project.js';
 import { expectWhole, kills } from '../support/kills.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { follow, makeFolder, type Project } from '../support/project.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
-
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 /** A process that adds lines with the library and prints each acknowledged one. */
 function startWriter(project: Project, name: string, count: number): ChildProcess {
@@ -18,19 +17,12 @@ function startWriter(project: Project, name: string, count: number): ChildProces
       await open().progress.add({ text: '${name} ' + n + ' ' + 'x'.repeat(n % 90) });
       process.stdout.write('${name} ' + n + '\\n');
     }`;
-  const child = startLibrary(project.dir, script);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
+  return startLibrary(project.dir, script);
 }
 
 /** The lines that a writer printed until it ended. */
-function acknowledged(child: ChildProcess): Promise<string[]> {
-  let printed = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    printed += chunk.toString('utf8');
-  });
-  return new Promise((done) => child.on('close', () => done(printed.split('\n').slice(0, -1))));
-}
+const acknowledged = async (child: ChildProcess): Promise<string[]> =>
+  (await follow(child).ended).stdout.split('\n').slice(0, -1);
 
 const ENTRY = /^\[\d\d:\d\d\] (?:(\w+ \d+) x*|Started - branch: main|Active issues: 0)$/;
 
@@ -145,11 +137,8 @@ describe('readers during writes', () => {
     // The first sessions take long on a slow machine.
     for (let n = 0; n < 12 || seen < 2; n++) {
       const reader = startBinary(project.dir, ['session', 'list', '--json']);
-      let stdout = '';
-      reader.stdout?.on('data', (chunk: Buffer) => {
-        stdout += chunk.toString('utf8');
-      });
-      expect(await new Promise((done) => reader.on('close', done))).toBe(0);
+      const { exitCode, stdout } = await follow(reader).ended;
+      expect(exitCode).toBe(0);
       const { sessions } = JSON.parse(stdout) as Listed;
       expect(sessions.filter(({ status, next }) => status !== 'ended' || next !== 'go on')).toEqual([]);
       expect(sessions.length).toBeGreaterThanOrEqual(seen);

@@ -105,15 +105,7 @@ describe('features that the command changed', () => {
     const project = await ready();
     project.write('node_modules/dep.js', '');
     project.write(file, text);
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'C',
-      'c',
-      '--test',
-      'test -f node_modules/dep.js',
-    ]);
+    await forgeJson(project, 'feature add --no-run C c --test "test -f node_modules/dep.js"');
     await forgeJson(project, ['feature', 'verify', 'C']);
     project.write('done', '');
     project.git('add', '-A');

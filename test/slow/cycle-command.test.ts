@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +14,9 @@ describe('forge cycle', () => {
     const result = await cycle(project, ['--', 'no-such-agent']);
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
     expect(noteOf(result, 'execution')).toBe('no-such-agent: not found');
-    expect((await storedCycles(project)).length).toBe(1);
+    project.write('plain', '');
+    expect(noteOf(await cycle(project, ['--', './plain']), 'execution')).toBe('plain: not executable');
+    expect((await storedCycles(project)).length).toBe(2);
     expect(await refusal(project, ['cycle'])).toMatchObject({ exitCode: 2, code: 'cycle.command' });
     expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({
       exitCode: 2,
@@ -60,19 +63,25 @@ describe('forge cycle', () => {
     expect(existsSync(read('folder').trim())).toBe(false);
   });
 
-  it('B-92 leaves control sequences out of the shown and the stored output', async () => {
+  it('B-92 leaves control sequences out of the shown and the stored output, and keeps its end', async () => {
     const project = await ready();
     const { stderr } = await runForge(project, ['cycle', ...sh(`printf 'a\\033]0;x\\007b\\n'`)]);
     expect(stderr).toContain('  | ab\n');
-    expect((await storedCycles(project))[0]?.execution).toMatchObject({
-      log: { tail: 'ab\n', bytes: 9 },
-    });
+    await cycle(project, sh('yes abcdefg | head -c 100000'));
+    const all = 'abcdefg\n'.repeat(12_500);
+    const sha256 = createHash('sha256').update(all).digest('hex');
+    expect((await storedCycles(project)).map(({ execution }) => execution.log)).toMatchObject([
+      { tail: 'ab\n', bytes: 9 },
+      { tail: all.slice(-4096), bytes: 100_000, sha256 },
+    ]);
   });
 
-  it('B-92 ends a command at the time limit', async () => {
+  it('B-92 ends a command at the time limit, and gives it time to handle SIGTERM', async () => {
     const project = await ready();
-    const result = await cycle(project, ['--timeout', '1', '--', 'sleep', '1000']);
+    const script = `trap 'sleep 0.2; echo saved > saved; exit 0' TERM; while :; do sleep 0.1; done`;
+    const result = await cycle(project, ['--timeout', '1', ...sh(script)]);
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
-    expect(noteOf(result, 'execution')).toBe('sleep: stopped after 1 s');
+    expect(noteOf(result, 'execution')).toBe('sh: stopped after 1 s');
+    expect(project.has('saved')).toBe(true);
   });
 });

@@ -9,15 +9,7 @@ import type { Project } from '../support/project.js';
 
 async function ready(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, [
-    'feature',
-    'add',
-    '--no-run',
-    'FORGE-001',
-    'Login works',
-    '--test',
-    'test -f done',
-  ]);
+  await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
   for (const name of ['commit', 'checkpoint'])
     await forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
   project.git('add', '.');

@@ -14,15 +14,7 @@ const set = (project: Project, name: string): Promise<unknown> =>
 /** A feature that is done when a file is there, and a clean tree. */
 async function ready(...settings: string[]): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, [
-    'feature',
-    'add',
-    '--no-run',
-    'FORGE-001',
-    'Login works',
-    '--test',
-    'test -f done',
-  ]);
+  await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
   for (const name of settings) await set(project, name);
   project.git('add', '.');
   project.git('commit', '-qm', '[FORGE] Plan');
@@ -126,14 +118,10 @@ describe('[cycle] commit', () => {
 
   it('GOV-04 does not commit a tree that tests changed, during a git operation, or against a hook', async () => {
     const project = await ready('commit');
-    await forgeJson(project, [
-      'feature',
-      'edit',
-      'FORGE-001',
-      '--no-run',
-      '--test',
-      'sh -c "date +%N > seen; test -f done"',
-    ]);
+    await forgeJson(
+      project,
+      `feature edit FORGE-001 --no-run --test 'sh -c "date +%N > seen; test -f done"'`,
+    );
     const wrote = await cycle(project, sh('touch done'));
     expect(wrote.warnings.join()).toMatch(/changed after it was judged.*\.gitignore/);
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--no-run', '--test', 'test -f done']);

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,20 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MARK, ready, sh, storedCycles, trust } from '../support/cycles.js';
 import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { isSoak } from '../support/kills.js';
-import type { Project } from '../support/project.js';
-
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function ending(child: ChildProcess): Promise<Ended> {
-  const ended = { code: null as number | null, stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk) => (ended.stdout += chunk));
-  child.stderr?.on('data', (chunk) => (ended.stderr += chunk));
-  return once(child, 'close').then(([code]) => ({ ...ended, code }));
-}
+import { follow, type Project } from '../support/project.js';
 
 const until = (check: () => boolean): Promise<void> => expect.poll(check, { interval: 5 }).toBe(true);
 
@@ -52,11 +38,10 @@ const WAIT = 'while ! test -f go; do sleep 0.05; done';
 
 /** Ctrl-C when that has been shown; resolves when forge has noticed. */
 async function interrupt(child: ChildProcess, after: string): Promise<void> {
-  let shown = '';
-  child.stderr?.on('data', (chunk) => (shown += chunk));
-  await until(() => shown.includes(after));
+  const said = follow(child);
+  await until(() => said.stderr.includes(after));
   child.kill('SIGINT');
-  await until(() => shown.includes('Interrupted: the current stage is finished and recorded.'));
+  await until(() => said.stderr.includes('Interrupted: the current stage is finished and recorded.'));
 }
 
 /** A project in which a cycle stays in one stage for long. */
@@ -80,16 +65,14 @@ describe('an interrupted cycle', () => {
       const project = await ready();
       const command = (await SLOW[stage]?.(project)) as string[];
       const child = startBinary(project.dir, ['cycle', '--', ...command]);
-      let shown = '';
-      child.stderr?.on('data', (chunk) => (shown += chunk));
-      const ended = ending(child);
+      const said = follow(child);
       // Both processes have written their numbers.
       const runs = (): boolean => pidsOf(project).length === 2;
       // Output that arrived here shows that forge follows the command.
-      await until(() => stageOf(project) === stage && runs() && shown.includes('it runs'));
+      await until(() => stageOf(project) === stage && runs() && said.stderr.includes('it runs'));
       const { key } = project.json<{ key: string }>(MARK);
       child.kill('SIGKILL');
-      await ended;
+      await said.ended;
       project.write('quick', '');
       const next = runBinary(project.dir, ['cycle', '--', ...command]);
       expect(next.stderr).toMatch(/Cycle 1 was interrupted\. It is recorded now, as FAILURE\./);
@@ -111,7 +94,7 @@ describe('an interrupted cycle', () => {
   it('GOV-03 is recorded once, at any stage', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['cycle', '--', 'sleep', '1000']);
-    const ended = ending(child);
+    const { ended } = follow(child);
     await until(() => stageOf(project) === 'execution');
     child.kill('SIGKILL');
     await ended;
@@ -134,7 +117,7 @@ describe('an interrupted cycle', () => {
     const project = await ready();
     for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
       const child = startBinary(project.dir, ['cycle', '--', 'true']);
-      const ended = ending(child);
+      const { ended } = follow(child);
       setTimeout(() => child.kill('SIGKILL'), ms);
       await ended;
     }
@@ -148,21 +131,13 @@ describe('an interrupted cycle', () => {
   it('GOV-02 in the sleep of a loop loses nothing; --resume continues', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['loop', '--max-cycles', '2', '--sleep', '1000', '--', 'true']);
-    const ended = ending(child);
+    const { ended } = follow(child);
     await until(
       () => project.has('.git/forge/loop.json') && /"cycles": 1/.test(project.read('.git/forge/loop.json')),
     );
     child.kill('SIGKILL');
     await ended;
-    const { stdout } = runBinary(project.dir, [
-      'loop',
-      '--json',
-      '--resume',
-      '--max-cycles',
-      '2',
-      '--',
-      'true',
-    ]);
+    const { stdout } = runBinary(project.dir, 'loop --json --resume --max-cycles 2 -- true');
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({ cycles: 2 });
     expect((await storedCycles(project)).length).toBe(2);
   });
@@ -177,13 +152,13 @@ describe('signals', () => {
       '9',
       ...sh(`echo started; trap "" INT; ${WAIT}; touch done`),
     ]);
-    const ended = ending(child);
+    const { ended } = follow(child);
     await interrupt(child, '| started');
     project.write('go', '');
-    const { code, stdout } = await ended;
+    const { exitCode, stdout } = await ended;
     expect(stdout).toMatch(/^Cycle 1 SUCCESS: A/);
     expect(stdout).toMatch(/1 cycle \(1 SUCCESS\): interrupted\.\n$/);
-    expect(code).toBe(130);
+    expect(exitCode).toBe(130);
     expect((await storedCycles(project)).length).toBe(1);
   });
 
@@ -192,10 +167,10 @@ describe('signals', () => {
     project.write('.forge/init.sh', `#!/bin/sh\necho begun\n${WAIT}\n`);
     await trust(project);
     const child = startBinary(project.dir, ['cycle', ...sh('touch ran')]);
-    const ended = ending(child);
+    const { ended } = follow(child);
     await interrupt(child, '| begun');
     project.write('go', '');
-    expect((await ended).code).toBe(130);
+    expect((await ended).exitCode).toBe(130);
     expect(project.has('ran')).toBe(false);
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation).toMatchObject({ classification: 'FAILURE', environment_valid: true });
@@ -213,12 +188,12 @@ describe('signals', () => {
       const project = await ready();
       const script = 'sleep 1000 & echo $! > pid; echo started; wait';
       const child = startBinary(project.dir, ['cycle', ...sh(script)]);
-      const ended = ending(child);
+      const { ended } = follow(child);
       if (signal === 'SIGINT') await interrupt(child, '| started');
       else await until(() => project.has('pid') && project.read('pid') !== '');
       child.kill(signal);
-      const { code, stdout } = await ended;
-      expect(code).toBe(130);
+      const { exitCode, stdout } = await ended;
+      expect(exitCode).toBe(130);
       expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code,/);
       await until(() => !isAlive(Number(project.read('pid'))));
       expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
@@ -234,25 +209,16 @@ describe('two cycles at once', () => {
   it('GOV-01 are refused in one worktree; other worktrees and records work', async () => {
     const project = await ready();
     const child = startBinary(project.dir, ['cycle', ...sh(`touch started; ${WAIT}; touch done`)]);
-    const ended = ending(child);
+    const { ended } = follow(child);
     await until(() => project.has('started'));
     const { exitCode, stderr } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'ran']);
     const { error } = JSON.parse(stderr) as { error: Record<string, string> };
     expect([exitCode, error.code]).toEqual([3, 'cycle.held']);
     expect(error.message).toContain(`process ${child.pid} is running`);
     expect(error.message).toContain('execution, task A');
-    await forgeJson(project, [
-      'memory',
-      'record',
-      '--task',
-      'X',
-      '--exit-code',
-      '0',
-      '--classification',
-      'SUCCESS',
-    ]);
+    await forgeJson(project, 'memory record --task X --exit-code 0 --classification SUCCESS');
     project.write('go', '');
-    expect((await ended).code).toBe(0);
+    expect((await ended).exitCode).toBe(0);
     expect(project.has('ran')).toBe(false);
     expect((await storedCycles(project)).length).toBe(2);
   });

@@ -16,7 +16,14 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
-import { featureFile, ISSUES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
+import {
+  featureFile,
+  ISSUES,
+  makeForge,
+  makeStarted,
+  putFeatures,
+  storedFeature,
+} from '../support/forge-project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -118,8 +125,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
   });
 
   it('issues and archived sessions', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
     const session = archive;
     const write = (word: string, at: string): void => {

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/index.js';
 import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeForge, putFeatures } from '../support/forge-project.js';
 import { hasNats, OUTBOX, startCluster, startNats, twoClones } from '../support/nats-server.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { follow, makeFolder, type Project, projectAt } from '../support/project.js';
 
 const IDS = ['F-1', 'F-2', 'F-3', 'F-4', 'F-5', 'F-6'];
 
@@ -23,11 +23,8 @@ async function workers(ids = IDS): Promise<[Project, Project]> {
 
 function startLoop(project: Project, env: NodeJS.ProcessEnv, script: string, ...args: string[]) {
   const child = startBinary(project.dir, ['loop', ...args, '--', 'sh', '-c', script], env);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const out = { child, text: '', code: undefined as number | null | undefined };
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (out.text += chunk));
-  child.on('close', (code) => (out.code = code));
-  return out;
+  const said = follow(child);
+  return { child, text: () => said.stdout + said.stderr };
 }
 
 const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
@@ -49,7 +46,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     const a = startLoop(first, env, work('a'));
     const b = startLoop(second, env, work('b'));
     await expect.poll(() => started().length).toBe(2);
-    expect(new Set(started().map((name) => name.split('.')[0])).size, a.text + b.text).toBe(2);
+    expect(new Set(started().map((name) => name.split('.')[0])).size, a.text() + b.text()).toBe(2);
     const fleet = await forgeJson<Fleet>(first, ['fleet'], { env });
     expect(fleet.rows.map(({ task, health }) => [task, health]).sort()).toEqual([
       ['F-1', 'working'],
@@ -62,7 +59,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     a.child.kill('SIGKILL');
     shared.git('init', '-q');
     rmSync(shared.path('hold.b'));
-    await expect.poll(() => b.code, { timeout: 240_000 }).toBe(0);
+    await expect.poll(() => b.child.exitCode, { timeout: 240_000 }).toBe(0);
     await servers[2]?.start();
     const task = killed.split('.')[0] as string;
     for (const id of IDS) {
@@ -75,8 +72,8 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     for (const server of servers) await server.kill();
     rmSync(shared.path('hold.a'));
     const alone = startLoop(first, env, work('alone'), '--max-cycles', '2');
-    await expect.poll(() => alone.code, { timeout: 240_000 }).toBe(0);
-    expect(alone.text).toContain('Claims hold on this machine only');
+    await expect.poll(() => alone.child.exitCode, { timeout: 240_000 }).toBe(0);
+    expect(alone.text()).toContain('Claims hold on this machine only');
   });
 
   it('EVT-03 a loop that was cut off until another took its task records nothing', async () => {
@@ -96,16 +93,11 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     loop.child.kill('SIGCONT');
     rmSync(first.path('hold'));
     // What is left is held elsewhere, so the loop ends by itself.
-    await expect.poll(() => loop.code, { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => loop.child.exitCode, { timeout: 60_000 }).toBe(0);
     expect(first.has('F-1')).toBe(true);
-    expect(loop.text).toContain('F-1 was taken over by');
-    expect(loop.text).toContain('nothing is left to do');
-    const { records } = await forgeJson<{ records: object[] }>(first, [
-      'memory',
-      'log',
-      '--tier',
-      'execution',
-    ]);
+    expect(loop.text()).toContain('F-1 was taken over by');
+    expect(loop.text()).toContain('nothing is left to do');
+    const { records } = await forgeJson<{ records: object[] }>(first, 'memory log --tier execution');
     expect(records).toEqual([]);
   });
 
@@ -125,8 +117,8 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     server.signal('SIGCONT');
     // Its holder is back first, or it takes the claim that the other one has on its own machine only.
     rmSync(first.path('hold'));
-    await expect.poll(() => loop.code, { timeout: 120_000 }).toBe(0);
-    expect(loop.text).toContain('SUCCESS');
+    await expect.poll(() => loop.child.exitCode, { timeout: 120_000 }).toBe(0);
+    expect(loop.text()).toContain('SUCCESS');
     expect(await forgeError(second, ['done', 'F-1'], { env })).toMatchObject({
       exitCode: 3,
       code: 'claim.lost',

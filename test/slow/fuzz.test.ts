@@ -149,18 +149,7 @@ async function storedTargets(): Promise<Target[]> {
   await forgeJson(project, ['session', 'start', '--task', 'Login']);
   await forgeJson(project, ['kfr', 'patch', '--goal', 'Log in', '--add', 'Constraint:No cookies']);
   await forgeJson(project, ['note', 'add', 'The cache is warm']);
-  await forgeJson(project, [
-    'memory',
-    'record',
-    '--task',
-    'F-1',
-    '--exit-code',
-    '0',
-    '--pattern',
-    'p',
-    '--scope',
-    'execution',
-  ]);
+  await forgeJson(project, 'memory record --task F-1 --exit-code 0 --pattern p --scope execution');
   await forgeJson(project, ['linear', 'new', 'Wire the login']);
   const journal = '.git/forge/journal/main.jsonl';
   const ledger = '.forge/memory/ledger';

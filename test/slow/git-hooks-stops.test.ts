@@ -8,7 +8,7 @@ import { SAMPLES } from '../support/samples.js';
 
 describe('every way to a commit, with the hooks installed', () => {
   it('GIT-01 B-50 --no-verify bypasses the hook, and the push finds the commit', () => {
-    const flow = makeFlow(true);
+    const flow = makeFlow({ 'core.commentChar': ';' });
     change(flow);
     expect(flow.git('commit', '-q', '-m', 'no protocol')).toMatchObject({ exitCode: 1 });
     expect(readFileSync(flow.project.path('.git/COMMIT_EDITMSG'), 'utf8')).toBe('no protocol\n');
@@ -23,7 +23,7 @@ describe('every way to a commit, with the hooks installed', () => {
   });
 
   it('GIT-01 B-51 a secret in a message: exit 5 without the value; NUL, 5 MB, no UTF-8', () => {
-    const { project } = makeFlow(true);
+    const { project } = makeFlow({ 'core.commentChar': ';' });
     const check = (text: string | Buffer) => {
       writeFileSync(project.path('.git/COMMIT_EDITMSG'), text);
       return runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
@@ -44,7 +44,7 @@ describe('every way to a commit, with the hooks installed', () => {
   });
 
   it('GIT-03 B-49 a hook that times out or is killed lets the commit through and reports it', () => {
-    const flow = makeFlow(true);
+    const flow = makeFlow({ 'core.commentChar': ';' });
     const { project } = flow;
     // A git that never answers stands in front of the real one, for what the hook asks alone.
     const folder = makeFolder();
@@ -79,7 +79,7 @@ describe('every way to a commit, with the hooks installed', () => {
   });
 
   it('GIT-03 B-48 in a submodule and under the environment of an outer git', () => {
-    const { project } = makeFlow(true);
+    const { project } = makeFlow({ 'core.commentChar': ';' });
     const inner = join(project.dir, 'inner');
     mkdirSync(inner);
     run(inner, 'git', ['init', '-q']);

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { GROUPS } from '../../src/cli/groups.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
 import type { GuardClass } from '../../src/guard/rule.js';
+import { everyCommand } from '../support/commands.js';
 import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { HALT, logOf } from '../support/memory.js';
@@ -13,20 +12,16 @@ import { SAMPLES } from '../support/samples.js';
 /** Every place of a writing command where a person or an agent can put text. */
 async function textSlots(): Promise<{ call: string[]; slot: string }[]> {
   const slots: { call: string[]; slot: string }[] = [];
-  for (const { name, load } of GROUPS) {
-    const { group } = await load();
-    for (const spec of group.commands as unknown as CommandSpec[]) {
-      if (!spec.writes) continue;
-      const words = spec.name === name ? [name] : [name, spec.name];
-      const args = spec.args ?? [];
-      // A command to run may say what it has to: its words are kept nowhere.
-      for (const [i, arg] of spec.runs ? [] : args.entries())
-        slots.push({ call: [...words, ...args.map((_, k) => (k === i ? TEXT : 'x'))], slot: arg });
-      for (const { flags, number } of spec.options ?? []) {
-        const option = new Option(flags);
-        if (number || (!option.required && !option.optional)) continue;
-        slots.push({ call: [...words, ...args.map(() => 'x'), option.long ?? '', TEXT], slot: flags });
-      }
+  for (const { words, spec } of await everyCommand()) {
+    if (!spec.writes) continue;
+    const args = spec.args ?? [];
+    // A command to run may say what it has to: its words are kept nowhere.
+    for (const [i, arg] of spec.runs ? [] : args.entries())
+      slots.push({ call: [...words, ...args.map((_, k) => (k === i ? TEXT : 'x'))], slot: arg });
+    for (const { flags, number } of spec.options ?? []) {
+      const option = new Option(flags);
+      if (number || (!option.required && !option.optional)) continue;
+      slots.push({ call: [...words, ...args.map(() => 'x'), option.long ?? '', TEXT], slot: flags });
     }
   }
   return slots;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import { HALT, HUMAN, logOf } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -41,8 +41,7 @@ const auditKinds = async (project: Project): Promise<string[]> =>
 
 describe('a day of ordinary work', () => {
   it('LTM-13 causes no refusal and no halt', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     for (const text of [...RUST_LOGS, ...STRIPE, ...LOCK_FILES, ...TRAILERS])
       for (const args of [
         ['note', 'add', text],

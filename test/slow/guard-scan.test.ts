@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
+import { BIN, forgeError, runForge } from '../support/forge.js';
+import { differences, makeStarted, PROGRESS, snapshot } from '../support/forge-project.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -127,8 +127,7 @@ describe('forge guard scan', () => {
   });
 
   it('LTM-13 in .forge/ finds personal data too', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     project.write('.forge/skills/x.md', `Ask ${SAMPLES.email()}\n`);
     expect(await scan(project)).toMatchObject({
       exitCode: 5,
@@ -152,8 +151,7 @@ function breakRules(folder: string): void {
 
 describe('where the rules cannot be loaded', () => {
   it('LTM-13 nothing is written; reading works', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     const broken = makeFolder();
     for (const part of ['bin', 'dist', 'templates', 'package.json'])
       cpSync(join(BIN, '..', '..', part), join(broken, part), { recursive: true });

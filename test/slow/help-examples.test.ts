@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ABOUT } from '../../src/cli/about.js';
-import { GROUPS } from '../../src/cli/groups.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
+import { everyCommand } from '../support/commands.js';
 import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 /** What stands as an example on the page of each command, by its name. */
 async function examples(): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
-  for (const { name, load } of GROUPS)
-    for (const spec of (await load()).group.commands as unknown as CommandSpec[]) {
-      const full = spec.name === name ? name : `${name} ${spec.name}`;
-      found.set(full, [spec.example, ...(ABOUT[full]?.examples ?? [])]);
-    }
-  return found;
+  const all = (await everyCommand()).map(({ words, spec }): [string, string[]] => {
+    const name = words.join(' ');
+    return [name, [spec.example, ...(ABOUT[name]?.examples ?? [])]];
+  });
+  return new Map(all);
 }
 
 /** A command whose example works, or with the exit code and the reason why it cannot work here. */

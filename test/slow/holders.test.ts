@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import { PROGRESS, SESSION } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
-
-const SESSION = '.forge/memory/short-term/session.json';
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 /** As if the last forge command here had been run that long ago. */
 function letPass(project: Project, seconds: number): void {
@@ -13,28 +11,6 @@ function letPass(project: Project, seconds: number): void {
 }
 
 describe('two agents in one worktree', () => {
-  it('SES-09 refuses the second start, naming who holds the session, and changes nothing', async () => {
-    const project = makeForgeRepository();
-    const [ada, bob] = [new Agent(project), new Agent(project)];
-    const started = await ada.json<Started>('session', 'start');
-    const before = [project.read(SESSION), project.read(PROGRESS)];
-
-    const error = await bob.error('session', 'start');
-
-    expect(error).toMatchObject({
-      exitCode: 3,
-      code: 'session.held',
-      session: started.session.id,
-      holder: { pid: ada.pid },
-      hint: expect.stringMatching(/--join.*--take-over/s),
-    });
-    expect(error.message).toContain(`process ${ada.pid} is running`);
-    expect(await bob.error('session', 'start', '--resume', 'latest')).toMatchObject({ code: 'session.held' });
-    expect([project.read(SESSION), project.read(PROGRESS)]).toEqual(before);
-    expect((await bob.run('session', 'status')).stdout).toContain(`holder: process ${ada.pid} is running`);
-    expect((await ada.run('session', 'status')).stdout).toContain('holder: you');
-  });
-
   it('SES-09 lets one of two concurrent starts win', async () => {
     const project = makeForgeRepository();
     const agents = [new Agent(project), new Agent(project)];
@@ -45,41 +21,6 @@ describe('two agents in one worktree', () => {
     const winner = agents[outcomes.findIndex(({ exitCode }) => exitCode === 0)];
     expect(project.json<{ holder: { pid: number } }>(SESSION).holder.pid).toBe(winner?.pid);
     expect(project.read(PROGRESS).match(/Started/g)).toHaveLength(1);
-  });
-
-  it('SES-09 returns the running session to the same holder, repeatedly', async () => {
-    const project = makeForgeRepository();
-    const ada = new Agent(project);
-    const first = await ada.json<Started>('session', 'start');
-    await ada.run('progress', 'add', 'before the compaction');
-
-    const again = await ada.json<Started>('session', 'start');
-    await ada.json<Started>('session', 'start', '--take-over');
-
-    expect(first.session.state).toBe('started');
-    expect(again.session).toMatchObject({ id: first.session.id, state: 'running' });
-    expect(project.read(PROGRESS)).toContain('before the compaction');
-    expect((await ada.json<Listed>('session', 'list')).sessions).toEqual([]);
-  });
-
-  it('SES-09 lets another join, and both write without losing a line', async () => {
-    const project = makeForgeRepository();
-    const [ada, bob] = [new Agent(project), new Agent(project)];
-    const { session } = await ada.json<Started>('session', 'start');
-
-    const joined = await bob.json<Started>('session', 'start', '--join');
-    expect(joined.session).toMatchObject({ id: session.id, state: 'joined' });
-    await Promise.all(
-      [ada, bob].flatMap((agent, who) =>
-        [...Array(8).keys()].map((n) => agent.json('progress', 'add', `line ${n} of ${who}`)),
-      ),
-    );
-
-    expect((await bob.json<Started>('session', 'start')).session.state).toBe('running');
-    const written = project.read(PROGRESS).match(/\] line \d of \d$/gm) ?? [];
-    expect(new Set(written).size).toBe(16);
-    expect(written).toHaveLength(16);
-    expect(project.json<{ joined: unknown[] }>(SESSION).joined).toHaveLength(1);
   });
 
   it('SES-09 SES-07 lets another agent take over: the old session is archived as interrupted and offered', async () => {

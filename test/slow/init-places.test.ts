@@ -14,6 +14,7 @@ import { startBinary } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
 import {
+  follow,
   makeFolder,
   makePlainProject,
   makeRepository,
@@ -61,15 +62,7 @@ describe('where forge init works', () => {
       project.write('package.json', '{ "scripts": { "test": "node -e 0" } }');
       expect(init(projectAt(project.path('src'))).root).toBe(project.dir);
       expect(run('/', 'sh', [project.path('.forge/init.sh')])).toMatchObject({ exitCode: 0, stderr: '' });
-      typed(project, [
-        'feature',
-        'add',
-        '--no-run',
-        'FORGE-001',
-        'First thing to build',
-        '--test',
-        'npm test',
-      ]);
+      typed(project, 'feature add --no-run FORGE-001 "First thing to build" --test "npm test"');
       typed(project, ['session', 'start']);
       typed(project, ['session', 'end']);
       expect(project.git('status', '--porcelain')).toBe('?? package.json');
@@ -219,12 +212,9 @@ describe('forge init under concurrency and interruption', () => {
     const project = makeSame();
     const results = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const child = startBinary(project.dir, [...INIT, '--json']);
-        let out = '';
-        child.stdout?.on('data', (chunk) => (out += chunk));
-        const code = await new Promise((done) => child.on('close', done));
-        expect(code).toBe(0);
-        return JSON.parse(out) as Init;
+        const { exitCode, stdout } = await follow(startBinary(project.dir, [...INIT, '--json'])).ended;
+        expect(exitCode).toBe(0);
+        return JSON.parse(stdout) as Init;
       }),
     );
     const made = results.flatMap(({ created, repaired }) => [...created, ...repaired]);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runBinary } from '../support/forge.js';
-import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
+import { follow, makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { hasTool, whichTool } from '../support/tools.js';
 
 const SCRIPT = '.forge/init.sh';
@@ -24,13 +24,10 @@ function start(
 ): Promise<[code: number | null, out: string]> {
   const [command = 'sh', ...args] = shell;
   const child = spawn(command, [...args, SCRIPT, '--fresh'], { cwd: project.dir });
-  let out = '';
+  const said = follow(child);
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      out += chunk;
-      onOutput(out);
-    });
-  return new Promise((done) => child.on('close', (code) => done([code, out])));
+    stream.on('data', () => onOutput(said.stdout + said.stderr));
+  return said.ended.then(({ exitCode, stdout, stderr }) => [exitCode, stdout + stderr]);
 }
 
 const kept = (project: Project): string[] => readdirSync(project.path('.forge/local/init')).sort();

@@ -4,11 +4,6 @@ import { runForge } from '../support/forge.js';
 import { makeForge, putFeatures } from '../support/forge-project.js';
 import { makePlainProject, run } from '../support/project.js';
 import { init } from '../support/proposals.js';
-import { templates } from '../support/secret-templates.js';
-import { fill, seeded } from '../support/secrets.js';
-
-/** A token as a server gives it. */
-const _secret = (): string => fill(templates['github-pat'] as string, seeded(7));
 
 describe('text of the repository in forge init', () => {
   it('LAY-04 damaged, huge, linked or unreadable files do not make it fail', async () => {

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Call,
-  type Ended,
-  hasShim,
-  hasStrace,
-  runFaulty,
-  strikeCall,
-  traceCalls,
-} from '../support/faults.js';
+import { type Call, hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
 import {
@@ -18,7 +10,7 @@ import {
   foundRecords,
   recordArgs,
 } from '../support/memory-truth.js';
-import type { Project } from '../support/project.js';
+import type { Ended, Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 /*

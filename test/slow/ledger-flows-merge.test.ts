@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson } from '../support/forge.js';
 import {
   type Desk,
+  eachFlow,
   expectFlow,
   expectSettled,
-  type Flow,
+  type Flows,
   makeDesk,
   restoredHere,
 } from '../support/ledgers.js';
@@ -28,9 +29,9 @@ const merging =
     return ids;
   };
 
-const MERGES: Record<string, Flow> = {
-  'a fast-forward': {
-    run: async (desk) => {
+const MERGES: Flows = {
+  kept: {
+    'a fast-forward': async (desk) => {
       desk.git('switch', '-qc', 'feature');
       const ids = await desk.record();
       desk.commit();
@@ -38,18 +39,14 @@ const MERGES: Record<string, Flow> = {
       desk.git('merge', '-q', '--ff-only', 'feature');
       return ids;
     },
-  },
-  'a merge': { run: merging('--no-ff') },
-  'an octopus': {
-    run: async (desk) => {
+    'a merge': merging('--no-ff'),
+    'an octopus': async (desk) => {
       const ids = [...(await apart(desk, 'one')), ...(await apart(desk, 'two'))];
       desk.git('merge', '-q', '--no-edit', 'one', 'two');
       expect(desk.git('rev-list', '--parents', '-1', 'HEAD').split(' ')).toHaveLength(4);
       return ids;
     },
-  },
-  'a squash, and the same branch merged again': {
-    run: async (desk) => {
+    'a squash, and the same branch merged again': async (desk) => {
       const ids = await apart(desk);
       desk.git('merge', '-q', '--squash', 'feature');
       desk.git('commit', '-qm', 'Squashed');
@@ -60,12 +57,9 @@ const MERGES: Record<string, Flow> = {
       desk.git('merge', '-q', '--no-edit', 'feature');
       return [...ids, ...more];
     },
-  },
-  '-X ours': { run: merging('-X', 'ours') },
-  '-X theirs': { run: merging('-X', 'theirs') },
-  '-s ours, which drops the branch': { run: merging('-s', 'ours'), ends: 'removed' },
-  'a conflict in the code, resolved by --ours': {
-    run: async (desk) => {
+    '-X ours': merging('-X', 'ours'),
+    '-X theirs': merging('-X', 'theirs'),
+    'a conflict in the code, resolved by --ours': async (desk) => {
       const ids: string[] = [];
       for (const branch of ['feature', 'main']) {
         desk.git('switch', '-q', ...(branch === 'main' ? [] : ['-c']), branch);
@@ -81,8 +75,9 @@ const MERGES: Record<string, Flow> = {
       return ids;
     },
   },
-  'a branch whose memory is thrown away by hand in the merge': {
-    run: async (desk) => {
+  removed: {
+    '-s ours, which drops the branch': merging('-s', 'ours'),
+    'a branch whose memory is thrown away by hand in the merge': async (desk) => {
       const ids = await apart(desk);
       desk.git('merge', '-q', '--no-commit', '--no-ff', 'feature');
       desk.git('rm', '-rqf', '.forge/memory');
@@ -90,14 +85,11 @@ const MERGES: Record<string, Flow> = {
       desk.git('commit', '-q', '--no-edit');
       return ids;
     },
-    ends: 'removed',
   },
 };
 
 describe('merges', () => {
-  it.each(Object.entries(MERGES))('LTM-17 LTM-21 keeps both histories through %s', async (_name, flow) => {
-    await expectFlow(flow);
-  });
+  it.each(eachFlow(MERGES))('LTM-17 LTM-21 keeps both histories through %s', expectFlow);
 
   it('LTM-17 merges two branches with 50 records each, and names both heads in the next record', async () => {
     const desk = await makeDesk();

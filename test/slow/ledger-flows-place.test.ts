@@ -4,10 +4,11 @@ import { firstWord, startChild } from '../support/child.js';
 import {
   containers,
   type Desk,
+  eachFlow,
   expectFlow,
   expectIntact,
   expectSettled,
-  type Flow,
+  type Flows,
   idsHere,
   makeDesk,
 } from '../support/ledgers.js';
@@ -23,39 +24,25 @@ async function stashed(desk: Desk, ...options: string[]): Promise<string[]> {
   return ids;
 }
 
-const PLACES: Record<string, Flow> = {
-  'stash push -u and pop': {
-    run: async (desk) => {
+const PLACES: Flows = {
+  kept: {
+    'stash push -u and pop': async (desk) => {
       const ids = await stashed(desk, '-u');
       desk.git('stash', 'pop', '-q');
       return ids;
     },
-  },
-  'stash push without -u, which leaves new files alone': {
-    run: async (desk) => {
+    'stash push without -u, which leaves new files alone': async (desk) => {
       desk.write('src/app.js', 'export const answer = 43;\n');
       return stashed(desk);
     },
-  },
-  'stash push -u, appends meanwhile, and pop': {
-    run: async (desk) => {
+    'stash push -u, appends meanwhile, and pop': async (desk) => {
       const ids = await stashed(desk, '-u');
       ids.push(...(await desk.record()));
       desk.commit();
       desk.git('stash', 'pop', '-q');
       return ids;
     },
-  },
-  'stash drop': {
-    run: async (desk) => {
-      const ids = await stashed(desk, '-u');
-      desk.git('stash', 'drop', '-q');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'a switch to an older commit and back': {
-    run: async (desk) => {
+    'a switch to an older commit and back': async (desk) => {
       const ids = await desk.record();
       desk.commit();
       desk.git('switch', '-q', '--detach', 'HEAD~1');
@@ -64,9 +51,7 @@ const PLACES: Record<string, Flow> = {
       desk.git('switch', '-q', 'main');
       return ids;
     },
-  },
-  'a branch from an old commit': {
-    run: async (desk) => {
+    'a branch from an old commit': async (desk) => {
       const ids = await desk.record();
       desk.commit();
       desk.git('switch', '-qc', 'old', 'HEAD~1');
@@ -76,93 +61,14 @@ const PLACES: Record<string, Flow> = {
       desk.git('merge', '-q', '--no-edit', 'main');
       return ids;
     },
-  },
-  'a branch that is renamed and then reset': {
-    run: async (desk) => {
-      const ids = await desk.record();
-      desk.commit();
-      await desk.verify();
-      desk.git('branch', '-m', 'trunk');
-      await desk.verify();
-      desk.git('reset', '-q', '--hard', 'HEAD~1');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'a branch that is renamed': {
-    run: async (desk) => {
+    'a branch that is renamed': async (desk) => {
       const ids = await desk.record();
       desk.git('branch', '-m', 'trunk');
       ids.push(...(await desk.record()));
       desk.commit();
       return ids;
     },
-  },
-  'a commit on a detached HEAD that no branch keeps': {
-    run: async (desk) => {
-      desk.git('switch', '-q', '--detach');
-      const ids = await desk.record();
-      desk.commit();
-      await desk.verify();
-      desk.git('switch', '-q', 'main');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'clean -fdx': {
-    run: async (desk) => {
-      const ids = [...(await desk.record()), ...(await desk.note())];
-      desk.git('clean', '-qfdx');
-      expect(ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
-      await desk.start();
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'clean -fdx while a writer holds the lock': {
-    run: async (desk) => {
-      const ids = await desk.record();
-      const writer = startChild('hold', desk.path('.forge/local/lock'));
-      expect(await firstWord(writer)).toBe('held');
-      desk.git('clean', '-qfdx');
-      // The lock went with the rest; that writer is told so before it writes (exit 3 lock.lost).
-      ids.push(...(await desk.record()));
-      writer.kill('SIGKILL');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'clean -fdx, and the next record at once': {
-    run: async (desk) => {
-      const ids = await desk.record();
-      desk.git('clean', '-qfdx');
-      return [...ids, ...(await desk.record())];
-    },
-    ends: 'restored',
-  },
-  'the removal of a file by git rm': {
-    run: async (desk) => {
-      const ids = await desk.record();
-      desk.commit();
-      desk.git('rm', '-q', ...containers(desk).filter((path) => !path.includes('/init-')));
-      desk.git('commit', '-qm', 'Tidy up');
-      return ids;
-    },
-    ends: 'removed',
-  },
-  'rm --cached, then clean': {
-    run: async (desk) => {
-      const ids = await desk.record();
-      desk.git('add', '-A');
-      desk.git('rm', '-rq', '--cached', '.forge/memory/ledger');
-      desk.git('clean', '-qfd');
-      desk.git('reset', '-q', '--hard');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'a bisect that is left open': {
-    run: async (desk) => {
+    'a bisect that is left open': async (desk) => {
       const ids = await desk.record();
       desk.commit();
       desk.commit();
@@ -172,18 +78,14 @@ const PLACES: Record<string, Flow> = {
       desk.git('bisect', 'reset');
       return ids;
     },
-  },
-  'a flipped byte in the journal': {
-    run: async (desk) => {
+    'a flipped byte in the journal': async (desk) => {
       const ids = await desk.record();
       const bytes = readFileSync(desk.path(JOURNAL));
       bytes[100] = (bytes[100] as number) ^ 1;
       writeFileSync(desk.path(JOURNAL), bytes);
       return ids;
     },
-  },
-  'time that goes backwards': {
-    run: async (desk) => {
+    'time that goes backwards': async (desk) => {
       const ids = await desk.record();
       for (const year of [2001, 1999, 2030]) {
         const now = (): Date => new Date(`${year}-01-01T00:00:00.000Z`);
@@ -193,12 +95,73 @@ const PLACES: Record<string, Flow> = {
       return ids;
     },
   },
+  restored: {
+    'stash drop': async (desk) => {
+      const ids = await stashed(desk, '-u');
+      desk.git('stash', 'drop', '-q');
+      return ids;
+    },
+    'a branch that is renamed and then reset': async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      await desk.verify();
+      desk.git('branch', '-m', 'trunk');
+      await desk.verify();
+      desk.git('reset', '-q', '--hard', 'HEAD~1');
+      return ids;
+    },
+    'a commit on a detached HEAD that no branch keeps': async (desk) => {
+      desk.git('switch', '-q', '--detach');
+      const ids = await desk.record();
+      desk.commit();
+      await desk.verify();
+      desk.git('switch', '-q', 'main');
+      return ids;
+    },
+    'clean -fdx': async (desk) => {
+      const ids = [...(await desk.record()), ...(await desk.note())];
+      desk.git('clean', '-qfdx');
+      expect(ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
+      await desk.start();
+      return ids;
+    },
+    'clean -fdx while a writer holds the lock': async (desk) => {
+      const ids = await desk.record();
+      const writer = startChild('hold', desk.path('.forge/local/lock'));
+      expect(await firstWord(writer)).toBe('held');
+      desk.git('clean', '-qfdx');
+      // The lock went with the rest; that writer is told so before it writes (exit 3 lock.lost).
+      ids.push(...(await desk.record()));
+      writer.kill('SIGKILL');
+      return ids;
+    },
+    'clean -fdx, and the next record at once': async (desk) => {
+      const ids = await desk.record();
+      desk.git('clean', '-qfdx');
+      return [...ids, ...(await desk.record())];
+    },
+    'rm --cached, then clean': async (desk) => {
+      const ids = await desk.record();
+      desk.git('add', '-A');
+      desk.git('rm', '-rq', '--cached', '.forge/memory/ledger');
+      desk.git('clean', '-qfd');
+      desk.git('reset', '-q', '--hard');
+      return ids;
+    },
+  },
+  removed: {
+    'the removal of a file by git rm': async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      desk.git('rm', '-q', ...containers(desk).filter((path) => !path.includes('/init-')));
+      desk.git('commit', '-qm', 'Tidy up');
+      return ids;
+    },
+  },
 };
 
 describe('effects of git on the working tree', () => {
-  it.each(Object.entries(PLACES))('LTM-16 LTM-21 loses nothing to %s', async (_name, flow) => {
-    await expectFlow(flow);
-  });
+  it.each(eachFlow(PLACES))('LTM-16 LTM-21 loses nothing to %s', expectFlow);
 
   it('LTM-16 never changes a file that git add took during a write', async () => {
     const desk = await makeDesk();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Desk, expectFlow, type Flow } from '../support/ledgers.js';
+import { type Desk, eachFlow, expectFlow, type Flows } from '../support/ledgers.js';
 
 /** `count` commits with a record each; the ids in the order of the commits. */
 async function commits(desk: Desk, count: number): Promise<string[]> {
@@ -21,34 +21,21 @@ async function diverged(desk: Desk): Promise<string[]> {
   return ids;
 }
 
-const REWRITES: Record<string, Flow> = {
-  'a rebase': {
-    run: async (desk) => {
+const REWRITES: Flows = {
+  kept: {
+    'a rebase': async (desk) => {
       const ids = await diverged(desk);
       desk.git('rebase', '-q', 'main');
       return ids;
     },
-  },
-  'an interactive rebase that drops a commit': {
-    run: async (desk) => {
-      const ids = await diverged(desk);
-      await desk.verify();
-      desk.git('-c', 'sequence.editor=sed -i 1d', 'rebase', '-q', '-i', 'main');
-      return ids;
-    },
-    ends: 'restored',
-  },
-  'a rebase --autostash with records not committed': {
-    run: async (desk) => {
+    'a rebase --autostash with records not committed': async (desk) => {
       const ids = await diverged(desk);
       ids.push(...(await desk.record()));
       desk.git('add', '-A');
       desk.git('rebase', '-q', '--autostash', 'main');
       return ids;
     },
-  },
-  'a cherry-pick of one commit': {
-    run: async (desk) => {
+    'a cherry-pick of one commit': async (desk) => {
       await commits(desk, 1);
       desk.git('switch', '-qc', 'feature');
       await commits(desk, 1);
@@ -57,9 +44,7 @@ const REWRITES: Record<string, Flow> = {
       desk.git('cherry-pick', 'feature');
       return ids;
     },
-  },
-  'a cherry-pick of a range, and the branch merged after it': {
-    run: async (desk) => {
+    'a cherry-pick of a range, and the branch merged after it': async (desk) => {
       desk.git('switch', '-qc', 'feature');
       const ids = await commits(desk, 3);
       desk.git('switch', '-q', 'main');
@@ -68,17 +53,7 @@ const REWRITES: Record<string, Flow> = {
       desk.git('merge', '-q', '--no-edit', 'feature');
       return ids;
     },
-  },
-  'a revert of a commit with records': {
-    run: async (desk) => {
-      const ids = await commits(desk, 2);
-      desk.git('revert', '--no-edit', 'HEAD~1');
-      return ids;
-    },
-    ends: 'removed',
-  },
-  'a revert that was verified, and its own revert': {
-    run: async (desk) => {
+    'a revert that was verified, and its own revert': async (desk) => {
       const ids = await commits(desk, 2);
       desk.git('revert', '--no-edit', 'HEAD');
       await desk.start();
@@ -86,9 +61,7 @@ const REWRITES: Record<string, Flow> = {
       desk.git('revert', '--no-edit', 'HEAD~1');
       return ids;
     },
-  },
-  'an amend that takes records in': {
-    run: async (desk) => {
+    'an amend that takes records in': async (desk) => {
       const ids = await commits(desk, 1);
       await desk.verify();
       ids.push(...(await desk.record()));
@@ -96,28 +69,43 @@ const REWRITES: Record<string, Flow> = {
       desk.git('commit', '-q', '--amend', '--no-edit');
       return ids;
     },
+    'a commit that a branch keeps, reset and recorded after': async (desk) => {
+      await commits(desk, 1);
+      desk.git('branch', 'kept');
+      desk.git('reset', '-q', '--hard', 'HEAD~1');
+      const ids = await desk.record();
+      expect((await desk.verify()).notes.join()).toContain('in refs/heads/kept, not in this tree');
+      return ids;
+    },
+    'filter-branch over the code': async (desk) => {
+      const ids = await commits(desk, 3);
+      await desk.verify();
+      const filter = 'git rm -q --cached --ignore-unmatch src/app.js';
+      desk.git('filter-branch', '-f', '--index-filter', filter, 'HEAD');
+      return ids;
+    },
   },
-  'a reset --hard with records not committed': {
-    run: async (desk) => {
+  restored: {
+    'an interactive rebase that drops a commit': async (desk) => {
+      const ids = await diverged(desk);
+      await desk.verify();
+      desk.git('-c', 'sequence.editor=sed -i 1d', 'rebase', '-q', '-i', 'main');
+      return ids;
+    },
+    'a reset --hard with records not committed': async (desk) => {
       const ids = await commits(desk, 1);
       ids.push(...(await desk.record()));
       desk.git('add', '-A');
       desk.git('reset', '-q', '--hard');
       return ids;
     },
-    ends: 'restored',
-  },
-  'a reset --hard over commits that were verified': {
-    run: async (desk) => {
+    'a reset --hard over commits that were verified': async (desk) => {
       const ids = await commits(desk, 2);
       await desk.verify();
       desk.git('reset', '-q', '--hard', 'HEAD~2');
       return ids;
     },
-    ends: 'restored',
-  },
-  'reset --soft, then --hard': {
-    run: async (desk) => {
+    'reset --soft, then --hard': async (desk) => {
       const ids = await commits(desk, 2);
       desk.git('reset', '-q', '--soft', 'HEAD~1');
       await desk.verify();
@@ -126,30 +114,14 @@ const REWRITES: Record<string, Flow> = {
       desk.git('reset', '-q', '--hard');
       return ids;
     },
-    ends: 'restored',
-  },
-  'reset, then clean': {
-    run: async (desk) => {
+    'reset, then clean': async (desk) => {
       const ids = await commits(desk, 2);
       desk.git('reset', '-q', 'HEAD~1');
       await desk.verify();
       desk.git('clean', '-qfd');
       return ids;
     },
-    ends: 'restored',
-  },
-  'a commit that a branch keeps, reset and recorded after': {
-    run: async (desk) => {
-      await commits(desk, 1);
-      desk.git('branch', 'kept');
-      desk.git('reset', '-q', '--hard', 'HEAD~1');
-      const ids = await desk.record();
-      expect((await desk.verify()).notes.join()).toContain('in refs/heads/kept, not in this tree');
-      return ids;
-    },
-  },
-  'a branch squashed or picked into the index, verified, deleted and reset': {
-    run: async (desk) => {
+    'a branch squashed or picked into the index, verified, deleted and reset': async (desk) => {
       desk.git('switch', '-qc', 'feature');
       const ids = await commits(desk, 1);
       desk.git('switch', '-q', 'main');
@@ -159,20 +131,14 @@ const REWRITES: Record<string, Flow> = {
       desk.git('reset', '-q', '--hard');
       return ids;
     },
-    ends: 'restored',
-  },
-  'a reset --hard, and the next record at once': {
-    run: async (desk) => {
+    'a reset --hard, and the next record at once': async (desk) => {
       const ids = await commits(desk, 2);
       await desk.verify();
       desk.git('reset', '-q', '--hard', 'HEAD~1');
       ids.push(...(await desk.record()));
       return ids;
     },
-    ends: 'restored',
-  },
-  'a branch that is deleted by force after it was verified': {
-    run: async (desk) => {
+    'a branch that is deleted by force after it was verified': async (desk) => {
       desk.git('switch', '-qc', 'feature');
       const ids = await commits(desk, 1);
       await desk.verify();
@@ -180,29 +146,14 @@ const REWRITES: Record<string, Flow> = {
       desk.git('branch', '-qD', 'feature');
       return ids;
     },
-    ends: 'restored',
-  },
-  'a reset --hard, and a new branch right there': {
-    run: async (desk) => {
+    'a reset --hard, and a new branch right there': async (desk) => {
       const ids = await commits(desk, 2);
       await desk.verify();
       desk.git('reset', '-q', '--hard', 'HEAD~1');
       desk.git('switch', '-qc', 'anew');
       return ids;
     },
-    ends: 'restored',
-  },
-  'filter-branch over the code': {
-    run: async (desk) => {
-      const ids = await commits(desk, 3);
-      await desk.verify();
-      const filter = 'git rm -q --cached --ignore-unmatch src/app.js';
-      desk.git('filter-branch', '-f', '--index-filter', filter, 'HEAD');
-      return ids;
-    },
-  },
-  'filter-branch over memory itself': {
-    run: async (desk) => {
+    'filter-branch over memory itself': async (desk) => {
       const ids = await commits(desk, 3);
       await desk.verify();
       const filter = 'git rm -rq --cached --ignore-unmatch .forge/memory/ledger';
@@ -211,7 +162,13 @@ const REWRITES: Record<string, Flow> = {
       desk.git('update-ref', '-d', 'refs/original/refs/heads/main');
       return ids;
     },
-    ends: 'restored',
+  },
+  removed: {
+    'a revert of a commit with records': async (desk) => {
+      const ids = await commits(desk, 2);
+      desk.git('revert', '--no-edit', 'HEAD~1');
+      return ids;
+    },
   },
 };
 
@@ -219,7 +176,5 @@ describe('rewritten history', () => {
   // It waits for seconds otherwise, so that people can read it.
   process.env.FILTER_BRANCH_SQUELCH_WARNING = '1';
 
-  it.each(Object.entries(REWRITES))('LTM-17 LTM-21 loses nothing to %s', async (_name, flow) => {
-    await expectFlow(flow);
-  });
+  it.each(eachFlow(REWRITES))('LTM-17 LTM-21 loses nothing to %s', expectFlow);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { canMount, type Ended, onSmallDisk, start } from '../support/faults.js';
+import { canMount, onSmallDisk, start } from '../support/faults.js';
 import { BIN } from '../support/forge.js';
 import { begun, contents, errorOf, expectWorksAgain, record } from '../support/limits.js';
 import { expectIntact } from '../support/memory-truth.js';
-import type { Project } from '../support/project.js';
+import type { Ended, Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 /** `forge` with the shell's limits. */

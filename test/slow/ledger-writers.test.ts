@@ -1,29 +1,21 @@
-import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { self } from '../../src/core/world.js';
+import { describe, expect, it } from 'vitest';
 import { openForge } from '../../src/index.js';
-import { type Ended, hasShim, runFaulty, shimEnv } from '../support/faults.js';
+import { hasShim, runFaulty, shimEnv } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
+import { begun, record } from '../support/limits.js';
 import { containerOf, linesOf } from '../support/memory.js';
 import { countTorn, expectIntact, expectKept, foundRecords, recordArgs } from '../support/memory-truth.js';
 import { killWriter, startLibraryWriter, startShellWriter, type Writer } from '../support/memory-writers.js';
-import type { Project } from '../support/project.js';
-import { makeForgeRepository, typed } from '../support/typed.js';
+import { type Ended, follow, type Project } from '../support/project.js';
+import { makeForgeRepository } from '../support/typed.js';
 
 /** The binary in the background, with its outcome. */
-async function run(project: Project, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  const child = startBinary(project.dir, args, env);
-  const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name]?.on('data', (chunk: Buffer) => {
-      said[name] += chunk.toString('utf8');
-    });
-  const [exitCode, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  return { exitCode, signal, ...said };
+function run(project: Project, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return follow(startBinary(project.dir, args, env)).ended;
 }
 
 /** Again where others held the lock for longer than it waits. */
@@ -32,16 +24,9 @@ async function runInTurn(project: Project, args: readonly string[]): Promise<End
   return ended.exitCode !== 0 && errorIn(ended).code === 'lock.held' ? runInTurn(project, args) : ended;
 }
 
-const record = (key: string): string[] => recordArgs(key, '--json', '--quiet');
 const errorIn = ({ stderr }: Ended): FailedForge =>
   (JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as { error: FailedForge }).error;
 const names = (count: number, name: string): string[] => [...Array(count).keys()].map((i) => `${name}-${i}`);
-
-function begun(): Project {
-  const project = makeForgeRepository();
-  typed(project, recordArgs('first'));
-  return project;
-}
 
 describe('many writers of memory', () => {
   it('B-52 LTM-16 32 concurrent appends are all stored once, in one complete chain', async () => {
@@ -153,12 +138,7 @@ describe.skipIf(!hasShim)('a holder of the lock', () => {
     const project = begun();
     const env = shimEnv({ path: '/memory/ledger/', call, stop: true });
     const child = startBinary(project.dir, record('stopped'), env);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const said = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name]?.on('data', (chunk: Buffer) => {
-        said[name] += chunk.toString('utf8');
-      });
+    const { ended } = follow(child);
     const pid = child.pid as number;
     await stopped(pid);
     const waited = await run(project, record('waited'));
@@ -166,8 +146,7 @@ describe.skipIf(!hasShim)('a holder of the lock', () => {
     rmSync(lock(project));
     await forgeJson(project, recordArgs('overtaker'));
     child.kill('SIGCONT');
-    const [exitCode, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    return { project, stoppedOne: { exitCode, signal, ...said }, waited, pid };
+    return { project, stoppedOne: await ended, waited, pid };
   }
 
   async function expectFenced(call: string): Promise<void> {
@@ -192,35 +171,6 @@ describe.skipIf(!hasShim)('a holder of the lock', () => {
   // Whoever waits waits for five seconds: both at once.
   it('B-54 that is stopped, before it opens the file or at its write, is named to others and damages nothing', async () => {
     await Promise.all(['open', 'write'].map(expectFenced));
-  });
-});
-
-describe('a leftover lock', () => {
-  const claim = (change: object): string =>
-    JSON.stringify({ ...self(), token: 'aaaaaaaaaaaaaaaa', ...change });
-
-  it.each([
-    ['a process whose number another one has now', { started: '1' }],
-    ['a former boot', { boot: 'another' }],
-  ])('B-55 by %s is taken over', async (_name, change) => {
-    const project = begun();
-    writeFileSync(lock(project), claim(change));
-    await forgeJson(project, recordArgs('next'));
-    expectKept(project, ['first', 'next']);
-  });
-
-  it('B-55 by another host is not: exit 3 says what to do', async () => {
-    const project = begun();
-    writeFileSync(lock(project), claim({ host: 'elsewhere', pid: 7 }));
-    const ended = await run(project, record('next'));
-    expect(ended.exitCode).toBe(3);
-    expect(errorIn(ended)).toMatchObject({
-      code: 'lock.held',
-      message: expect.stringContaining('process 7 on elsewhere'),
-    });
-    expect(errorIn(ended).hint).toContain('remove the file');
-    rmSync(lock(project));
-    await forgeJson(project, recordArgs('next'));
   });
 });
 

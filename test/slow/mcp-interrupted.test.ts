@@ -3,18 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted, PROGRESS } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { CLIENT, greeted } from '../support/servers.js';
 
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 const LOCK = '.forge/local/lock';
-
-const session = async (): Promise<Project> => {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
-  return project;
-};
 
 /** Whether a process runs: one that has ended and waits to be collected does not. */
 function runs(pid: number): boolean {
@@ -44,7 +37,7 @@ const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.
 
 describe('a canceled call', () => {
   it('B-82 ends the test with all its processes, and records nothing', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const started = await withLongTest(project);
     const wire = await greeted(project);
     wire.send({ id: 'long', method: 'tools/call', params: { name: 'feature_verify', arguments: {} } });
@@ -61,7 +54,7 @@ describe('a canceled call', () => {
   });
 
   it('B-82 does nothing if it has not started', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     const calls = Array.from({ length: 50 }, (_, i) => ({
       id: i,
@@ -80,7 +73,7 @@ describe('a canceled call', () => {
 
 describe('many calls at once', () => {
   it('B-82 1,000 are all done and answered in order', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     const answers = await Promise.all(
       Array.from({ length: 1000 }, (_, i) => wire.call(i, 'progress_add', { text: `line ${i}.` })),
@@ -91,7 +84,7 @@ describe('many calls at once', () => {
   });
 
   it('B-82 beyond 1,024 get the error busy, and later calls work', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     const calls = Array.from({ length: 3000 }, (_, i) =>
       JSON.stringify({
@@ -158,7 +151,7 @@ describe('a client that dies', () => {
   it.each([0, 20, 80, 200])(
     'B-81 by kill -9 after %d ms of writing: what was written is whole, the server ends, nothing is locked',
     async (ms) => {
-      const project = await session();
+      const project = await makeStarted();
       const calls = Array.from({ length: 300 }, (_, i) => ({
         id: i,
         method: 'tools/call',
@@ -178,7 +171,7 @@ describe('a client that dies', () => {
   );
 
   it('B-81 by kill -9 during a long test: the test ends with all its processes', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const started = await withLongTest(project);
     const client = startClient(project, [
       { id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } },
@@ -193,7 +186,7 @@ describe('a client that dies', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'B-81 %s ends the server, and the test that it runs',
     async (signal) => {
-      const project = await session();
+      const project = await makeStarted();
       const started = await withLongTest(project);
       const wire = await greeted(project);
       wire.send({ id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } });
@@ -206,7 +199,7 @@ describe('a client that dies', () => {
   );
 
   it('B-81 at the end of stdin, inside a message too: the server exits with 0', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     await wire.call(1, 'progress_add', { text: 'kept' });
     wire.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"progress_add","argu');
@@ -217,7 +210,7 @@ describe('a client that dies', () => {
   });
 
   it('B-81 that stops reading: the server ends at its next answer, and the write is done', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     wire.server.stdout?.destroy();
     wire.send({ id: 1, method: 'tools/call', params: { name: 'progress_add', arguments: { text: 'kept' } } });

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgeJson } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeStarted } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
-import type { Project } from '../support/project.js';
 import { samples, seeded } from '../support/secrets.js';
 import { greeted, type Message } from '../support/servers.js';
 
@@ -37,18 +35,12 @@ const everything = (folder: string): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
     .join('\n');
 
-const session = async (): Promise<Project> => {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
-  return project;
-};
-
 const codeOf = ({ result }: Message): unknown =>
   (result?.structuredContent as { error?: { code: string } })?.error?.code;
 
 describe('a secret', () => {
   it.each(CALLS)('LTM-13 AGT-02 in an argument of %s is refused: %#', async (name, given) => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     const answer = await wire.call(1, name, given);
     expect(answer.error).toBeUndefined();
@@ -62,7 +54,7 @@ describe('a secret', () => {
   });
 
   it('LTM-13 in a write is recorded as a breach without its value', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     await wire.call(1, 'learn', { text: TOKEN });
     const records = await logOf(project, 'audit');
@@ -71,7 +63,7 @@ describe('a secret', () => {
   });
 
   it('LTM-13 outside of arguments is not repeated', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     await wire.call(1, TOKEN);
     await wire.ask(2, 'resources/read', { uri: `forge://${TOKEN}` });

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, makeForge, makeStarted, snapshot } from '../support/forge-project.js';
 import { makePlainProject } from '../support/project.js';
-import { CLIENT, greeted, session, startServer, type Wire } from '../support/servers.js';
+import { CLIENT, greeted, startServer, type Wire } from '../support/servers.js';
 
 /** Peak memory of a process, in MiB. */
 const peak = (wire: Wire): number =>
@@ -78,7 +78,7 @@ describe('an invalid message', () => {
   });
 
   it('B-78 chunks with several messages, parts of a message and parts of a character are understood', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     wire.write(`${request('a')}\n\r\n  \n${request('b')}\r\n`);
     await wire.until(({ id }) => id === 'a');
@@ -142,7 +142,7 @@ describe('arguments', () => {
   ];
 
   it('B-79 AGT-02 of a wrong type or too many are a tool error, and nothing is written', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const wire = await greeted(project);
     const before = snapshot(project.dir);
     for (const [i, [tool, given]] of WRONG.entries()) {
@@ -158,7 +158,7 @@ describe('arguments', () => {
   });
 
   it('B-79 get an error with the field, the value found, and a valid example', async () => {
-    const wire = await greeted(await session());
+    const wire = await greeted(await makeStarted());
     const { result } = await wire.call(1, 'session_end', { learned: 'one' });
     expect(result).toMatchObject({ isError: true, structuredContent: { error: { field: 'learned' } } });
     const text = result?.content?.[0]?.text ?? '';
@@ -195,7 +195,7 @@ describe('arguments', () => {
 
 describe('stdout', () => {
   it('B-80 carries only the protocol, even if tests print to stdout', async () => {
-    const project = await session();
+    const project = await makeStarted();
     const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', noise]);
     await forgeJson(project, [
@@ -229,7 +229,7 @@ describe('stdout', () => {
   });
 
   it('AGT-02 feature_verify reports its progress before its answer', async () => {
-    const project = await session();
+    const project = await makeStarted();
     for (const id of ['A', 'B'])
       await forgeJson(project, ['feature', 'add', '--no-run', id, 'x', '--test', 'node -e 0']);
     await runForge(project, ['trust', '--yes'], { terminal: true });

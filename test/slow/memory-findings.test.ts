@@ -174,12 +174,7 @@ async function expectSaid(project: Project, file: string, said: Said): Promise<V
 async function expectWell(project: Project, ids: Iterable<string>): Promise<void> {
   const found = await verify(project);
   expect(found).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
-  const { records } = await forgeJson<{ records: { id: string }[] }>(project, [
-    'memory',
-    'log',
-    '--limit',
-    '1000',
-  ]);
+  const { records } = await forgeJson<{ records: { id: string }[] }>(project, 'memory log --limit 1000');
   const here = new Set(records.map(({ id }) => id));
   expect([...ids].filter((id) => !here.has(id))).toEqual([]);
   expect(project.has(HALT)).toBe(false);

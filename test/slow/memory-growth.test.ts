@@ -47,22 +47,15 @@ describe('the growth of memory', () => {
     const project = await makePlainForge();
     fill(project, bytes);
     for (let i = 0; i < 2; i++) {
-      const { exitCode, stderr } = await runForge(project, [
-        'memory',
-        'record',
-        '--task',
-        'A',
-        '--exit-code',
-        '0',
-      ]);
+      const { exitCode, stderr } = await runForge(project, 'memory record --task A --exit-code 0');
       expect([exitCode, stderr]).toEqual([0, warning === null ? '' : expect.stringMatching(warning)]);
     }
     const warnings = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'governance_warning');
     expect(warnings.map(({ record: { code } }) => code)).toEqual(growth === 'paused' ? ['memory.size'] : []);
-    const stats = await forgeJson<{ growth: string; next: string[]; status: string }>(project, [
-      'memory',
-      'stats',
-    ]);
+    const stats = await forgeJson<{ growth: string; next: string[]; status: string }>(
+      project,
+      'memory stats',
+    );
     expect(stats).toMatchObject({
       growth,
       status: 'intact',

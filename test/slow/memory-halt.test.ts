@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { GROUPS } from '../../src/cli/groups.js';
-import type { CommandSpec } from '../../src/cli/spec.js';
+import { commandOf, everyCommand, withEverything } from '../support/commands.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import {
@@ -31,72 +30,6 @@ const WORKING = ['memory verify', 'memory repair', 'memory override', 'memory re
 const EVENTS = ['claim', 'release', ...['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`)];
 const FREE = [...WORKING, ...EVENTS, 'init', 'doctor', 'ci', 'ui', 'watch'];
 
-/** Arguments with which every command gets as far as memory. */
-const ARGUMENTS: Record<string, string[]> = {
-  'session show': ['2026-03-01-session-001'],
-  'session discard': [],
-  'progress add': ['text'],
-  'progress next': ['text'],
-  'focus set': ['--task', 'text'],
-  'feature add': ['B', 'b'],
-  'feature show': ['A'],
-  'feature edit': ['A', '--priority', '1'],
-  'feature remove': ['A'],
-  'feature import': ['-'],
-  'feature verify': ['A'],
-  'knowledge add': ['invariant', 'i'],
-  'learn ': ['i', '--as', 'note'],
-  'architecture edit': ['-'],
-  'knowledge search': ['i'],
-  'knowledge remove': ['ID'],
-  'recall ': ['note'],
-  'skill show': ['qa-review'],
-  'skill resource': ['qa-review', 'checklists/review.md'],
-  'skill new': ['made'],
-  'skill match': ['text'],
-  'skill import': ['SKILL'],
-  'skill export': ['qa-review'],
-  'artifact add': ['package.json'],
-  'artifact show': ['known.txt'],
-  'linear new': ['text'],
-  'linear show': ['LOCAL-1'],
-  'linear start': ['LOCAL-1'],
-  'linear done': ['LOCAL-1'],
-  'finding add': ['text', '--tool', 'Read', '--query', 'src/app.js'],
-  'finding extract': ['--tool', 'Read', '--query', 'src/app.js', '-'],
-  'finding has': ['--tool', 'Read', '--query', 'src/app.js'],
-  'note add': ['text'],
-  'note show': ['NOTE'],
-  'note promote': ['kfr-1'],
-  'kfr patch': ['--goal', 'text'],
-  'kfr clear': ['--yes'],
-  'commit ': ['-m', 'text', '--why', 'text'],
-  'commit check': ['--range', 'HEAD..HEAD'],
-  'memory record': ['--task', 'A', '--exit-code', '0'],
-  'memory show': ['NOTE'],
-  'checkpoint create': ['X', '--verify', 'true'],
-  'checkpoint show': ['known-v1'],
-  'cycle ': ['true'],
-  'loop ': ['--max-cycles', '1', 'true'],
-  'trust ': ['--show'],
-  'agent install': ['claude'],
-  'agent uninstall': ['claude'],
-  'config get': ['briefing.budget'],
-  'config set': ['briefing.budget', '900'],
-};
-
-async function commands(): Promise<{ words: string[]; writes: boolean }[]> {
-  const loaded = await Promise.all(
-    GROUPS.map(async ({ name, load }) => ({ name, group: (await load()).group })),
-  );
-  return loaded.flatMap(({ name, group }) =>
-    (group.commands as unknown as CommandSpec[]).map((spec) => ({
-      words: spec.name === name ? [name] : [name, spec.name],
-      writes: spec.writes === true,
-    })),
-  );
-}
-
 /** A repository whose memory is halted: a line of it was removed. */
 async function halted(): Promise<{ project: Project; file: string; lines: string[] }> {
   const { project, file, lines } = await withCycles();
@@ -107,42 +40,27 @@ async function halted(): Promise<{ project: Project; file: string; lines: string
 
 describe('while memory is halted', () => {
   it('LTM-05 every writing command exits 4 memory.corrupted and writes nothing; every reading one works', async () => {
-    const project = await makeForge();
-    await runForge(project, ['session', 'start'], { world: { now: () => new Date('2026-03-01T10:00:00Z') } });
-    await runForge(project, ['progress', 'add', 'x'], {
-      world: { now: () => new Date('2026-03-01T10:00:30Z') },
-    });
-    await runForge(project, ['session', 'end', '--no-commit'], {
-      world: { now: () => new Date('2026-03-01T10:01:00Z') },
-    });
-    await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
-    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-      'knowledge',
-      'add',
-      'invariant',
-      'i',
-    ]);
-    const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
-    await forgeJson(project, ['session', 'start']);
+    const { project, calls } = await withEverything();
     await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
-    await forgeJson(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'src/app.js']);
-    project.write('known.txt', 'known\n');
-    await forgeJson(project, ['artifact', 'add', 'known.txt']);
-    await forgeJson(project, ['linear', 'new', 'known']);
+    await forgeJson(project, 'finding add text --tool Read --query package.json');
     await record(project);
     const file = containersOf(project).at(-1) ?? '';
     putLines(project, file, ['no record']);
     expect(await verify(project)).toMatchObject({ status: 'corrupted', exitCode: 4 });
     const before = snapshot(project.dir);
-    for (const { words, writes } of await commands()) {
+    const known = await Promise.all(
+      calls.map(async (call) => [(await commandOf(call))?.words.join(' '), call]),
+    );
+    const callOf = new Map(known as [string, string[]][]);
+    callOf.delete('recover');
+    for (const { words, spec } of await everyCommand()) {
       const name = words.join(' ');
       if (FREE.includes(name)) continue;
-      const given = ARGUMENTS[words.length === 1 ? `${name} ` : name] ?? ARGUMENTS[name] ?? [];
-      const args = given.map((word) => (word === 'ID' ? learning.id : word === 'NOTE' ? id : word));
-      const { exitCode, stderr } = await runForge(project, [...words, ...args, '--json'], { stdin: '- c\n' });
+      const call = [...(callOf.get(name) ?? words), '--json'];
+      const { exitCode, stderr } = await runForge(project, call, { stdin: '- c\n' });
       // Agents and git's hooks are wired and let go whatever memory says: both, one after the other, leave nothing.
       // An export shows damage.
-      const halts = writes && name !== 'trust' && !['agent', 'hooks', 'export'].includes(words[0] ?? '');
+      const halts = spec.writes && name !== 'trust' && !['agent', 'hooks', 'export'].includes(words[0] ?? '');
       expect([name, exitCode, halts ? stderr.includes('"code":"memory.corrupted"') : stderr]).toEqual(
         halts ? [name, 4, true] : [name, 0, ''],
       );

@@ -154,22 +154,6 @@ describe('pull requests of two people', () => {
     expect(storedFeature(ada, 'SHARED')).toMatchObject({ priority: 2, linear_issue: 'I-SHARED' });
   });
 
-  it('LAY-09 only two values of one field conflict, and doctor --fix merges them', async () => {
-    const { people } = await hosted();
-    const [ada] = people as [Project];
-    ada.git('switch', '-qc', 'other');
-    await must(ada, 'feature', 'edit', 'SHARED', '--name', 'theirs', '--priority', '2');
-    ada.git('commit', '-qam', 'Theirs');
-    ada.git('switch', '-q', 'main');
-    await must(ada, 'feature', 'edit', 'SHARED', '--name', 'ours', '--status', 'in_progress');
-    ada.git('commit', '-qam', 'Ours');
-    expect(run(ada.dir, 'git', ['merge', '-q', 'other']).exitCode).toBe(1);
-    expect((await runForge(ada, ['feature', 'list'])).exitCode).toBe(4);
-    expect((await runForge(ada, ['doctor', '--fix', '--yes'])).stdout).toContain('name');
-    expect(storedFeature(ada, 'SHARED')).toMatchObject({ name: 'ours', priority: 2, status: 'in_progress' });
-    expect(ada.git('ls-files', '-u')).toBe('');
-  });
-
   it('LAY-09 a feature that one branch replaced by another does not take over the edit of the first', async () => {
     const { people } = await hosted();
     const [ada] = people as [Project];

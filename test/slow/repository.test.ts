@@ -40,17 +40,6 @@ const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
 ];
 
 describe('without a repository, or in another one', () => {
-  it('B-38 LAY-05 without git does everything but the git parts, with a note', () => {
-    const project = makePlainProject();
-    expect(typed(project, ['init', '--yes'])).toContain('not a repository');
-    typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
-    typed(project, ['feature', 'verify', 'F-1']);
-    const ended = workAndEnd(project);
-    expect(ended.commit_skipped).toBe('this folder is not a git repository');
-    expect(typed(project, ['session', 'start'])).toContain('wire the logout button');
-    expect(project.has('.git')).toBe(false);
-  });
-
   it('B-38 LAY-05 finds no forge in a bare or a nested repository: exit 2, and nothing is created', () => {
     const outer = makeForgeRepository();
     const nested = projectAt(outer.path('nested'));

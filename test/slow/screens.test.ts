@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../src/cli/style.js';
 import { forgeJson, runBinary } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { hasTmux, onScreen, openScreen } from '../support/screens.js';
 
@@ -90,8 +90,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
   });
 
   it('VIS-01 SES-08 an age where a person looks, a time in a pipe', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     const { lines } = await onScreen(project.dir, ['session', 'status'], { columns: 80, env: UTF8 });
     expect(lines[0]).toMatch(/started (just now|\d+ min ago)$/);
     const piped = runBinary(project.dir, ['session', 'status']).stdout;

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { follow, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 interface Result {
@@ -46,15 +46,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until a forge in the background has shown a text on stderr. */
-async function shows(forge: ChildProcess | undefined, text: string): Promise<void> {
-  let shown = '';
-  forge?.stderr?.on('data', (chunk: Buffer) => {
-    shown += chunk.toString();
-  });
-  await expect.poll(() => shown).toContain(text);
-}
-
 describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 is stopped at its time limit with all its processes, and counts as failed', async () => {
     const project = makeFeature(
@@ -93,14 +84,11 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 that prints a gigabyte costs bounded memory, and its end is kept', async () => {
     const project = makeFeature('head -c 1000000000 /dev/zero | tr "\\0" x\necho; echo the end\nexit 1\n');
     const child = startBinary(project.dir, ['feature', 'verify', 'F-1', '--json']);
-    let [stdout, peak] = ['', 0];
-    child.stdout?.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString('utf8');
-    });
+    let peak = 0;
     const watch = setInterval(() => {
       peak = Math.max(peak, peakMemory(child.pid));
     }, 20);
-    const exitCode = await new Promise((done) => child.on('close', done));
+    const { exitCode, stdout } = await follow(child).ended;
     clearInterval(watch);
 
     expect(exitCode).toBe(1);
@@ -145,10 +133,10 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     const [child, beside] = [killed, other].map(({ dir }) =>
       startBinary(dir, ['feature', 'verify', 'F-1', '-v']),
     );
-    onTestFinished(() => void beside?.kill('SIGTERM'));
     const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
     // forge watches the group before it can show any output.
-    await Promise.all([child, beside].map((forge) => shows(forge, 'ready')));
+    const said = [child, beside].map((forge) => follow(forge as ChildProcess));
+    await expect.poll(() => said.every(({ stderr }) => stderr.includes('ready'))).toBe(true);
     expect([isRunning(killed), isRunning(other)]).toEqual([true, true]);
 
     child?.kill('SIGKILL');

@@ -7,12 +7,12 @@ import {
   ISSUES,
   KNOWLEDGE,
   makeForge,
+  makeStarted,
   PROGRESS,
   SESSION,
 } from '../support/forge-project.js';
+import { KFR } from '../support/kfrs.js';
 import { makeRepository } from '../support/project.js';
-
-const KFR = '.forge/local/kfr.json';
 
 interface Where {
   root: string | null;
@@ -69,8 +69,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
   });
 
   it('KFR-09 VIS-01 reports an open question, with the command that shows it', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
     const { stdout } = await runForge(project, []);
     expect(stdout).toMatch(/^Open {6}1 open entry in working memory: forge kfr list$/m);

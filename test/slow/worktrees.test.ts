@@ -2,11 +2,9 @@ import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import { PROGRESS, SESSION } from '../support/forge-project.js';
 import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson, workAndEnd } from '../support/typed.js';
-
-const SESSION = '.forge/memory/short-term/session.json';
-const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 describe('worktrees, clones and copies', () => {
   it('SES-02 SES-09 never blocks another worktree, and never repeats a number', async () => {

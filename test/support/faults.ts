@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BIN } from './forge.js';
-import { HANG, type Project } from './project.js';
+import { type Ended, HANG, type Project } from './project.js';
 
 /** Where faults come from: the kernel's answers changed by strace, the C library's by a shim, and mounts. */
 const works = (program: string, args: string[]): boolean => spawnSync(program, args).status === 0;
@@ -81,13 +81,6 @@ export function shimEnv(fault: Fault): NodeJS.ProcessEnv {
 }
 
 /** How a command ended. */
-export interface Ended {
-  exitCode: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
-
 let atTerminal = false;
 
 /** From now on what `start` runs is at a terminal, with util-linux' `script`. */

@@ -31,12 +31,13 @@ export function commit(flow: Flow, title = 'One', name = 'a.txt'): void {
   expect(flow.git('commit', '-q', '-F', '.git/other')).toMatchObject({ exitCode: 0, stderr: '' });
 }
 
-export function makeFlow(commentChar: boolean): Flow {
+/** `settings` of git, beside the hooks. */
+export function makeFlow(settings: Record<string, string> = {}): Flow {
   const project = makeForgeRepository();
   project.git('add', '-A');
   project.git('commit', '-qm', 'begin');
   project.git('branch', '-M', 'trunk');
-  if (commentChar) project.git('config', 'core.commentChar', ';');
+  for (const [name, value] of Object.entries(settings)) project.git('config', name, value);
   runBinary(project.dir, ['hooks', 'install']);
   project.write('.git/message', message('In an editor'));
   project.write('.git/editor', '#!/bin/sh\ncat .git/message "$1" >.git/joined && cat .git/joined >"$1"\n');

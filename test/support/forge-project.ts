@@ -47,6 +47,13 @@ export async function makeForge(): Promise<Project> {
   return project;
 }
 
+/** The same, where a session runs. */
+export async function makeStarted(options?: RunOptions): Promise<Project> {
+  const project = await makeForge();
+  await must(project, ['session', 'start'], options);
+  return project;
+}
+
 /** A folder without git where `forge init` ran. */
 export async function makePlainForge(): Promise<Project> {
   const project = makePlainProject();

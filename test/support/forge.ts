@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { main } from '../../src/cli/run.js';
-import { formatArgv } from '../../src/core/argv.js';
+import { formatArgv, splitCommand } from '../../src/core/argv.js';
 import type { Holder } from '../../src/core/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
 import { HANG, makeFolder, type Project, run } from './project.js';
@@ -44,17 +44,22 @@ export function agent(name: string, change: Partial<Holder> = {}): () => Holder 
   return () => ({ pid, started: name, boot, host, ...change });
 }
 
+/** A command as it is typed after `forge`, or its words. */
+export type Words = string | readonly string[];
+export const wordsOf = (words: Words): readonly string[] =>
+  typeof words === 'string' ? splitCommand(words) : words;
+
 /** The command line in this process, about 200 times faster than the binary. Nothing is mocked but the clock and the terminal. */
 export async function runForge(
   project: Pick<Project, 'dir'>,
-  args: readonly string[],
+  args: Words,
   options: RunOptions = {},
 ): Promise<Outcome> {
   const outcome: Outcome = { stdout: '', stderr: '', exitCode: null };
   const terminal = options.terminal ?? false;
   const env = { ...process.env, ...options.env };
   outcome.exitCode = await main({
-    argv: args,
+    argv: wordsOf(args),
     cwd: options.cwd ?? (() => project.dir),
     env,
     stdin: {
@@ -79,22 +84,24 @@ export async function runForge(
 /** Runs and returns the JSON value; fails the test when the command did. */
 export async function forgeJson<T = Record<string, never>>(
   project: Pick<Project, 'dir'>,
-  args: readonly string[],
+  args: Words,
   options: RunOptions = {},
 ): Promise<T> {
-  const { stdout, stderr, exitCode } = await runForge(project, [...args, '--json'], options);
-  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: exit ${exitCode}: ${stderr}`);
+  const words = wordsOf(args);
+  const { stdout, stderr, exitCode } = await runForge(project, [...words, '--json'], options);
+  if (exitCode !== 0) throw new Error(`forge ${words.join(' ')}: exit ${exitCode}: ${stderr}`);
   return JSON.parse(stdout) as T;
 }
 
 /** The `error` of a command that must fail, with its exit code checked by the caller. */
 export async function forgeError(
   project: Pick<Project, 'dir'>,
-  args: readonly string[],
+  args: Words,
   options: RunOptions = {},
 ): Promise<FailedForge> {
-  const { stdout, stderr, exitCode } = await runForge(project, [...args, '--json'], options);
-  if (exitCode === 0) throw new Error(`forge ${args.join(' ')} was to fail but printed: ${stdout}`);
+  const words = wordsOf(args);
+  const { stdout, stderr, exitCode } = await runForge(project, [...words, '--json'], options);
+  if (exitCode === 0) throw new Error(`forge ${words.join(' ')} was to fail but printed: ${stdout}`);
   const lines = stderr.trimEnd().split('\n');
   if (lines.length !== 1) throw new Error(`One error line was expected, found: ${stderr}`);
   return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
@@ -130,15 +137,15 @@ export const peakTo = (file: string): NodeJS.ProcessEnv => ({
 /** The built binary as a process of its own. */
 export function runBinary(
   dir: string,
-  args: readonly string[],
+  args: Words,
   options: { input?: string; env?: NodeJS.ProcessEnv } = {},
 ) {
-  return run(dir, process.execPath, [BIN, ...args], options);
+  return run(dir, process.execPath, [BIN, ...wordsOf(args)], options);
 }
 
 /** The built binary in the background. */
-export function startBinary(dir: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  return spawn(process.execPath, [BIN, ...args], {
+export function startBinary(dir: string, args: Words, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [BIN, ...wordsOf(args)], {
     cwd: dir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

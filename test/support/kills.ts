@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'vitest';
 import { startBinary } from './forge.js';
+import { SESSIONS } from './forge-project.js';
 import { HANG, type Project } from './project.js';
 
 const share = Number(process.env.FORGE_SOAK ?? 0);
@@ -39,7 +40,6 @@ export async function measure(project: Project, args: readonly string[]): Promis
 }
 
 const SHORT_TERM = '.forge/memory/short-term';
-const SESSIONS = '.forge/memory/sessions';
 
 /** All progress there is: the live one, then the archived ones by folder. */
 export function allProgress(project: Project): string[] {

@@ -186,17 +186,22 @@ export async function restoredHere(desk: Desk): Promise<number> {
 }
 
 /** A flow: what it does at a desk, and the records that have to be there afterwards. */
-export interface Flow {
-  run(desk: Desk): Promise<Ids>;
-  /** Git took records away. `restored`: they come back. `removed`: commit by commit, a person decides. */
-  ends?: 'restored' | 'removed';
-}
+/** What git took away comes back (`restored`), or a person decides about it commit by commit (`removed`). */
+type Ends = 'kept' | 'restored' | 'removed';
+type Flow = (desk: Desk) => Promise<Ids>;
+export type Flows = Partial<Record<Ends, Record<string, Flow>>>;
+
+/** For `it.each`. */
+export const eachFlow = (flows: Flows): [name: string, ends: Ends, flow: Flow][] =>
+  Object.entries(flows).flatMap(([ends, group]) =>
+    Object.entries(group).map(([name, flow]): [string, Ends, Flow] => [name, ends as Ends, flow]),
+  );
 
 /** Runs a flow at a fresh desk and checks all that has to hold after it. */
-export async function expectFlow({ run, ends }: Flow): Promise<void> {
+export async function expectFlow(_name: string, ends: Ends, flow: Flow): Promise<void> {
   const desk = await makeDesk();
   await desk.start();
-  const ids = await run(desk);
+  const ids = await flow(desk);
   if (ends === 'removed') await expectRemoved(desk, ids);
   await expectSettled(desk, ids);
   const restored = await restoredHere(desk);

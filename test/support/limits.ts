@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import type { Ended } from './faults.js';
 import { type FailedForge, forgeJson } from './forge.js';
 import { containersOf } from './memory.js';
 import { expectIntact, expectKept, recordArgs } from './memory-truth.js';
-import type { Project } from './project.js';
+import type { Ended, Project } from './project.js';
 import { makeForgeRepository, typed } from './typed.js';
 
 /** A repository with one record, whose file is open. */

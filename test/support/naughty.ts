@@ -1,4 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are meant as they stand
+/** What no output may hold. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that none is shown is the point
+export const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u;
+
 /** Texts that have broken programs: written for forge, of the kinds that public lists of naughty strings collect. */
 export const NAUGHTY: readonly string[] = [
   // Words of programming languages

@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -87,6 +88,27 @@ export const HANG = 600_000;
 /** The tests' PATH without the forge that stands first in it (sealed.ts). */
 export const pathWithoutForge = (): string =>
   (process.env.PATH ?? '').split(delimiter).slice(1).join(delimiter);
+
+/** How a process ended, and what it said. */
+export interface Ended {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** What a process in the background has said so far, and how it ends. It ends with the test. */
+export function follow(child: ChildProcess): { stdout: string; stderr: string; ended: Promise<Ended> } {
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (text: string) => (said[name] += text));
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close').then(([exitCode, signal]) => {
+    const { stdout, stderr } = said;
+    return { exitCode, signal, stdout, stderr };
+  });
+  return Object.assign(said, { ended });
+}
 
 /** Runs a program to its end; never throws. */
 export function run(

@@ -14,15 +14,7 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
   made.write('run.sh', '#!/bin/sh\n');
   chmodSync(made.path('run.sh'), 0o755);
   symlinkSync('src/app.js', made.path('link'));
-  await forgeJson(made, [
-    'feature',
-    'add',
-    '--no-run',
-    'FORGE-001',
-    'The answer',
-    '--test',
-    'grep -q 42 src/app.js',
-  ]);
+  await forgeJson(made, 'feature add --no-run FORGE-001 "The answer" --test "grep -q 42 src/app.js"');
   await forgeJson(made, ['feature', 'verify', 'FORGE-001']);
   made.git('add', '.');
   made.git('commit', '-qm', 'The answer works');

@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
-import { BIN, forgeJson } from './forge.js';
-import { makeForge } from './forge-project.js';
-import { HANG, type Project } from './project.js';
+import { BIN } from './forge.js';
+import { HANG } from './project.js';
 
 /** What an answer of a tool has in both protocols. */
 export interface ToolAnswer {
@@ -161,10 +160,3 @@ export async function greeted(
   wire.send({ method: 'notifications/initialized' });
   return wire;
 }
-
-/** A repository in which a session runs. */
-export const session = async (): Promise<Project> => {
-  const project = await makeForge();
-  await forgeJson(project, ['session', 'start']);
-  return project;
-};

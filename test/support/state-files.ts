@@ -22,7 +22,6 @@ export const FILES = [
   { path: KFR, read: ['kfr', 'list'], write: ['kfr', 'patch', '--add', 'Constraint:c'] },
   { path: CONFIG, read: ['config', 'list'], write: ['config', 'set', 'briefing.budget', '900'] },
 ] as const;
-const _JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
 
 export async function prepared(make: () => Promise<Project> = makeForge): Promise<Project> {
   const project = await make();

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type FailedForge, runBinary } from './forge.js';
+import { type FailedForge, runBinary, type Words, wordsOf } from './forge.js';
 import { makeFolder, makeRepository, type Project, projectAt } from './project.js';
 
 /** The built binary with its surroundings, run as somebody would type it. */
@@ -13,25 +13,21 @@ interface Typed {
 }
 
 /** stdout of a command that has to work. */
-export function typed(place: Place, args: readonly string[], options: Typed = {}): string {
+export function typed(place: Place, args: Words, options: Typed = {}): string {
   const { stdout, stderr, exitCode } = runBinary(place.dir, args, options);
-  expect({ exitCode, stderr }, `forge ${args.join(' ')}`).toMatchObject({ exitCode: 0 });
+  expect({ exitCode, stderr }, `forge ${args}`).toMatchObject({ exitCode: 0 });
   return stdout;
 }
 
 /** The JSON value of a command that has to work. */
-export function typedJson<T = Record<string, unknown>>(
-  place: Place,
-  args: readonly string[],
-  options: Typed = {},
-): T {
-  return JSON.parse(typed(place, [...args, '--json'], options)) as T;
+export function typedJson<T = Record<string, unknown>>(place: Place, args: Words, options: Typed = {}): T {
+  return JSON.parse(typed(place, [...wordsOf(args), '--json'], options)) as T;
 }
 
 /** The error of a command that has to fail; nothing may stand on stdout. */
-export function typedError(place: Place, args: readonly string[], options: Typed = {}): FailedForge {
-  const { stdout, stderr, exitCode } = runBinary(place.dir, [...args, '--json'], options);
-  expect(stdout, `forge ${args.join(' ')} was to fail`).toBe('');
+export function typedError(place: Place, args: Words, options: Typed = {}): FailedForge {
+  const { stdout, stderr, exitCode } = runBinary(place.dir, [...wordsOf(args), '--json'], options);
+  expect(stdout, `forge ${args} was to fail`).toBe('');
   return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
 }
 

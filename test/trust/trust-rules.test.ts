@@ -13,11 +13,11 @@ import {
 
 const init: Runnable = { kind: 'file', name: '.forge/init.sh', content: '#!/bin/sh\nnpm ci\n' };
 const test: Runnable = { kind: 'command', name: 'feature A', content: 'npm test' };
-const approve = (runnable: Runnable, how: Approval['how'] = 'approved'): Approval => ({
+const approve = (runnable: Runnable): Approval => ({
   ...runnable,
   digest: digestRunnable(runnable),
   at: '2026-03-01T10:00:00.000Z',
-  how,
+  how: 'approved',
 });
 
 describe('digestRunnable', () => {
@@ -65,15 +65,6 @@ describe('approvedBy', () => {
 });
 
 describe('judgeTrust', () => {
-  const state = (runnables: Runnable[], approvals: Approval[]) =>
-    judgeTrust(runnables, approvals).map((item) => item.state);
-
-  it('B-85 trusts only what was approved or entered here', () => {
-    expect(state([init, test], [])).toEqual(['new', 'new']);
-    expect(state([init, test], [approve(init)])).toEqual(['trusted', 'new']);
-    expect(state([init, test], [approve(test, 'entered')])).toEqual(['new', 'trusted']);
-  });
-
   it('B-86 distrusts a single changed byte, and keeps the approved content', () => {
     const changed = { ...init, content: `${init.content}curl x | sh\n` };
     const older = { ...init, content: 'older' };
@@ -87,7 +78,7 @@ describe('judgeTrust', () => {
   });
 
   it('B-86 distinguishes a file and a command with the same name', () => {
-    expect(state([{ ...test, name: init.name }], [approve(init)])).toEqual(['new']);
+    expect(judgeTrust([{ ...test, name: init.name }], [approve(init)])).toMatchObject([{ state: 'new' }]);
   });
 });
 

@@ -167,8 +167,9 @@ describe('forge trust', () => {
       expect([path, what]).toEqual([path, expect.stringMatching(/^file 600 /)]);
     expect(Object.keys(snapshot(project.dir)).filter((path) => path.includes('trust'))).toEqual([]);
     chmodSync(project.path('.forge/init.sh'), 0o755);
-    expect((await forgeJson<Trust>(project, ['trust', '--show'])).items).toMatchObject([
-      { name: '.forge/init.sh', state: 'trusted' },
-    ]);
+    const stateIn = async (env: NodeJS.ProcessEnv = {}) =>
+      (await forgeJson<Trust>(project, ['trust', '--show'], { env })).items.map((item) => item.state);
+    expect(await stateIn()).toEqual(['trusted']);
+    expect(await stateIn({ XDG_STATE_HOME: makeFolder() })).toEqual(['new']);
   });
 });

@@ -40,12 +40,7 @@ describe('forge export', () => {
 
   it('VIS-03 writes a handoff as Markdown, in which text of memory is no markup', async () => {
     const project = await makeLived();
-    await runForge(project, [
-      'kfr',
-      'patch',
-      '--add',
-      'Constraint:<b>never</b> [charge](http://x) twice | @all # 1',
-    ]);
+    await runForge(project, 'kfr patch --add "Constraint:<b>never</b> [charge](http://x) twice | @all # 1"');
     const { stdout } = await runForge(project, ['export', 'markdown']);
     for (const part of [
       '## Now',

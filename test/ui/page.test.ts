@@ -4,25 +4,12 @@ import { escapeControls } from '../../src/core/text.js';
 import { runForge } from '../support/forge.js';
 import { featureFile, makeForge } from '../support/forge-project.js';
 import { NAUGHTY } from '../support/naughty.js';
-import { closeBrowser, faultsOf, goTo, hasChromium, openPage, servePage } from '../support/page.js';
+import { closeBrowser, goTo, hasChromium, openPage, servePage } from '../support/page.js';
 import { makeLived } from '../support/page-project.js';
 
 afterAll(closeBrowser);
 
 describe.skipIf(!hasChromium())('the page in Chromium', () => {
-  it('VIS-02 fits a phone, in the dark; axe finds nothing serious', async () => {
-    const server = await servePage(await makeLived());
-    const { page, complaints } = await openPage(server.url);
-    const looks = [['overview', 360, 'dark']] as const;
-    for (const [view, width, colorScheme] of looks) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await goTo(page, `#/${view}`);
-      expect([view, width, await faultsOf(page)]).toEqual([view, width, []]);
-    }
-    expect(complaints).toEqual([]);
-  });
-
   it('VIS-02 answers within a look: the work, what is proved, memory, and what a person decides', async () => {
     const server = await servePage(await makeLived());
     const { page } = await openPage(server.url);

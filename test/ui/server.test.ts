@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { ask, type Reply, servePage } from '../support/page.js';
-import { makePlainProject } from '../support/project.js';
+import { follow, makePlainProject } from '../support/project.js';
 
 const codeOf = ({ body }: Reply): string => (JSON.parse(body) as { error: { code: string } }).error.code;
 
@@ -192,18 +192,11 @@ describe('the page’s server', () => {
   it('VIS-02 ends on Ctrl-C, with one address on stdout', async () => {
     const project = await makeForge();
     const started = startBinary(project.dir, ['ui']);
-    const output = { out: '', err: '' };
-    started.stdout?.on('data', (chunk) => {
-      output.out += chunk;
-    });
-    started.stderr?.on('data', (chunk) => {
-      output.err += chunk;
-    });
-    const exited = new Promise((done) => started.once('exit', done));
-    await expect.poll(() => output.err).toContain('Ctrl-C ends it');
+    const said = follow(started);
+    await expect.poll(() => said.stderr).toContain('Ctrl-C ends it');
     started.kill('SIGINT');
-    expect(await exited).toBe(130);
-    expect(output.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\n$/);
+    expect((await said.ended).exitCode).toBe(130);
+    expect(said.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\n$/);
   });
 
   it('VIS-02 needs a .forge/, and a port that is one', async () => {

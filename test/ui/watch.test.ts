@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { forgeJson, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
+import { follow } from '../support/project.js';
 
 interface Watched {
   child: ChildProcess;
@@ -11,16 +12,9 @@ interface Watched {
 
 function start(dir: string, args: readonly string[]): Watched {
   const child = startBinary(dir, args);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  return {
-    child,
-    lines: () => output.split('\n').slice(0, -1),
-    ended: new Promise((done) => child.once('exit', done)),
-  };
+  const said = follow(child);
+  const ended = said.ended.then(({ exitCode }) => exitCode);
+  return { child, lines: () => said.stdout.split('\n').slice(0, -1), ended };
 }
 
 describe('forge watch', () => {

@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { guardCommit, isIssue, linkCommits } from '../commit/own-commit.js';
+import { NO_ISSUE } from '../commit/rules.js';
 import { formatArgv } from '../core/argv.js';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { checkpointFile, shown, shownFrom } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
 import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
@@ -138,18 +139,14 @@ async function requireBranch(context: Context): Promise<OnBranch> {
 const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, { hint });
 
-/** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
+/** The name before `-vN`: the one given, else that of the work, as in commit messages. */
 function chooseIssue(context: Context, given: string | undefined): string {
   if (given !== undefined) return checkId(given, 'name for a checkpoint');
   const focus = showFocus(context);
   const feature = readFeatures(context).find(({ id }) => isAbout(focus, id))?.id;
   const session = readRunning(context);
   const name = focus.linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
-  if (name !== undefined && isId(name)) return name;
-  const why = 'neither the focus nor a running session has a valid one';
-  throw usage('checkpoint.issue', `The checkpoint has no name: ${why}.`, {
-    hint: 'forge checkpoint create NAME',
-  });
+  return name !== undefined && isId(name) ? name : NO_ISSUE;
 }
 
 /** The git tree to test. Exit 3 names files outside `.forge/` that differ from HEAD. */

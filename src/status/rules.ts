@@ -210,8 +210,6 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
-  /** Nothing is worked on that would name a checkpoint. */
-  isUnnamed?: boolean;
   isRecovering: boolean;
 }
 
@@ -247,9 +245,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : COMMIT));
   if (head !== null && checkpoint === null && facts.hasWork)
-    remarks.push(
-      yellow('no checkpoint to go back to', `forge checkpoint create${facts.isUnnamed ? ' NAME' : ''}`),
-    );
+    remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;
   const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;
   if (checkpoint === null) return [neutral(`${clean}; no checkpoint yet`)];

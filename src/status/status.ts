@@ -184,7 +184,6 @@ async function checkGit(context: Context): Promise<Remark[]> {
     operation: operationInProgress(repository),
     isRecovering: hasRecovery(context),
     hasWork: checkpoint === null && hasWork(context),
-    isUnnamed: readRunning(context) === null && orElse(() => showFocus(context).linear_issue, null) === null,
   });
 }
 

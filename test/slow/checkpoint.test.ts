@@ -136,15 +136,12 @@ describe('forge checkpoint create', () => {
     expect(made.evidence?.map((evidence) => evidence.tree)).toEqual([tree]);
   });
 
-  it('GIT-05 the name comes from the argument, else the focused issue, feature, or the session; numbers go up', async () => {
+  it('GIT-05 the name comes from the argument, else the focused issue, feature, the session, or FORGE; numbers go up', async () => {
     const project = await makeForge();
     const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };
     const make = (...args: string[]): Promise<Made> =>
       forgeJson(project, ['checkpoint', 'create', ...args, '--verify', 'true'], world);
-    expect(await forgeError(project, ['checkpoint', 'create', '--verify', 'true'])).toMatchObject({
-      exitCode: 2,
-      code: 'checkpoint.issue',
-    });
+    expect((await make()).tag).toBe('checkpoint/FORGE-v1');
     await forgeJson(project, ['session', 'start'], world);
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v1');
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v2');

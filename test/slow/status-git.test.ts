@@ -105,7 +105,7 @@ describe('forge status and git', () => {
     expect(await component(project, 'git')).toMatchObject({
       color: 'yellow',
       reasons: ['no checkpoint to go back to'],
-      fix: ['forge checkpoint create NAME'],
+      fix: ['forge checkpoint create'],
     });
   });
 

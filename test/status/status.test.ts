@@ -182,7 +182,7 @@ describe('forge status', () => {
     expect((await component(project, 'long-term')).color).toBe('green');
   });
 
-  it('VIS-01 GIT-05 its checkpoint command works as printed: with a name where nothing is worked on', async () => {
+  it('VIS-01 GIT-05 its checkpoint command works as printed where nothing is worked on', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'RED', 'Red', '--test', 'test -e done', '--no-run']);
     await forgeJson(project, ['session', 'start', 'RED']);
@@ -191,8 +191,8 @@ describe('forge status', () => {
     await forgeJson(project, ['session', 'end']);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Work');
-    expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create NAME']);
-    await forgeJson(project, ['checkpoint', 'create', 'NAME']);
+    expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create']);
+    await forgeJson(project, ['checkpoint', 'create']);
     expect((await component(project, 'git')).color).toBe('green');
   });
 

@@ -144,7 +144,8 @@ export function sessionHeld(context: Context, running: RunningSession, hint: str
   const { id, holder } = running;
   const verdict = judgeRunning(context, running);
   const why = verdict.state === 'same' ? '' : `: ${verdict.why}`;
-  return refused('session.held', `Session ${sessionName(id)} belongs to another agent${why}.`, {
+  const owner = holder.terminal ? 'a person at a terminal' : 'another agent';
+  return refused('session.held', `Session ${sessionName(id)} belongs to ${owner}${why}.`, {
     hint,
     data: { session: sessionName(id), holder: { pid: holder.pid, host: holder.host } },
   });

@@ -77,9 +77,11 @@ describe('a person who closes the shell and comes back', () => {
     await start(project, at(shell('one'), 0), '--task', 'Port the parser');
     await start(project, at(shell('two'), 6 * DAY), '--task', 'Write the docs');
     expect(project.json<{ task: string }>(FOCUS).task).toBe('Port the parser');
-    expect((await forgeError(project, ['start'], { world: at(agent('claude'), 6 * DAY) })).code).toBe(
+    const { code, message } = await forgeError(project, ['start'], { world: at(agent('claude'), 6 * DAY) });
+    expect([code, message]).toEqual([
       'session.held',
-    );
+      expect.stringContaining(' belongs to a person at a terminal'),
+    ]);
   });
 });
 

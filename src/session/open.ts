@@ -6,7 +6,7 @@ import { describeHeld } from '../events/held.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
-import { NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
+import { type Entry, NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
@@ -46,6 +46,7 @@ import {
   focusIn,
   forgetEmpty,
   isWorth,
+  kfrIn,
   kfrToResume,
   progressIn,
   readArchives,
@@ -174,15 +175,22 @@ function clearLeftovers(context: Context, resume: string | undefined): ArchivedS
 
 /** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
 function refuseToForget(context: Context): void {
-  for (const session of resumable(recentArchives(context))) {
+  const archives = recentArchives(context);
+  for (const session of resumable(archives)) {
     const name = sessionName(session.id);
+    const kfr = kfrToResume(context, session);
+    // A start that was killed may have taken them along without a note of it.
+    const later = archives.filter(({ seq }) => seq > session.seq).map(kfrIn);
+    const carried = new Set(later.flatMap(({ entries, closed }) => [...entries, ...closed]).map(sameEntry));
     requireResolved(
-      kfrToResume(context, session),
+      { ...kfr, entries: kfr.entries.filter((entry) => !carried.has(sameEntry(entry))) },
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along`,
     );
   }
 }
+
+const sameEntry = ({ id, text, created_at }: Entry): string => [id, created_at, text].join(' ');
 
 /** How far back `--resume latest` looks. */
 const RESUMABLE = 100;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
 import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { hook, payload } from '../support/agent-hooks.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge, makeStarted } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
 

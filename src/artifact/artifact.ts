@@ -8,9 +8,8 @@ import { artifactsFolder, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { type Context, madeBy, timestamp } from '../project/project.js';
-import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { readRunning, showFocus } from '../session/running.js';
 
 /** RFC-9060 §3.3 */
 export const ARTIFACT_TYPES = ['code', 'docs', 'reports'] as const;

@@ -28,9 +28,8 @@ import {
   timestamp,
 } from '../project/project.js';
 import { commitInForm, ledgerHeads, ownMessage } from '../session/commit.js';
-import { showFocus } from '../session/focus.js';
 import { isAbout, sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { readRunning, showFocus } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
 import { differing, readManifests, testedTree } from './read.js';
 import {

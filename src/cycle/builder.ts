@@ -17,7 +17,7 @@ import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.
 import { describeCandidate } from '../learning/proven.js';
 import type { Context } from '../project/project.js';
 import { brief, readLearned } from '../session/briefing.js';
-import { showFocus } from '../session/focus.js';
+import { showFocus } from '../session/running.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CycleFacts } from './rules.js';
 

@@ -12,8 +12,8 @@ import type { Stage } from '../learning/evaluation.js';
 import { requireReviewed } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, orWarn, readConfig, requireSupervisor } from '../project/project.js';
-import { showFocus } from '../session/focus.js';
 import { isAbout } from '../session/rules.js';
+import { showFocus } from '../session/running.js';
 import {
   briefBuilder,
   fillBuilderFolder,

@@ -47,7 +47,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       show: bind(() => import('../session/store.js'), 'showProgress', 'reads'),
     },
     focus: {
-      show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
+      show: bind(() => import('../session/running.js'), 'showFocus', 'reads'),
       set: bind(() => import('../session/focus.js'), 'turnFocus'),
       clear: bind(() => import('../session/focus.js'), 'leaveFocus'),
     },

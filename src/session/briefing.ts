@@ -25,10 +25,9 @@ import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
-import { showFocus } from './focus.js';
 import { readTree } from './record.js';
 import { handoverOf, sessionName } from './rules.js';
-import { readRunning } from './running.js';
+import { readRunning, showFocus } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({

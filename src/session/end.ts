@@ -30,10 +30,9 @@ import { rebuildViews } from '../ledger/view.js';
 import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
-import { showFocus } from './focus.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import { isOursToSettle, requireRunning, sessionHeld } from './running.js';
+import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
 import {
   clearShortTerm,
   displayId,

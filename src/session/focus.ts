@@ -15,7 +15,7 @@ import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './rules.js';
-import { readRunning } from './running.js';
+import { readRunning, showFocus } from './running.js';
 
 export const FocusInput = z.strictObject({
   task: z.optional(z.string()),
@@ -27,10 +27,6 @@ export const FocusInput = z.strictObject({
   skill: z.optional(z.nullable(z.string())),
 });
 export type FocusInput = z.infer<typeof FocusInput>;
-
-export function showFocus({ disk, layout }: Context): Focus {
-  return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
-}
 
 /** The focus, and the triggers of the skill that forge selected for it. */
 export type SetFocus = Focus & { skill_why?: string[] };

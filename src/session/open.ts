@@ -11,7 +11,6 @@ import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
 import { closeSession } from './end.js';
-import { showFocus } from './focus.js';
 import {
   type ArchivedSession,
   addEntry,
@@ -36,6 +35,7 @@ import {
   ownSessions,
   readRunning,
   sessionHeld,
+  showFocus,
   warnLost,
 } from './running.js';
 import {

@@ -9,6 +9,7 @@ import {
   archiveFile,
   conversationFile,
   conversationsFolder,
+  focusFile,
   kfrFile,
   type Layout,
   openFile,
@@ -19,7 +20,16 @@ import {
 import type { Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { type Context, readConfig, warnOnce } from '../project/project.js';
-import { formatSessionName, nextNumber, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
+import {
+  FOCUS,
+  type Focus,
+  formatSessionName,
+  NO_FOCUS,
+  nextNumber,
+  RUNNING_SESSION,
+  type RunningSession,
+  sessionName,
+} from './rules.js';
 
 /** The session recorded as running in this worktree, for any holder. Null without one. */
 export function readRunning(context: Context): RunningSession | null {
@@ -261,3 +271,6 @@ export function listConversations(layout: Layout): Conversation[] {
 /** The conversation has ended, so its state no longer matters. */
 export const forgetConversation = (layout: Layout, id: string): void =>
   rmSync(conversationFile(layout, id), { force: true });
+
+export const showFocus = ({ disk, layout }: Context): Focus =>
+  disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;

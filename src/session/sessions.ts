@@ -3,7 +3,6 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
-import { showFocus } from './focus.js';
 import {
   type ArchivedSession,
   type Focus,
@@ -15,7 +14,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { judgeRunning, readRunning } from './running.js';
+import { judgeRunning, readRunning, showFocus } from './running.js';
 import {
   archivedIds,
   changeArchive,

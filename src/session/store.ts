@@ -14,7 +14,6 @@ import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR } from '../kfr/rules.js';
 import type { Context } from '../project/project.js';
-import { showFocus } from './focus.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
@@ -35,7 +34,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, requireRunning } from './running.js';
+import { isOwnSession, lastIssued, requireRunning, showFocus } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;

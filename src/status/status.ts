@@ -25,9 +25,8 @@ import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { doneIds } from '../linear/issue.js';
 import { readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
-import { showFocus } from '../session/focus.js';
 import { entryTimes, sessionName } from '../session/rules.js';
-import { isLeftByPerson, readRunning } from '../session/running.js';
+import { isLeftByPerson, readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
 import {
   isOrphan,

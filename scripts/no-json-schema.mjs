@@ -1,4 +1,5 @@
-// What the MCP SDK imports for Node, without the validator of elicitation answers: forge asks a client no questions.
+// What the MCP SDK imports for Node, without the validator of elicitation answers, because forge never asks a client
+// a question.
 import process from 'node:process';
 
 export { process };

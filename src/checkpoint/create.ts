@@ -138,7 +138,7 @@ async function requireBranch(context: Context): Promise<OnBranch> {
 const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, { hint });
 
-/** The name before `-vN`: the one given, else that of the work, as in commit messages. */
+/** The name before `-vN`: the one given, else that of the issue, the feature or the session, else FORGE. */
 function chooseIssue(context: Context, given: string | undefined): string {
   if (given !== undefined) return checkId(given, 'name for a checkpoint');
   const focus = showFocus(context);

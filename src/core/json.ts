@@ -26,7 +26,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The number of `":` in the text. Throws for a text with more keys than memory is needed for to visit them. */
+/** The number of `":` in the text. Too many are refused, because visiting them would need too much memory. */
 function countKeysOf(text: string): number {
   let keys = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2))
@@ -35,8 +35,8 @@ function countKeysOf(text: string): number {
 }
 
 /**
- * The value of a text in which nothing can be wrong: no key is written twice if it has as many keys as the text. In a
- * fifth of the time of a visit. Undefined for any other text.
+ * The value of a text that need not be visited: if the value has as many keys as the text, no key was written twice.
+ * Undefined for any other text.
  */
 function parsePlain(text: string, keys: number): unknown {
   // A key that was not counted, or a number that may have become zero.
@@ -49,7 +49,7 @@ function parsePlain(text: string, keys: number): unknown {
   }
 }
 
-/** Of brackets, also of those in strings. Parsing 8 MB of them would need 2 GB. */
+/** How deep brackets are nested, counting those in strings too. Parsing 8 MB of nested ones would need 2 GB. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

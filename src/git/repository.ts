@@ -106,12 +106,14 @@ export function projectRepository(folder: string): Repository | null {
 }
 
 /**
- * Whether the repository's own config, or a file that it includes, may name a filter or a program that signs. Reads the
- * files, because starting git takes time.
+ * Whether the repository's own config (or a file it includes) may name a filter or a signing program. Reads the files,
+ * because starting git takes time.
  */
 export function mayNamePrograms({ commonDir, gitDir }: Repository): boolean {
   const files = [join(commonDir, 'config'), join(gitDir, 'config.worktree')];
-  return files.some((file) => /\[\s*(?:filter|gpg|include)/i.test(readText(file)));
+  return files.some((file) =>
+    /\[\s*(?:filter|include)|\b(?:program|defaultkeycommand)\b/i.test(readText(file)),
+  );
 }
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */

@@ -227,7 +227,7 @@ function requireConsent(plans: readonly HookPlan[], others: boolean): void {
   });
 }
 
-/** What several hooks need is said once, with all lines to copy below it. */
+/** One hint for all hooks that need the same, with the lines to copy below it. */
 function joinFixes(plans: readonly HookPlan[]): string {
   const lines = new Map<string, string[]>();
   for (const { fix = '' } of plans) {

@@ -102,7 +102,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (kind === 'reset') hasReset = true;
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
     const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
-    // Most records of a run say only whose it was.
+    // Most records of a run only name its task.
     if (text === '' || text === record.task_id) return;
     documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
   });

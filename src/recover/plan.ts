@@ -92,19 +92,18 @@ async function runChecks(
 
 interface Verification {
   commit?: string | null;
-  dirty?: true;
   runs?: { feature: string; status: string }[];
 }
 
-/** The commit at which its tests last passed. Null if files differed from it. */
+/** The commit at which its tests last passed without uncommitted files. */
 function lastPassed(context: Context, id: string): string | null {
   const passed = readRecords(context, 'evaluation').findLast(
-    ({ record: { kind, runs } }) =>
+    ({ record: { kind, dirty, runs } }) =>
       kind === 'verification' &&
+      dirty !== true &&
       ((runs ?? []) as Verification['runs'])?.some((run) => run.feature === id && run.status === 'passing'),
   );
-  const { commit = null, dirty = false } = (passed?.record ?? {}) as Verification;
-  return dirty ? null : commit;
+  return (passed?.record as Verification | undefined)?.commit ?? null;
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */

@@ -75,7 +75,7 @@ function focusItems({ focus, features }: BriefingData): string[] {
 /** An agent cannot know from its status that such a feature waits for a person or for a better test. */
 const doubtOf = (feature: Feature): string =>
   isUnprovenPass(feature)
-    ? ` (its tests pass and never failed: a person runs ${proofOf(feature)}, or give it a test that fails without the work)`
+    ? ` (its tests pass and never failed: it needs a test that fails without the work, or a person who runs ${proofOf(feature)})`
     : '';
 
 const SHOWN_PROGRESS = 5;

@@ -63,7 +63,7 @@ export type Opened = 'started' | 'running' | 'joined';
 
 type Around = Pick<RunningSession, 'branch' | 'head'> & { memory: Pick<MemoryState, 'features' | 'issues'> };
 
-/** A start that uses the recorded session, is refused, or first ends it in one of four ways. */
+/** What a start does with the recorded session: uses it, is refused, finds none, or ends it in one of three ways. */
 type Step = 'running' | 'joined' | 'refused' | 'none' | 'close' | 'replace' | 'archive';
 
 /** Decides what a start does with the recorded session. Changes nothing. */
@@ -74,8 +74,8 @@ export function planStart(context: Context, { resume, goal, join, takeOver }: Wa
   if (resume !== undefined && resume !== 'latest' && !isNamed) requireResumable(context, resume);
   if (!running) return 'none';
   const { state } = judgeRunning(context, running);
-  if (state === 'held' && !takeOver) return join ? 'joined' : 'refused';
   if (state === 'held' && join) return 'joined';
+  if (state === 'held' && !takeOver) return 'refused';
   if (state !== 'same') return 'archive';
   const isLeft = isLeftByPerson(context, running);
   if (resume !== undefined) return isLeft && isNamed ? 'running' : 'replace';

@@ -92,7 +92,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
       .toBe(0);
     loop.child.kill('SIGCONT');
     rmSync(first.path('hold'));
-    // What is left is held elsewhere, so the loop ends by itself.
+    // The remaining task is held elsewhere, so the loop ends by itself.
     await expect.poll(() => loop.child.exitCode, { timeout: 60_000 }).toBe(0);
     expect(first.has('F-1')).toBe(true);
     expect(loop.text()).toContain('F-1 was taken over by');

@@ -100,7 +100,7 @@ describe('forge hooks beside others', () => {
     const { exitCode, stderr } = forge(project, 'hooks', 'install', '--yes');
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('add this to lefthook-local.yml')]);
     expect(hookFiles(project)).toEqual(before);
-    // What follows the message and its hint is the content of the file.
+    // The lines after the message and its hint are the content of the file.
     project.write('lefthook-local.yml', stderr.split('\n').slice(2).join('\n'));
     expect(forge(project, 'hooks', 'install').exitCode).toBe(0);
     const log = join(makeFolder(), 'log');

@@ -168,6 +168,19 @@ const SITUATIONS: Situation[] = [
     /"features_lost":\["LOGIN"\]/,
   ],
   [
+    'an uncommitted slip breaks one feature, which passed at HEAD and later with uncommitted work',
+    async (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      project.write('src/more.js', 'even more\n');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      breakLogin(project);
+    },
+    'continue',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
     'a commit breaks one feature, and it passed only with an uncommitted fix',
     async (project) => {
       breakLogin(project);

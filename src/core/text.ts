@@ -1,3 +1,4 @@
+import type { hash } from 'node:crypto';
 import { usage } from './error.js';
 
 /** The most bytes one text argument may have. */
@@ -139,12 +140,12 @@ export function compareIds(a: string, b: string): number {
 export const plural = (count: number, word: string, many = `${word}s`): string =>
   `${count} ${count === 1 ? word : many}`;
 
-let crypto: typeof import('node:crypto') | undefined;
+let digest: typeof hash | undefined;
 
 /** In 64 hex digits. Loading node:crypto takes 4 ms, and many commands hash nothing. */
 export function sha256(data: string | Uint8Array): string {
-  crypto ??= process.getBuiltinModule('node:crypto');
-  return crypto.hash('sha256', data);
+  digest ??= process.getBuiltinModule('node:crypto').hash;
+  return digest('sha256', data);
 }
 
 /** Random hex digits for unique names, not for secrets. */

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
+import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import {
   type CheckedCommit,
@@ -13,6 +16,10 @@ import {
 
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
+  if (file?.includes('..') && !existsSync(resolve(call.cwd, file)))
+    throw usage('file.unreadable', `There is no file ${JSON.stringify(file)}.`, {
+      hint: formatArgv(['forge', 'commit', 'check', '--range', file]),
+    });
   return checkCommits(call.cwd, call.world, {
     message: file === undefined ? file : await call.bytes(file),
     file: file === undefined || file === '-' ? undefined : resolve(call.cwd, file),

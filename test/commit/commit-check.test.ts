@@ -146,6 +146,13 @@ describe('forge commit check FILE', () => {
     expect(await forgeError(project, both)).toMatchObject({ exitCode: 2, code: 'commit.way' });
     expect(await forgeError(project, ['commit', 'check', 'none'])).toMatchObject({ code: 'file.unreadable' });
   });
+
+  it('GIT-01 a range in place of a file: the hint has the option', async () => {
+    expect(await forgeError(makeRepository(), ['commit', 'check', 'HEAD~3..HEAD'])).toMatchObject({
+      exitCode: 2,
+      hint: "forge commit check --range 'HEAD~3..HEAD'",
+    });
+  });
 });
 
 describe('forge commit check --range', () => {

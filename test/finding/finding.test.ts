@@ -98,6 +98,12 @@ describe('facts', () => {
     ],
     ['pytest', 'x\n===== 2 failed, 5 passed in 0.31s =====\n', 'exit 1: 2 failed, 5 passed in 0.31s', 1],
     [
+      'pytest -q',
+      "  self.exit(2, 'error: bad')\nFAILED tests/a.py::test_b - SystemExit: 2\n1 failed, 1 passed in 0.08s\n",
+      'exit 1: 1 failed, 1 passed in 0.08s; FAILED tests/a.py::test_b - SystemExit: 2',
+      1,
+    ],
+    [
       'cargo test',
       'test result: ok. 12 passed; 0 failed; 0 ignored\n',
       'exit 0: test result: ok. 12 passed; 0 failed; 0 ignored',

@@ -200,9 +200,18 @@ describe('forge finding', () => {
     await ranShell('forge briefing', 'FORGE briefing');
     await ranShell('git add -A && forge commit -m "x" --why y', '✓ abc');
     await ranShell('npx --no-install forge recall login', 'learned …');
+    await ranShell('forge done a && npm run lint', '✓ a\nall clean');
     await ranShell('npm test -- forge', '3 passing');
-    const { findings } = await forgeJson<{ findings: { query: string }[] }>(project, ['finding', 'list']);
-    expect(findings.map(({ query }) => query)).toEqual(['npm test -- forge']);
+    const quoted = '--- data 1a ---\n# pass 9\n--- end 1a ---';
+    await ranShell('forge recall a; npm test', `${quoted}\nlearned …\n# pass 3\n`);
+    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(project, [
+      'finding',
+      'list',
+    ]);
+    expect(findings.map(({ query, fact }) => [query, fact])).toEqual([
+      ['npm test -- forge', '3 passing'],
+      ['forge recall a; npm test', '# pass 3'],
+    ]);
   });
 
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {

@@ -9,7 +9,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { totalsIn } from './facts.js';
-import { type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
+import { hasChanged, type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
 import { commandIn, isWork, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
@@ -76,14 +76,24 @@ export function hasFinding(context: Context, raw: { tool: string; query: string 
   return answer;
 }
 
-/** EXM-04: findings of this session and of the one that it resumed. */
+/** EXM-04: what still tells something, of this session and of the one that it resumed. */
 export function summarizeFindings(
   context: Context,
   { budget = 400 }: { budget?: number } = {},
 ): MemorySummary & { left: number } {
   const from = readRunning(context)?.resumed_from;
   const before = from === undefined ? [] : findingsIn(context, from);
-  return summarize([...before, ...findingsIn(context)], budget);
+  return summarize(
+    [...before, ...findingsIn(context)].filter((one) => isTelling(context, one)),
+    budget,
+  );
+}
+
+/** Not a file that changed since, nor a command that only looked, committed or printed nothing. */
+function isTelling(context: Context, one: Stored): boolean {
+  const { question, tool, query, tokens, success } = one;
+  if (question.kind === 'read') return !hasChanged(context, one, question);
+  return question.kind !== 'other' || kindOf(tool) !== 'shell' || !success || (tokens > 0 && isWork(query));
 }
 
 export const clearFindings = (context: Context): { cleared: number } => {

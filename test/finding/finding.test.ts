@@ -253,6 +253,28 @@ describe('forge finding', () => {
     expect(await has(project, 'Read', 'src/app.js')).toEqual([true, false, 1]);
   });
 
+  it('EXM-04 the summary has only what still tells something: no changed file, no part of a known one, no commit', async () => {
+    const project = await makeStarted();
+    project.write('src/two.js', 'export const one = 1;\nexport const two = 2;\n');
+    const extract = (tool: string, query: string, stdin: string) =>
+      forgeJson(project, ['finding', 'extract', '--tool', tool, '--query', query, '-'], { stdin });
+    await extract('Read', 'src/app.js', project.read('src/app.js'));
+    await extract('Read', 'src/two.js', project.read('src/two.js'));
+    await extract('Bash', 'head -1 src/two.js', 'export const one = 1;\n');
+    await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
+    await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
+    await extract('Bash', 'npm test', '# pass 3\n');
+    project.write('src/app.js', 'export const answer = 43;\n');
+    expect((await runForge(project, ['finding', 'summary'])).stdout.split('\n')).toEqual([
+      '**Files Already Read:**',
+      '- src/two.js: File contains: one (1), two (2)',
+      '',
+      '**Other Findings:**',
+      '- Bash (npm test): # pass 3',
+      '',
+    ]);
+  });
+
   it('EXM-04 the summary fits its budget and reports omissions', async () => {
     const project = await makeForge();
     for (let i = 0; i < 30; i++)

@@ -148,7 +148,8 @@ const isOwn = ({ tool, input }: Step): boolean =>
 function withoutOwn(step: Step & { at: number }): (Step & { at: number }) | null {
   if (!isOwn(step)) return step;
   const { input, output } = step;
-  const isMixed = kindOf(step.tool) === 'shell' && isWork(typeof input === 'string' ? input : commandIn(input));
+  const isMixed =
+    kindOf(step.tool) === 'shell' && isWork(typeof input === 'string' ? input : commandIn(input));
   const totals = isMixed ? totalsIn(output.replace(QUOTED, '')) : [];
   return totals.length === 0 ? null : { ...step, output: totals.join('\n') };
 }

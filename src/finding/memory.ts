@@ -126,7 +126,8 @@ export function summarize(
     const group = groupOf(question);
     const name = filePath ?? (question.kind === 'search' ? query : `${tool} (${query})`);
     const before = last.get(group + name);
-    const isPart = before && answers(before.question, question, true) && !answers(question, before.question, true);
+    const isPart =
+      before && answers(before.question, question, true) && !answers(question, before.question, true);
     const entry = { group, line: `- ${oneLine(name, 200)}: ${oneLine(fact, 400)}`, question };
     last.delete(group + name);
     // A part of a file tells less than the whole.

@@ -7,7 +7,15 @@ import { describeCandidate, describeEvidence, type Proven } from '../learning/pr
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from './rules.js';
+import {
+  type ArchivedSession,
+  type Focus,
+  isAbout,
+  OPENING,
+  RECORDED,
+  RESUMED,
+  sessionName,
+} from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
@@ -17,6 +25,8 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   progress: readonly string[];
+  /** Features that passed since the next step was left. */
+  passed: readonly string[];
   last: ArchivedSession | null;
   /** The session whose NEXT counts. */
   handover: ArchivedSession | null;
@@ -26,8 +36,9 @@ export interface BriefingData {
   architecture: readonly string[];
   /** Whether a person approved these exact invariants on this machine. */
   isApproved: (text: string) => boolean;
-  /** Changed and new files outside of `.forge/`. */
+  /** Changed and new files outside of `.forge/`: how many, and the names of the first ones. */
   uncommitted: number;
+  changed: string;
   /** Uncommitted files of memory that another program wrote. */
   foreign: readonly string[];
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
@@ -81,7 +92,8 @@ const doubtOf = (feature: Feature): string =>
 const SHOWN_PROGRESS = 5;
 
 /** An entry of progress.txt, except those that every session begins with. */
-const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
+const isWork = (line: string): boolean =>
+  /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8)) && !RESUMED.test(line.slice(8));
 
 const progressItems = ({ progress }: BriefingData): string[] =>
   progress
@@ -89,13 +101,18 @@ const progressItems = ({ progress }: BriefingData): string[] =>
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, last, handover }: BriefingData): string[] {
-  if (next !== null) return [escapeControls(next)];
+function nextItems({ next, passed, last, handover }: BriefingData): string[] {
+  const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
+  const noted = (step: string, notes: string[]): string =>
+    `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+  if (next !== null) return [noted(next, since)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const step = handover?.next ? [`${escapeControls(handover.next)} (from ${sessionName(handover.id)})`] : [];
+  const step = handover?.next ? [noted(handover.next, [`from ${sessionName(handover.id)}`, ...since])] : [];
   if (last.status !== 'interrupted' || last.resumed_by) return step;
-  const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
+  const work = (last.progress ?? []).filter(isWork).map((line) => line.slice('[00:00] '.length));
+  // What the agent wrote says more than what forge recorded.
+  const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
   return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
@@ -169,8 +186,10 @@ const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): st
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-const changeItems = ({ uncommitted }: BriefingData): string[] =>
-  uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
+const changeItems = ({ uncommitted, changed }: BriefingData): string[] =>
+  uncommitted === 0
+    ? []
+    : [`${plural(uncommitted, 'file')} changed since the last commit (git status): ${changed || '…'}`];
 
 const STATED = 'stated in the repository, not approved (forge trust)';
 const SHOW = 'forge architecture show';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken, oneLine } from '../core/text.js';
+import { firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readPromotions } from '../events/heard.js';
 import { eventUrl } from '../events/outbox.js';
@@ -26,7 +26,7 @@ import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
-import { handoverOf, sessionName } from './rules.js';
+import { handoverOf, passedSince, sessionName } from './rules.js';
 import { readRunning, showFocus } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
@@ -78,6 +78,7 @@ export function readAround(context: Context, commits = commitsAround(context)) {
       branch: name === null ? null : await maskText(name),
       commits: subjects,
       work,
+      changed: await maskText(firstPaths(Object.keys(work?.files ?? {}))),
     }),
   );
   reading.catch(() => undefined);
@@ -125,13 +126,17 @@ export function composeBriefing(
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
   const recent = recentArchives(context);
+  const handover = handoverOf(recent, known.features) ?? null;
+  const next = progress.next ?? null;
+  const started = readRunning(context)?.started_at;
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
     last: recent.at(-1) ?? null,
-    handover: handoverOf(recent) ?? null,
-    next: progress.next ?? null,
+    handover,
+    next,
+    passed: passedSince(next ?? handover?.next ?? '', recent, known.features, started),
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
     elsewhere: eventUrl(context) === null ? [] : readPromotions(context),

@@ -3,6 +3,7 @@ import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import type { Feature } from '../feature/rules.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
@@ -113,9 +114,37 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-/** The session whose NEXT counts. An interrupted one without a next step does not clear the one before it. */
-export const handoverOf = (recent: readonly ArchivedSession[]): ArchivedSession | undefined =>
-  recent.findLast(({ status, next }) => status === 'ended' || next !== null);
+type Passing = Pick<Feature, 'id' | 'status' | 'verified_at'>;
+
+/** Features that passed since this next step was first left. `started`: when the running session did. */
+export function passedSince(
+  step: string,
+  recent: readonly ArchivedSession[],
+  features: readonly Passing[],
+  started?: string,
+): string[] {
+  const first = recent.findIndex(({ next }) => next === step);
+  // An interrupted session has no end.
+  const since = first < 0 ? null : (recent[first]?.ended_at ?? recent[first + 1]?.started_at ?? started);
+  const isNewer = ({ status, verified_at: at }: Passing): boolean =>
+    status === 'passing' && !!since && !!at && at > since;
+  return features.filter(isNewer).map(({ id }) => id);
+}
+
+/**
+ * The session whose NEXT counts. One that ended without a next step clears an earlier one if a feature passed since:
+ * otherwise it may have been about something else.
+ */
+export function handoverOf(
+  recent: readonly ArchivedSession[],
+  features: readonly Passing[],
+): ArchivedSession | undefined {
+  const at = recent.findLastIndex(({ next }) => next !== null);
+  const hasEnded = recent.slice(at + 1).some(({ status }) => status === 'ended');
+  return hasEnded && passedSince(recent[at]?.next ?? '', recent, features).length > 0
+    ? undefined
+    : recent[at];
+}
 
 /** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
@@ -228,6 +257,12 @@ const indented = (text: string, indent: string): string => text.replaceAll('\n',
 
 /** The lines that forge itself writes at a start. */
 export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
+
+/** The lines that forge writes at a resume. */
+export const RESUMED = /^Resumed \d{4}-\d\d-\d\d-session-/;
+
+/** The lines that forge records at the end of a turn. */
+export const RECORDED = /^(?:Changed: |Ran: |Committed (?:\d+ more$|[0-9a-f]{4,40}: ))/;
 
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);

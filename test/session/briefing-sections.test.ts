@@ -10,6 +10,7 @@ const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {
   focus: NO_FOCUS,
   next: null,
+  passed: [],
   progress: [],
   last: null,
   handover: null,
@@ -18,6 +19,7 @@ const EMPTY: BriefingData = {
   architecture: [],
   isApproved: () => false,
   uncommitted: 0,
+  changed: '',
   foreign: [],
   proven: [],
   candidates: [],
@@ -236,6 +238,33 @@ describe('the parts of the briefing', () => {
       ],
     ],
     [
+      'what passed since',
+      { last, passed: ['a', 'b', 'c', 'd'] },
+      ['Wire it up (from 2026-02-28-session-003; a, b, c, … 1 more passed since)'],
+    ],
+    ['what passed since this session’s was left', { next: 'Now', passed: ['a'] }, ['Now (a passed since)']],
+    [
+      'what the agent wrote last, before what forge recorded',
+      {
+        last: {
+          ...last,
+          next: null,
+          status: 'interrupted',
+          progress: [
+            '[10:00] Started - branch: main',
+            '[10:01] wired it',
+            '[10:02] Changed: a.ts',
+            '[10:02] Committed 1a2b3c4: wire',
+            '[10:02] Ran: npm test (exit 1)',
+            '[10:03] Resumed 2026-02-28-session-002',
+          ],
+        },
+      },
+      [
+        'Session 2026-02-28-session-003 was interrupted after "wired it": forge start --resume 2026-02-28-session-003',
+      ],
+    ],
+    [
       'nothing to resume twice',
       { last: { ...last, next: null, status: 'interrupted', resumed_by: 'x' } },
       [],
@@ -297,10 +326,11 @@ describe('the parts of the briefing', () => {
     const lines = [
       '[10:00] Started - branch: main',
       '[10:00] Active issues: 0',
+      '[10:00] Resumed 2026-02-28-session-002',
       ...times(7, (n) => `[10:0${n}] step ${n}`),
     ];
     expect(items({ progress: lines }, 'progress')).toEqual(lines.slice(-5));
-    expect(items({ progress: lines.slice(0, 2) }, 'progress')).toEqual([]);
+    expect(items({ progress: lines.slice(0, 3) }, 'progress')).toEqual([]);
   });
 
   it('B-06 contain no control characters from commits, files and issues', () => {

@@ -6,12 +6,12 @@ import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
+import { isWork, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { totalsIn } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
-import { commandIn, isWork, kindOf, type ToolInput } from './question.js';
+import { commandIn, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
 
 const StepInput = z.strictObject({

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve, sep } from 'node:path';
-import { splitCommand } from '../core/argv.js';
+import { SHELL_TOKENS, splitCommand } from '../core/argv.js';
 
 /** A tool call's question, normalized over agents and spellings. Paths are absolute. Lines count from 1. */
 export type Question =
@@ -158,12 +158,10 @@ function readCommand(command: string, from: string): Question | null {
   return { ...question, limit: Math.min(cut.to, question.limit ?? cut.to) };
 }
 
-const TOKENS = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|&&|[\s\S]/g;
-
 /** The commands joined by `&&`, and the parts of each pipe. Whatever else needs a shell is refused with its words. */
 function stepsIn(command: string): string[][] {
   const steps = [['']];
-  for (const token of command.match(TOKENS) ?? []) {
+  for (const token of command.match(SHELL_TOKENS) ?? []) {
     const step = steps.at(-1) as string[];
     if (token === '&&') steps.push(['']);
     else if (token === '|') step.push('');
@@ -171,20 +169,6 @@ function stepsIn(command: string): string[][] {
   }
   return steps;
 }
-
-/** Read-only commands, and forge's own. */
-const LOOKS =
-  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
-
-const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1[\s\S]*?\n\s*\2\b/g;
-
-/** Whether a line of shell has a command that neither looks nor is forge's own. A commit is recorded as such. */
-export const isWork = (line: string): boolean =>
-  line
-    .replace(HERE_DOCUMENT, '')
-    .replace(TOKENS, (token) => (/^(?:&&|[;\n])$/.test(token) ? '\0' : token))
-    .split('\0')
-    .some((command) => command.trim() !== '' && !LOOKS.test(command.trim()));
 
 /** Of `cd folder`. */
 function folderOf(command: string): string | null {

@@ -16,7 +16,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
-import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -38,7 +38,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 
 const MAX_NOTES = 300;
 
-/** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
+/** Learnings, knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(context: Context, listed?: readonly Listed[]) {
   const read = () => {
     const memory = readMemory(context);
@@ -50,7 +50,10 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };
   };
-  return derive(context, 'told', read, listed);
+  const { candidates, ...learned } = derive(context, 'told', read, listed);
+  const learnings = listLearnings(readEntries(context.disk, LEARNED_LIST).entries);
+  const lessons = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
+  return { ...learned, learnings, candidates: firstOpen(candidates, lessons) };
 }
 
 export type State = ReturnType<typeof readState>;
@@ -58,7 +61,6 @@ export type State = ReturnType<typeof readState>;
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(context: Context, listed?: readonly Listed[]) {
   return {
-    learnings: listLearnings(readEntries(context.disk, LEARNED_LIST).entries),
     ...readLearned(context, listed),
     features: believe(context, readFeatures(context)),
     issues: readIssues(context),

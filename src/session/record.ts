@@ -4,12 +4,11 @@ import { withoutOwn } from '../commit/recent.js';
 import { readHint, writeHint } from '../core/files.js';
 import { recordedFile, shownFrom } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
-import { isWork } from '../finding/question.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { cleanForeign, installGuard, maskText } from '../guard/guard.js';
 import { type Context, isBuilding, readConfig } from '../project/project.js';
-import { addEntry } from './rules.js';
+import { addEntry, isWork } from './rules.js';
 import { holdsSession, readRunning } from './running.js';
 import { editProgress } from './store.js';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { SHELL_TOKENS } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import type { Feature } from '../feature/rules.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
@@ -114,7 +114,12 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-type Passing = Pick<Feature, 'id' | 'status' | 'verified_at'>;
+/** A feature. */
+interface Passing {
+  id: string;
+  status: string;
+  verified_at?: string | null | undefined;
+}
 
 /** Features that passed since this next step was first left. `started`: when the running session did. */
 export function passedSince(
@@ -343,3 +348,18 @@ export function holdsWork(file: string): boolean {
   const { date, lines, next } = parseProgress(file);
   return date !== null && (next !== undefined || lines.some(({ text }) => !OPENING.test(text)));
 }
+
+/** Read-only commands, and forge's own. */
+const LOOKS =
+  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
+
+/** Also one whose end was cut off. */
+const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1(?:[\s\S]*?\n\s*\2\b|[\s\S]*$)/g;
+
+/** Whether a line of shell has a command that neither looks nor is forge's own. A commit is recorded as such. */
+export const isWork = (line: string): boolean =>
+  line
+    .replace(HERE_DOCUMENT, '')
+    .replace(SHELL_TOKENS, (token) => (/^(?:&&|[;\n])$/.test(token) ? '\0' : token))
+    .split('\0')
+    .some((command) => command.trim() !== '' && !LOOKS.test(command.trim()));

@@ -206,7 +206,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
-  const again = 'Candidates: seen the same again? forge end --confirm ID';
+  const again = 'Candidates: seen again? forge end --confirm ID. Not true? forge knowledge remove ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [
     'forge knowledge list',

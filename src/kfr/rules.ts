@@ -171,6 +171,12 @@ export const openEntries = ({ entries }: Kfr): Entry[] =>
 /** The entries that an agent's stop hook blocks for. A parked entry waits for a human and does not block. */
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
 
+/** Each resolved question with its answer, oldest first. */
+export const answersIn = ({ closed }: Pick<Kfr, 'closed'>): { id: string; text: string }[] =>
+  closed.flatMap(({ id, kind, outcome, text, words }) =>
+    kind === 'OpenQuestion' && outcome === 'resolved' ? [{ id, text: `${text} → ${words ?? ''}` }] : [],
+  );
+
 /**
  * The resolution gate (KFR-09): exit 3 `gate.closed` names each entry and how to settle it. `what` is the action that
  * it refuses: "The session cannot end".

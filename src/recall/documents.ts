@@ -9,6 +9,7 @@ import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
+import { answersIn, type Kfr } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
@@ -19,7 +20,7 @@ import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { archivedIds, readProgressText } from '../session/store.js';
+import { archivedIds, kfrIn, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 
@@ -125,9 +126,11 @@ function archiveGroups(context: Context): StoredGroup[] {
         session: sessionName(id),
       },
       read: () => {
-        const { started_at, progress = [], next } = disk.requireDocument(ARCHIVED_SESSION, path).value;
+        const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
+        const { started_at, progress = [], next } = archive;
         const lines = next === null ? progress : [...progress, `NEXT: ${next}`];
-        return { documents: logDocuments(id, started_at, lines), isMore: false };
+        const answers = answerDocuments(id, started_at, kfrIn(archive));
+        return { documents: [...logDocuments(id, started_at, lines), ...answers], isMore: false };
       },
     };
   });
@@ -141,6 +144,11 @@ const logDocuments = (id: string, at: string, lines: readonly string[]): Documen
       ? []
       : [document('session', `${session}:${i + 1}`, text, { session, at })];
   });
+};
+
+const answerDocuments = (stored: string, at: string, kfr: Kfr): Document[] => {
+  const session = sessionName(stored);
+  return answersIn(kfr).map(({ id, text }) => document('session', `${session}:${id}`, text, { session, at }));
 };
 
 const WRITTEN_BY_FORGE =
@@ -253,11 +261,12 @@ function runningDocuments(context: Context): Group {
   if (!running) return loose([]);
   const { id, started_at: at } = running;
   const session = sessionName(id);
-  const entries = readKfr(context).entries.map((entry) =>
+  const kfr = readKfr(context);
+  const entries = kfr.entries.map((entry) =>
     document('kfr', entry.id, `${entry.kind}: ${entry.text}`, { session, at }),
   );
   const lines = logDocuments(id, at, readProgressText(context).split('\n'));
-  return { isLoose: false, documents: [...lines, ...entries] };
+  return { isLoose: false, documents: [...lines, ...entries, ...answerDocuments(id, at, kfr)] };
 }
 
 const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[] =>

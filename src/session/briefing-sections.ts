@@ -45,6 +45,8 @@ export interface BriefingData {
   proven: readonly Known[];
   /** Candidates for knowledge, at most five. */
   candidates: readonly PatternCandidate[];
+  /** Questions that the last sessions answered, oldest first. */
+  answers: readonly string[];
   /** The last notes, oldest first. */
   notes: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -164,6 +166,13 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
 }
 
+const SHOWN_ANSWERS = 5;
+
+const answerItems = (data: BriefingData): string[] =>
+  byTask(data, data.answers, (text) => text)
+    .slice(0, SHOWN_ANSWERS)
+    .map((text) => oneLine(text, 400));
+
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
   const about = learning.context === ANY_TASK ? '' : learning.context;
@@ -227,6 +236,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['elsewhere', elsewhere, elsewhereItems(data), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
+    ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
     ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],

@@ -13,7 +13,7 @@ import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
+import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
@@ -131,6 +131,7 @@ export function composeBriefing(
   const handover = handoverOf(recent, known.features) ?? null;
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
+  const kfrs = [...recent.map(kfrIn), session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
@@ -139,6 +140,7 @@ export function composeBriefing(
     handover,
     next,
     passed: passedSince(next ?? handover?.next ?? '', recent, known.features, started),
+    answers: [...new Set(kfrs.flatMap(answersIn).map(({ text }) => text))],
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
     elsewhere: eventUrl(context) === null ? [] : readPromotions(context),

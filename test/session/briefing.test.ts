@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
 interface Briefing {
@@ -192,6 +193,27 @@ describe('forge briefing', () => {
     expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
     await forgeJson(project, ['session', 'discard', session.id]);
     expect(await next()).toEqual([`half is left (from ${session.id})`]);
+  });
+
+  it('SES-03 AGT-03 tells later sessions what a person answered, and recall finds it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await patch(project, [
+      { op: 'add', kind: 'OpenQuestion', text: 'Where is the data file?' },
+      { op: 'add', kind: 'OpenQuestion', text: 'Which color?' },
+    ]);
+    await patch(project, [
+      { op: 'resolve', id: 'kfr-1', resolution: 'below XDG_DATA_HOME' },
+      { op: 'dismiss', id: 'kfr-2', reason: 'no colors' },
+    ]);
+    const answer = 'Where is the data file? → below XDG_DATA_HOME';
+    const shown = async (): Promise<string[] | undefined> =>
+      (await forgeJson<Briefing>(project, ['briefing'])).sections.find(({ key }) => key === 'answers')?.items;
+    expect(await shown()).toEqual([answer]);
+    await forgeJson(project, ['session', 'end']);
+    await forgeJson(project, ['session', 'start', '--task', 'something else']);
+    expect(await shown()).toEqual([answer]);
+    expect((await runForge(project, ['recall', 'where does the data file live'])).stdout).toContain(answer);
   });
 
   it('SES-03 a text in memory can neither add a section nor move the cursor', async () => {

@@ -56,6 +56,8 @@ export interface BriefingData {
   /** What other clones promoted. */
   elsewhere: readonly { title: string; host: string }[];
   issues: readonly Unit[];
+  /** Names of files in what was learned that the project does not have now. */
+  missing: readonly string[];
   /** Names and descriptions of the skills that fit the focus. */
   skills: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
@@ -182,11 +184,24 @@ function learningItem(learning: Learning): string {
   return oneLine(`Failed: ${about === '' ? '' : `${about}: `}${learning.issue}${resolution}`, 400);
 }
 
+const FILES =
+  /(?<![\w./@-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
+
+/** The names of files in a text. `Node.js` is none. */
+export const filesNamedIn = (text: string): string[] => [...new Set(text.match(FILES) ?? [])];
+
+/** Says of each text which files it names that were renamed or removed. */
+const marked = (texts: readonly string[], missing: readonly string[]): string[] =>
+  texts.map((text) => {
+    const gone = filesNamedIn(text).filter((name) => missing.includes(name));
+    return gone.length === 0 ? text : `${text} (not in the project now: ${gone.join(', ')})`;
+  });
+
 const SHOWN_PATTERNS = 8;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
   const items = byTask(data, patterns, learningItem).map(learningItem);
-  return firstOf(items, SHOWN_PATTERNS, ': forge knowledge list');
+  return firstOf(marked(items, data.missing), SHOWN_PATTERNS, ': forge knowledge list');
 }
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
@@ -238,7 +253,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
     ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
-    ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
+    ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
     ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],

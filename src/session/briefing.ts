@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
@@ -11,11 +13,12 @@ import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
+import { missingNames } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
@@ -24,7 +27,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
-import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
+import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
 import { handoverOf, passedSince, sessionName } from './rules.js';
 import { readRunning, showFocus } from './running.js';
@@ -87,6 +90,21 @@ export function readAround(context: Context, commits = commitsAround(context)) {
   return reading;
 }
 
+const MAX_NAMES = 200;
+
+/** The names of files in what was learned that the project does not have now. */
+export async function readMissing(
+  { git, layout }: Context,
+  { learnings, candidates }: State,
+): Promise<string[]> {
+  if (!git) return [];
+  const texts = [...learnings.map(describeLearning), ...candidates.map(({ pattern }) => pattern)];
+  const names = filesNamedIn(texts.reverse().join('\n')).filter(
+    (name) => !existsSync(join(layout.root, name)),
+  );
+  return missingNames(git, names.slice(0, MAX_NAMES));
+}
+
 /** `forge briefing`: the state of the work, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
@@ -95,8 +113,9 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
+  const missing = await readMissing(context, state);
   const [around, foreign] = await reading;
-  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context) };
+  const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context) };
   return composeBriefing(context, known, { ...input, session });
 }
 
@@ -121,7 +140,7 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;

@@ -29,6 +29,7 @@ const EMPTY: BriefingData = {
   offered: [],
   elsewhere: [],
   issues: [],
+  missing: [],
   skills: [],
   commits: [],
 };

@@ -78,7 +78,8 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (feature) items.push(`Status: ${feature.status}${doubtOf(feature)}`);
   if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
-  if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
+  // Every task begins with it.
+  if (focus.phase && focus.phase !== 'PLAN') items.push(`Phase: ${oneLine(focus.phase)}`);
   if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
   if (focus.blockers.length > 0)
     items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
@@ -124,13 +125,16 @@ function nextItems({ next, passed, last, handover }: BriefingData): string[] {
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
 const SHOWN_FEATURES = 8;
 
-function featureItems({ features, issues }: BriefingData): string[] {
+function featureItems({ features, issues, focus }: BriefingData): string[] {
   if (features.length === 0) return [];
   const counts = countStatuses(features);
   const parts = STATUSES.filter((status) => counts[status] > 0).map(
     (status) => `${counts[status]} ${status}`,
   );
-  const open = selectNext(features, issues).candidates.filter(({ source }) => source === 'feature');
+  // The task is in the focus.
+  const open = selectNext(features, issues).candidates.filter(
+    ({ source, id }) => source === 'feature' && !isAbout(focus, id),
+  );
   return [
     `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
     ...byHand(features),
@@ -175,9 +179,11 @@ const answerItems = (data: BriefingData): string[] =>
     .slice(0, SHOWN_ANSWERS)
     .map((text) => oneLine(text, 400));
 
-function learningItem(learning: Learning): string {
+function learningItem(learning: Learning, features: readonly Feature[] = []): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
-  const about = learning.context === ANY_TASK ? '' : learning.context;
+  // Its id suffices.
+  const task = features.find(({ id }) => isAbout({ task: learning.context }, id))?.id ?? learning.context;
+  const about = task === ANY_TASK ? '' : task;
   if (learning.kind === 'success')
     return oneLine(about === '' ? learning.approach : `${about} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
@@ -200,7 +206,9 @@ const marked = (texts: readonly string[], missing: readonly string[]): string[] 
 const SHOWN_PATTERNS = 8;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
-  const items = byTask(data, patterns, learningItem).map(learningItem);
+  const items = byTask(data, patterns, (learning) => learningItem(learning)).map((learning) =>
+    learningItem(learning, data.features),
+  );
   return firstOf(marked(items, data.missing), SHOWN_PATTERNS, ': forge knowledge list');
 }
 
@@ -255,7 +263,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
-    ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
+    ['invariants', others, invariants.map((learning) => learningItem(learning)), list, 4, 'asserted'],
     ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],
     ['commits', 'Last commits', commits.map(commitItem), 'git log', 7, 'asserted'],
     ['issues', 'Active issues', issues.map(issueItem), 'forge next', 6, 'asserted'],
@@ -288,7 +296,7 @@ function sortLearnings(data: BriefingData) {
   return {
     rules: [
       ...architecture.filter(isApproved),
-      ...invariants.filter(({ text }) => isApproved(text)).map(learningItem),
+      ...invariants.filter(({ text }) => isApproved(text)).map((learning) => learningItem(learning)),
     ],
     architecture: architecture.filter((text) => !isApproved(text)),
     invariants: invariants.filter(({ text }) => !isApproved(text)),

@@ -277,6 +277,20 @@ describe('the parts of the briefing', () => {
     expect(items(data, 'next')).toEqual(shown);
   });
 
+  it('SES-03 do not repeat the task: neither in the features nor before its lessons', () => {
+    const data = {
+      focus: { ...NO_FOCUS, task: 'F-100: Feature 0', phase: 'PLAN' },
+      features: features(2),
+      learnings: [
+        learned({ kind: 'failure', context: 'F-100: Feature 0', issue: 'by hand', resolution: '' }),
+        learned({ kind: 'success', context: 'F-9: Gone', approach: 'npm ci first' }),
+      ],
+    };
+    expect(items(data, 'focus')).toEqual(['Task: F-100: Feature 0', 'Status: failing']);
+    expect(items(data, 'features')).toEqual(['2 features: 2 failing', 'F-101 Feature 1 [failing]']);
+    expect(items(data, 'patterns')).toEqual(['Failed: F-100: by hand', 'F-9: Gone → npm ci first']);
+  });
+
   it.each([
     [1, ['1 feature: 1 failing', 'F-100 Feature 0 [failing]']],
     [8, expect.not.arrayContaining([expect.stringContaining('more')])],

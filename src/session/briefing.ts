@@ -53,7 +53,7 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };
   };
-  const { candidates, ...learned } = derive(context, 'told', read, listed);
+  const { candidates, ...learned } = derive(context, 'briefing', read, listed);
   const learnings = listLearnings(readEntries(context.disk, LEARNED_LIST).entries);
   const lessons = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
   return { ...learned, learnings, candidates: firstOpen(candidates, lessons) };

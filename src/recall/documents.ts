@@ -18,7 +18,7 @@ import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { archivedIds, kfrIn, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
@@ -127,8 +127,8 @@ function archiveGroups(context: Context): StoredGroup[] {
       },
       read: () => {
         const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
-        const { started_at, progress = [], next } = archive;
-        const lines = next === null ? progress : [...progress, `NEXT: ${next}`];
+        // Its log has the NEXT line.
+        const { started_at, progress: lines = [] } = archive;
         const answers = answerDocuments(id, started_at, kfrIn(archive));
         return { documents: [...logDocuments(id, started_at, lines), ...answers], isMore: false };
       },
@@ -138,9 +138,11 @@ function archiveGroups(context: Context): StoredGroup[] {
 
 const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
   const session = sessionName(id);
-  return lines.flatMap((line, i) => {
-    const text = line.replace(/^\[\d\d:\d\d\] /, '').trim();
-    return text === '' || WRITTEN_BY_FORGE.test(text)
+  const texts = lines.map((line) => line.replace(/^\[\d\d:\d\d\] /, '').trim());
+  // What precedes is the log of the session that was resumed.
+  const first = texts.findLastIndex((text) => RESUMED.test(text));
+  return texts.flatMap((text, i) => {
+    return i <= first || text === '' || WRITTEN_BY_FORGE.test(text)
       ? []
       : [document('session', `${session}:${i + 1}`, text, { session, at })];
   });
@@ -151,8 +153,7 @@ const answerDocuments = (stored: string, at: string, kfr: Kfr): Document[] => {
   return answersIn(kfr).map(({ id, text }) => document('session', `${session}:${id}`, text, { session, at }));
 };
 
-const WRITTEN_BY_FORGE =
-  /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$|Resumed )/;
+const WRITTEN_BY_FORGE = /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$)/;
 
 function commitGroups(context: Context): StoredGroup[] {
   const { git, repository } = context;

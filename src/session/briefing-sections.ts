@@ -174,9 +174,11 @@ function noteItems({ focus, notes }: BriefingData): string[] {
 
 const SHOWN_ANSWERS = 5;
 
-const answerItems = (data: BriefingData): string[] =>
-  byTask(data, data.answers, (text) => text)
-    .slice(0, SHOWN_ANSWERS)
+/** The newest first, which may correct an older one. */
+const answerItems = ({ answers }: BriefingData): string[] =>
+  answers
+    .slice(-SHOWN_ANSWERS)
+    .reverse()
     .map((text) => oneLine(text, 400));
 
 function learningItem(learning: Learning, features: readonly Feature[] = []): string {

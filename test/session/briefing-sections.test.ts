@@ -340,6 +340,13 @@ describe('the parts of the briefing', () => {
     expect(told.slice(0, 3)).toEqual(['Task: F-100: Ship it', 'Status: failing', 'Tests: npm test -- ship']);
   });
 
+  it('SES-03 list the last five answers, the newest first', () => {
+    const answers = times(6, (n) => `Question ${n}? → Answer ${n}`);
+    expect(items({ answers, focus: { ...NO_FOCUS, task: 'Question 1' } }, 'answers')).toEqual(
+      answers.slice(1).reverse(),
+    );
+  });
+
   it('SES-03 list the session’s work, without the start lines', () => {
     const lines = [
       '[10:00] Started - branch: main',

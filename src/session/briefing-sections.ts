@@ -7,15 +7,7 @@ import { describeCandidate, describeEvidence, type Proven } from '../learning/pr
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import {
-  type ArchivedSession,
-  type Focus,
-  isAbout,
-  OPENING,
-  RECORDED,
-  RESUMED,
-  sessionName,
-} from './rules.js';
+import { type ArchivedSession, type Focus, isAbout, OPENING, RECORDED, sessionName } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
@@ -97,8 +89,7 @@ const doubtOf = (feature: Feature): string =>
 const SHOWN_PROGRESS = 5;
 
 /** An entry of progress.txt, except those that every session begins with. */
-const isWork = (line: string): boolean =>
-  /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8)) && !RESUMED.test(line.slice(8));
+const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
 const progressItems = ({ progress }: BriefingData): string[] =>
   progress
@@ -181,11 +172,9 @@ const answerItems = ({ answers }: BriefingData): string[] =>
     .reverse()
     .map((text) => oneLine(text, 400));
 
-function learningItem(learning: Learning, features: readonly Feature[] = []): string {
+function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
-  // Its id suffices.
-  const task = features.find(({ id }) => isAbout({ task: learning.context }, id))?.id ?? learning.context;
-  const about = task === ANY_TASK ? '' : task;
+  const about = learning.context === ANY_TASK ? '' : learning.context;
   if (learning.kind === 'success')
     return oneLine(about === '' ? learning.approach : `${about} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
@@ -208,9 +197,12 @@ const marked = (texts: readonly string[], missing: readonly string[]): string[] 
 const SHOWN_PATTERNS = 8;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
-  const items = byTask(data, patterns, (learning) => learningItem(learning)).map((learning) =>
-    learningItem(learning, data.features),
-  );
+  const items = byTask(data, patterns, learningItem).map((learning) => {
+    const item = learningItem(learning);
+    const task = data.features.find(({ id, name }) => item.includes(`${id}: ${name}`));
+    // Its id suffices.
+    return task ? item.replace(`${task.id}: ${task.name}`, task.id) : item;
+  });
   return firstOf(marked(items, data.missing), SHOWN_PATTERNS, ': forge knowledge list');
 }
 
@@ -265,7 +257,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
-    ['invariants', others, invariants.map((learning) => learningItem(learning)), list, 4, 'asserted'],
+    ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
     ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],
     ['commits', 'Last commits', commits.map(commitItem), 'git log', 7, 'asserted'],
     ['issues', 'Active issues', issues.map(issueItem), 'forge next', 6, 'asserted'],
@@ -298,7 +290,7 @@ function sortLearnings(data: BriefingData) {
   return {
     rules: [
       ...architecture.filter(isApproved),
-      ...invariants.filter(({ text }) => isApproved(text)).map((learning) => learningItem(learning)),
+      ...invariants.filter(({ text }) => isApproved(text)).map(learningItem),
     ],
     architecture: architecture.filter((text) => !isApproved(text)),
     invariants: invariants.filter(({ text }) => !isApproved(text)),

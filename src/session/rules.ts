@@ -115,11 +115,7 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
 }
 
 /** A feature. */
-interface Passing {
-  id: string;
-  status: string;
-  verified_at?: string | null | undefined;
-}
+type Passing = { id: string; status: string; verified_at?: string | null | undefined };
 
 /** Features that passed since this next step was first left. `started`: when the running session did. */
 export function passedSince(
@@ -260,11 +256,11 @@ const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\
 const dayHeader = (at: Date): string => `\n=== ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 
-/** The lines that forge itself writes at a start. */
-export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
-
-/** The lines that forge writes at a resume. */
+/** The line that forge writes at a resume. */
 export const RESUMED = /^Resumed \d{4}-\d\d-\d\d-session-/;
+
+/** The lines that forge itself writes at a start. */
+export const OPENING = new RegExp(`^Started - branch: |^Active issues: \\d+$|${RESUMED.source}`);
 
 /** The lines that forge records at the end of a turn. */
 export const RECORDED = /^(?:Changed: |Ran: |Committed (?:\d+ more$|[0-9a-f]{4,40}: ))/;

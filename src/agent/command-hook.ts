@@ -167,13 +167,7 @@ async function startSession(forge: Forge, id: string): Promise<string | null> {
   try {
     const { briefing, warnings } = await forge.session.start({}, { isHook: true });
     text = briefing.text;
-    // The briefing offers an interrupted session too.
-    const isNews = (warning: string): boolean =>
-      !text.includes(/forge start --resume \S+/.exec(warning)?.[0] ?? '\0');
-    notes = warnings
-      .filter(isNews)
-      .slice(0, MAX_NOTES)
-      .map((warning) => `! ${oneLine(warning, 400)}`);
+    notes = warnings.slice(0, MAX_NOTES).map((warning) => `! ${oneLine(warning, 400)}`);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
     const { maskError } = await import('../cli/input-guard.js');

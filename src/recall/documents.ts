@@ -9,7 +9,7 @@ import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { answersIn, type Kfr } from '../kfr/rules.js';
+import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
@@ -20,7 +20,7 @@ import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { archivedIds, kfrIn, readProgressText } from '../session/store.js';
+import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 
@@ -129,7 +129,7 @@ function archiveGroups(context: Context): StoredGroup[] {
         const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
         // Its log has the NEXT line.
         const { started_at, progress: lines = [] } = archive;
-        const answers = answerDocuments(id, started_at, kfrIn(archive));
+        const answers = answerDocuments(id, started_at, archive.kfr);
         return { documents: [...logDocuments(id, started_at, lines), ...answers], isMore: false };
       },
     };
@@ -148,7 +148,7 @@ const logDocuments = (id: string, at: string, lines: readonly string[]): Documen
   });
 };
 
-const answerDocuments = (stored: string, at: string, kfr: Kfr): Document[] => {
+const answerDocuments = (stored: string, at: string, kfr: unknown): Document[] => {
   const session = sessionName(stored);
   return answersIn(kfr).map(({ id, text }) => document('session', `${session}:${id}`, text, { session, at }));
 };

@@ -150,7 +150,7 @@ export function composeBriefing(
   const handover = handoverOf(recent, known.features) ?? null;
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
-  const kfrs = [...recent.map(kfrIn), session === null ? NO_KFR : readKfr(context)];
+  const kfrs = [...recent.map(({ kfr }) => kfr), session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),

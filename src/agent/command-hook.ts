@@ -108,6 +108,7 @@ async function answerEvent(forge: Forge, agent: Agent, event: AgentEvent, id: st
       return { ...sent, context: [sent.context, known.context].filter(Boolean).join('\n\n') || null, after };
     }
     case 'compaction': {
+      if (transcript !== null) await hooks.learn(id, transcript);
       await hooks.compacts(id);
       if (event.isAsked && agent.blocksCompaction) return { ...NOTHING, block: await hooks.gateCompaction() };
       const answer = await sendKfr(forge, agent, event, id);

@@ -60,3 +60,6 @@ export const formatArgv = (argv: readonly string[]): string =>
 
 /** One word as a person types it in a shell. */
 export const quoteWord = (word: string): string => (/["$`\\!]/.test(word) ? formatArgv([word]) : `"${word}"`);
+
+/** Quoted texts, escaped characters and `&&` of a line of shell; anything else is one character. */
+export const SHELL_TOKENS = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|&&|[\s\S]/g;

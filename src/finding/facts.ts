@@ -127,20 +127,23 @@ function answerFact(output: string): string {
 /** The summary lines of test runners, and the first error of a compiler. The last match counts. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
-  /^=+ (.*\b(?:passed|failed|errors?)\b.* in [\d.]+s.*?) =+$/m,
+  /^(?:=+ )?(\d+ (?:passed|failed|skipped|errors?)\b.* in [\d.]+s.*?)(?: =+)?$/m,
   /^test result: .*$/m,
   /^\s*\d+ passing\b.*$/m,
   /^# pass \d+$/m,
-  /^(?:FAIL|ok|---\s*FAIL:?)\s+\S+.*$/m,
+  /^(?:FAIL(?:ED)?|ok|---\s*FAIL:?)\s+\S+.*$/m,
   /^Ran \d+ tests? in .*$/m,
 ];
 const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
 
+/** What a test runner printed as its result. */
+export const totalsIn = (output: string): string[] =>
+  TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
+
 function shellFact(output: string, exit: number | null): string {
   const ended = exit === null ? '' : `exit ${exit}: `;
-  const totals = TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
-  const error = exit === 0 ? undefined : ERROR.exec(output)?.[0];
-  const said = [...totals, ...(error === undefined ? [] : [error])].map((line) => oneLine(line.trim(), 150));
+  const error = exit === 0 ? null : ERROR.exec(output);
+  const said = [...totalsIn(output), ...(error ?? [])].slice(0, 2).map((line) => oneLine(line.trim(), 150));
   if (said.length > 0) return `${ended}${[...new Set(said)].join('; ')}`;
   return `${ended}${cut(output)}` || 'no output';
 }

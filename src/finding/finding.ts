@@ -6,9 +6,10 @@ import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
+import { isWork, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
+import { totalsIn } from './facts.js';
+import { hasChanged, type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
 import { commandIn, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
@@ -75,14 +76,24 @@ export function hasFinding(context: Context, raw: { tool: string; query: string 
   return answer;
 }
 
-/** EXM-04: findings of this session and of the one that it resumed. */
+/** EXM-04: what still tells something, of this session and of the one that it resumed. */
 export function summarizeFindings(
   context: Context,
   { budget = 400 }: { budget?: number } = {},
 ): MemorySummary & { left: number } {
   const from = readRunning(context)?.resumed_from;
   const before = from === undefined ? [] : findingsIn(context, from);
-  return summarize([...before, ...findingsIn(context)], budget);
+  return summarize(
+    [...before, ...findingsIn(context)].filter((one) => isTelling(context, one)),
+    budget,
+  );
+}
+
+/** Not a file that changed since, nor a command that only looked, committed or printed nothing. */
+function isTelling(context: Context, one: Stored): boolean {
+  const { question, tool, query, tokens, success } = one;
+  if (question.kind === 'read') return !hasChanged(context, one, question);
+  return question.kind !== 'other' || kindOf(tool) !== 'shell' || !success || (tokens > 0 && isWork(query));
 }
 
 export const clearFindings = (context: Context): { cleared: number } => {
@@ -133,6 +144,19 @@ const isOwn = ({ tool, input }: Step): boolean =>
       typeof input === 'string' ? input : commandIn(input).trim(),
     ));
 
+/** Of a line that runs forge and something else, only a test runner's result. Null if there is none. */
+function withoutOwn(step: Step & { at: number }): (Step & { at: number }) | null {
+  if (!isOwn(step)) return step;
+  const { input, output } = step;
+  const isMixed =
+    kindOf(step.tool) === 'shell' && isWork(typeof input === 'string' ? input : commandIn(input));
+  const totals = isMixed ? totalsIn(output.replace(QUOTED, '')) : [];
+  return totals.length === 0 ? null : { ...step, output: totals.join('\n') };
+}
+
+/** What forge quotes from memory. */
+const QUOTED = /^--- data (\w+) ---$[\s\S]*?^--- end \1 ---$/gm;
+
 /** EXM-05: findings of the calls in an agent's transcript or hook. Calls of editing tools have none. */
 export async function noteSteps(
   context: Context,
@@ -146,8 +170,9 @@ export async function noteSteps(
   const known = new Set(before.map(key));
   const stored: Stored[] = [];
   for (const step of steps) {
-    if (kindOf(step.tool) === 'edit' || isOwn(step)) continue;
-    const one = await toStored(context, { ...step, reader }, before.length + stored.length + 1);
+    const seen = kindOf(step.tool) === 'edit' ? null : withoutOwn(step);
+    if (seen === null) continue;
+    const one = await toStored(context, { ...seen, reader }, before.length + stored.length + 1);
     if (!known.has(key(one))) stored.push(one);
   }
   append(context, stored);

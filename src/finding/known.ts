@@ -102,6 +102,12 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
   }
 }
 
+/** Whether a file of the project is not as it was when it was read. */
+export function hasChanged(context: Context, { sha, whole }: Stored, { path }: Read): boolean {
+  if (sha !== undefined) return readOwn(context, path)?.sha !== sha;
+  return !whole && isInside(path, context.layout.root);
+}
+
 export interface KnownAnswer {
   /** It was asked before in this session. */
   known: boolean;

@@ -120,13 +120,18 @@ export function summarize(
   findings: readonly (Finding & { question: Question })[],
   budget = Number.POSITIVE_INFINITY,
 ): MemorySummary & { left: number } {
-  const last = new Map<string, { group: string; line: string }>();
+  const last = new Map<string, { group: string; line: string; question: Question }>();
   for (const { tool, query, fact, filePath, question, success } of findings) {
     if (!success && question.kind !== 'other') continue;
     const group = groupOf(question);
     const name = filePath ?? (question.kind === 'search' ? query : `${tool} (${query})`);
+    const before = last.get(group + name);
+    const isPart =
+      before && answers(before.question, question, true) && !answers(question, before.question, true);
+    const entry = { group, line: `- ${oneLine(name, 200)}: ${oneLine(fact, 400)}`, question };
     last.delete(group + name);
-    last.set(group + name, { group, line: `- ${oneLine(name, 200)}: ${oneLine(fact, 400)}` });
+    // A part of a file tells less than the whole.
+    last.set(group + name, isPart && question.kind === 'read' ? before : entry);
   }
   const all = [...last.values()];
   const kept: typeof all = [];

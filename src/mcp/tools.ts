@@ -97,7 +97,10 @@ export const TOOLS: Record<ToolName, Tool> = {
     description:
       'Set what is worked on. Another task is a context switch: the KFR expires, open questions refuse it.',
     example: { task: 'Log in with a token', files: ['src/login.ts'] },
-    run: (forge, input: Parameters<Forge['focus']['set']>[0]) => forge.focus.set(input),
+    run: async (forge, input: Parameters<Forge['focus']['set']>[0]) => ({
+      ...(await forge.focus.set(input)),
+      warnings: forge.warnings,
+    }),
     text: (value) => asData(value),
   }),
   feature_verify: tool({

@@ -9,6 +9,7 @@ import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
+import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
@@ -17,7 +18,7 @@ import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION, isStoredId, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
@@ -125,9 +126,11 @@ function archiveGroups(context: Context): StoredGroup[] {
         session: sessionName(id),
       },
       read: () => {
-        const { started_at, progress = [], next } = disk.requireDocument(ARCHIVED_SESSION, path).value;
-        const lines = next === null ? progress : [...progress, `NEXT: ${next}`];
-        return { documents: logDocuments(id, started_at, lines), isMore: false };
+        const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
+        // Its log has the NEXT line.
+        const { started_at, progress: lines = [] } = archive;
+        const answers = answerDocuments(id, started_at, archive.kfr);
+        return { documents: [...logDocuments(id, started_at, lines), ...answers], isMore: false };
       },
     };
   });
@@ -135,16 +138,22 @@ function archiveGroups(context: Context): StoredGroup[] {
 
 const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
   const session = sessionName(id);
-  return lines.flatMap((line, i) => {
-    const text = line.replace(/^\[\d\d:\d\d\] /, '').trim();
-    return text === '' || WRITTEN_BY_FORGE.test(text)
+  const texts = lines.map((line) => line.replace(/^\[\d\d:\d\d\] /, '').trim());
+  // What precedes is the log of the session that was resumed.
+  const first = texts.findLastIndex((text) => RESUMED.test(text));
+  return texts.flatMap((text, i) => {
+    return i <= first || text === '' || WRITTEN_BY_FORGE.test(text)
       ? []
       : [document('session', `${session}:${i + 1}`, text, { session, at })];
   });
 };
 
-const WRITTEN_BY_FORGE =
-  /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$|Resumed )/;
+const answerDocuments = (stored: string, at: string, kfr: unknown): Document[] => {
+  const session = sessionName(stored);
+  return answersIn(kfr).map(({ id, text }) => document('session', `${session}:${id}`, text, { session, at }));
+};
+
+const WRITTEN_BY_FORGE = /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$)/;
 
 function commitGroups(context: Context): StoredGroup[] {
   const { git, repository } = context;
@@ -253,11 +262,12 @@ function runningDocuments(context: Context): Group {
   if (!running) return loose([]);
   const { id, started_at: at } = running;
   const session = sessionName(id);
-  const entries = readKfr(context).entries.map((entry) =>
+  const kfr = readKfr(context);
+  const entries = kfr.entries.map((entry) =>
     document('kfr', entry.id, `${entry.kind}: ${entry.text}`, { session, at }),
   );
   const lines = logDocuments(id, at, readProgressText(context).split('\n'));
-  return { isLoose: false, documents: [...lines, ...entries] };
+  return { isLoose: false, documents: [...lines, ...entries, ...answerDocuments(id, at, kfr)] };
 }
 
 const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[] =>

@@ -20,8 +20,8 @@ import {
 } from './engine.js';
 import { termsOf } from './terms.js';
 
-/** The version of the tables and of the term rules. */
-const VERSION = 4;
+/** The version of the tables, of the documents and of the term rules. */
+const VERSION = 5;
 /** The number of documents per call of the library. */
 const BATCH = 500;
 /** The share of removed documents at which the file is rebuilt, because the word index still has their words. */

@@ -7,7 +7,7 @@ import { describeCandidate, describeEvidence, type Proven } from '../learning/pr
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import { type ArchivedSession, type Focus, isAbout, OPENING, sessionName } from './rules.js';
+import { type ArchivedSession, type Focus, isAbout, OPENING, RECORDED, sessionName } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
@@ -17,6 +17,8 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   progress: readonly string[];
+  /** Features that passed since the next step was left. */
+  passed: readonly string[];
   last: ArchivedSession | null;
   /** The session whose NEXT counts. */
   handover: ArchivedSession | null;
@@ -26,14 +28,17 @@ export interface BriefingData {
   architecture: readonly string[];
   /** Whether a person approved these exact invariants on this machine. */
   isApproved: (text: string) => boolean;
-  /** Changed and new files outside of `.forge/`. */
+  /** Changed and new files outside of `.forge/`: how many, and the names of the first ones. */
   uncommitted: number;
+  changed: string;
   /** Uncommitted files of memory that another program wrote. */
   foreign: readonly string[];
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
   proven: readonly Known[];
   /** Candidates for knowledge, at most five. */
   candidates: readonly PatternCandidate[];
+  /** Questions that the last sessions answered, oldest first. */
+  answers: readonly string[];
   /** The last notes, oldest first. */
   notes: readonly string[];
   /** ADR-0003's groups of findings in this session. */
@@ -43,6 +48,8 @@ export interface BriefingData {
   /** What other clones promoted. */
   elsewhere: readonly { title: string; host: string }[];
   issues: readonly Unit[];
+  /** Names of files in what was learned that the project does not have now. */
+  missing: readonly string[];
   /** Names and descriptions of the skills that fit the focus. */
   skills: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
@@ -63,7 +70,8 @@ function focusItems({ focus, features }: BriefingData): string[] {
   if (feature) items.push(`Status: ${feature.status}${doubtOf(feature)}`);
   if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
-  if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
+  // Every task begins with it.
+  if (focus.phase && focus.phase !== 'PLAN') items.push(`Phase: ${oneLine(focus.phase)}`);
   if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
   if (focus.blockers.length > 0)
     items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
@@ -89,13 +97,18 @@ const progressItems = ({ progress }: BriefingData): string[] =>
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, last, handover }: BriefingData): string[] {
-  if (next !== null) return [escapeControls(next)];
+function nextItems({ next, passed, last, handover }: BriefingData): string[] {
+  const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
+  const noted = (step: string, notes: string[]): string =>
+    `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+  if (next !== null) return [noted(next, since)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const step = handover?.next ? [`${escapeControls(handover.next)} (from ${sessionName(handover.id)})`] : [];
+  const step = handover?.next ? [noted(handover.next, [`from ${sessionName(handover.id)}`, ...since])] : [];
   if (last.status !== 'interrupted' || last.resumed_by) return step;
-  const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
+  const work = (last.progress ?? []).filter(isWork).map((line) => line.slice('[00:00] '.length));
+  // What the agent wrote says more than what forge recorded.
+  const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
   return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
 }
@@ -103,13 +116,16 @@ function nextItems({ next, last, handover }: BriefingData): string[] {
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
 const SHOWN_FEATURES = 8;
 
-function featureItems({ features, issues }: BriefingData): string[] {
+function featureItems({ features, issues, focus }: BriefingData): string[] {
   if (features.length === 0) return [];
   const counts = countStatuses(features);
   const parts = STATUSES.filter((status) => counts[status] > 0).map(
     (status) => `${counts[status]} ${status}`,
   );
-  const open = selectNext(features, issues).candidates.filter(({ source }) => source === 'feature');
+  // The task is in the focus.
+  const open = selectNext(features, issues).candidates.filter(
+    ({ source, id }) => source === 'feature' && !isAbout(focus, id),
+  );
   return [
     `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
     ...byHand(features),
@@ -147,6 +163,15 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
 }
 
+const SHOWN_ANSWERS = 5;
+
+/** The newest first, which may correct an older one. */
+const answerItems = ({ answers }: BriefingData): string[] =>
+  answers
+    .slice(-SHOWN_ANSWERS)
+    .reverse()
+    .map((text) => oneLine(text, 400));
+
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
   const about = learning.context === ANY_TASK ? '' : learning.context;
@@ -156,11 +181,29 @@ function learningItem(learning: Learning): string {
   return oneLine(`Failed: ${about === '' ? '' : `${about}: `}${learning.issue}${resolution}`, 400);
 }
 
+const FILES =
+  /(?<![\w./@-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
+
+/** The names of files in a text. `Node.js` is none. */
+export const filesNamedIn = (text: string): string[] => [...new Set(text.match(FILES) ?? [])];
+
+/** Says of each text which files it names that were renamed or removed. */
+const marked = (texts: readonly string[], missing: readonly string[]): string[] =>
+  texts.map((text) => {
+    const gone = filesNamedIn(text).filter((name) => missing.includes(name));
+    return gone.length === 0 ? text : `${text} (not in the project now: ${gone.join(', ')})`;
+  });
+
 const SHOWN_PATTERNS = 8;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
-  const items = byTask(data, patterns, learningItem).map(learningItem);
-  return firstOf(items, SHOWN_PATTERNS, ': forge knowledge list');
+  const items = byTask(data, patterns, learningItem).map((learning) => {
+    const item = learningItem(learning);
+    const task = data.features.find(({ id, name }) => item.includes(`${id}: ${name}`));
+    // Its id suffices.
+    return task ? item.replace(`${task.id}: ${task.name}`, task.id) : item;
+  });
+  return firstOf(marked(items, data.missing), SHOWN_PATTERNS, ': forge knowledge list');
 }
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
@@ -169,8 +212,10 @@ const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): st
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-const changeItems = ({ uncommitted }: BriefingData): string[] =>
-  uncommitted === 0 ? [] : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
+const changeItems = ({ uncommitted, changed }: BriefingData): string[] =>
+  uncommitted === 0
+    ? []
+    : [`${plural(uncommitted, 'file')} changed since the last commit (git status): ${changed || '…'}`];
 
 const STATED = 'stated in the repository, not approved (forge trust)';
 const SHOW = 'forge architecture show';
@@ -187,7 +232,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
-  const again = 'Candidates: seen the same again? forge end --confirm ID';
+  const again = 'Candidates: seen again? forge end --confirm ID. Not true? forge knowledge remove ID';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [
     'forge knowledge list',
@@ -208,8 +253,9 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['elsewhere', elsewhere, elsewhereItems(data), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
+    ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
     ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
-    ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
+    ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
     ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken, oneLine } from '../core/text.js';
+import { firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readPromotions } from '../events/heard.js';
 import { eventUrl } from '../events/outbox.js';
@@ -11,12 +13,13 @@ import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
+import { missingNames } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
+import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
-import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -24,9 +27,9 @@ import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
-import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
+import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
-import { handoverOf, sessionName } from './rules.js';
+import { handoverOf, passedSince, sessionName } from './rules.js';
 import { readRunning, showFocus } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
@@ -38,7 +41,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 
 const MAX_NOTES = 300;
 
-/** Knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
+/** Learnings, knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(context: Context, listed?: readonly Listed[]) {
   const read = () => {
     const memory = readMemory(context);
@@ -50,7 +53,10 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
     };
   };
-  return derive(context, 'told', read, listed);
+  const { candidates, ...learned } = derive(context, 'briefing', read, listed);
+  const learnings = listLearnings(readEntries(context.disk, LEARNED_LIST).entries);
+  const lessons = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
+  return { ...learned, learnings, candidates: firstOpen(candidates, lessons) };
 }
 
 export type State = ReturnType<typeof readState>;
@@ -58,7 +64,6 @@ export type State = ReturnType<typeof readState>;
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(context: Context, listed?: readonly Listed[]) {
   return {
-    learnings: listLearnings(readEntries(context.disk, LEARNED_LIST).entries),
     ...readLearned(context, listed),
     features: believe(context, readFeatures(context)),
     issues: readIssues(context),
@@ -78,10 +83,26 @@ export function readAround(context: Context, commits = commitsAround(context)) {
       branch: name === null ? null : await maskText(name),
       commits: subjects,
       work,
+      changed: await maskText(firstPaths(Object.keys(work?.files ?? {}))),
     }),
   );
   reading.catch(() => undefined);
   return reading;
+}
+
+const MAX_NAMES = 200;
+
+/** The names of files in what was learned that the project does not have now. */
+export async function readMissing(
+  { git, layout }: Context,
+  { learnings, candidates }: State,
+): Promise<string[]> {
+  if (!git) return [];
+  const texts = [...learnings.map(describeLearning), ...candidates.map(({ pattern }) => pattern)];
+  const names = filesNamedIn(texts.reverse().join('\n')).filter(
+    (name) => !existsSync(join(layout.root, name)),
+  );
+  return missingNames(git, names.slice(0, MAX_NAMES));
 }
 
 /** `forge briefing`: the state of the work, read-only. */
@@ -92,8 +113,9 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
+  const missing = await readMissing(context, state);
   const [around, foreign] = await reading;
-  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context) };
+  const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context) };
   return composeBriefing(context, known, { ...input, session });
 }
 
@@ -118,20 +140,26 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'foreign'>,
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign'>,
   { budget, format, session }: BriefingInput & { session: string | null },
 ): Briefing {
   const { world } = context;
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
   const recent = recentArchives(context);
+  const handover = handoverOf(recent, known.features) ?? null;
+  const next = progress.next ?? null;
+  const started = readRunning(context)?.started_at;
+  const kfrs = [...recent.map(({ kfr }) => kfr), session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
     last: recent.at(-1) ?? null,
-    handover: handoverOf(recent) ?? null,
-    next: progress.next ?? null,
+    handover,
+    next,
+    passed: passedSince(next ?? handover?.next ?? '', recent, known.features, started),
+    answers: [...new Set(kfrs.flatMap(answersIn).map(({ text }) => text))],
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
     elsewhere: eventUrl(context) === null ? [] : readPromotions(context),

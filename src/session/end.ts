@@ -24,6 +24,7 @@ import {
 } from '../learning/evaluation.js';
 import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
+import { endKey } from '../learning/rules.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
@@ -239,8 +240,7 @@ export function planCycle(
     finished_at: at,
     ...verdict,
     ...(patterns.length > 0 ? { patterns: patterns.slice(0, MAX_PATTERNS) } : {}),
-    // Only digits and hyphens, so the guard does not take it for a secret, though the field is named a key.
-    idempotency_key: running.id.replace('session-', ''),
+    idempotency_key: endKey(running.id),
   };
 }
 

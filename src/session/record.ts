@@ -8,7 +8,7 @@ import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { cleanForeign, installGuard, maskText } from '../guard/guard.js';
 import { type Context, isBuilding, readConfig } from '../project/project.js';
-import { addEntry } from './rules.js';
+import { addEntry, isWork } from './rules.js';
 import { holdsSession, readRunning } from './running.js';
 import { editProgress } from './store.js';
 
@@ -110,7 +110,7 @@ async function commitLines(context: Context, from: string, to: string): Promise<
 
 /** The last commands that matter for the work, newest first, each with its last exit code. */
 async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
-  const all = commands.filter(({ command }) => isWork(command.trim())).reverse();
+  const all = commands.filter(({ command }) => isWork(command)).reverse();
   const last = all.filter((one, i) => all.findIndex(({ command }) => command === one.command) === i);
   const shown = last.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
     // Masked before it is truncated, because half a secret is not recognized.
@@ -119,16 +119,6 @@ async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   });
   return listed('Ran', await Promise.all(shown), last.length, '; ');
 }
-
-/** Read-only commands, and forge's own. */
-const LOOKS =
-  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
-
-/** In `cd X && Y`, Y is the command. */
-const isWork = (command: string): boolean => {
-  const rest = command.replace(/^(?:cd \S+ *(?:&&|;) *)+/, '');
-  return rest !== '' && !LOOKS.test(rest);
-};
 
 function listed(word: string, shown: readonly string[], count: number, between = ', '): string[] {
   if (count === 0) return [];

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { SHELL_TOKENS } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
@@ -113,9 +114,38 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-/** The session whose NEXT counts. An interrupted one without a next step does not clear the one before it. */
-export const handoverOf = (recent: readonly ArchivedSession[]): ArchivedSession | undefined =>
-  recent.findLast(({ status, next }) => status === 'ended' || next !== null);
+/** A feature. */
+type Passing = { id: string; status: string; verified_at?: string | null | undefined };
+
+/** Features that passed since this next step was first left. `started`: when the running session did. */
+export function passedSince(
+  step: string,
+  recent: readonly ArchivedSession[],
+  features: readonly Passing[],
+  started?: string,
+): string[] {
+  const first = recent.findIndex(({ next }) => next === step);
+  // An interrupted session has no end.
+  const since = first < 0 ? null : (recent[first]?.ended_at ?? recent[first + 1]?.started_at ?? started);
+  const isNewer = ({ status, verified_at: at }: Passing): boolean =>
+    status === 'passing' && !!since && !!at && at > since;
+  return features.filter(isNewer).map(({ id }) => id);
+}
+
+/**
+ * The session whose NEXT counts. One that ended without a next step clears an earlier one if a feature passed since:
+ * otherwise it may have been about something else.
+ */
+export function handoverOf(
+  recent: readonly ArchivedSession[],
+  features: readonly Passing[],
+): ArchivedSession | undefined {
+  const at = recent.findLastIndex(({ next }) => next !== null);
+  const hasEnded = recent.slice(at + 1).some(({ status }) => status === 'ended');
+  return hasEnded && passedSince(recent[at]?.next ?? '', recent, features).length > 0
+    ? undefined
+    : recent[at];
+}
 
 /** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
@@ -226,8 +256,14 @@ const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\
 const dayHeader = (at: Date): string => `\n=== ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 
+/** The line that forge writes at a resume. */
+export const RESUMED = /^Resumed \d{4}-\d\d-\d\d-session-/;
+
 /** The lines that forge itself writes at a start. */
-export const OPENING = /^(Started - branch: |Active issues: \d+$)/;
+export const OPENING = new RegExp(`^Started - branch: |^Active issues: \\d+$|${RESUMED.source}`);
+
+/** The lines that forge records at the end of a turn. */
+export const RECORDED = /^(?:Changed: |Ran: |Committed (?:\d+ more$|[0-9a-f]{4,40}: ))/;
 
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);
@@ -308,3 +344,18 @@ export function holdsWork(file: string): boolean {
   const { date, lines, next } = parseProgress(file);
   return date !== null && (next !== undefined || lines.some(({ text }) => !OPENING.test(text)));
 }
+
+/** Read-only commands, and forge's own. */
+const LOOKS =
+  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
+
+/** Also one whose end was cut off. */
+const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1(?:[\s\S]*?\n\s*\2\b|[\s\S]*$)/g;
+
+/** Whether a line of shell has a command that neither looks nor is forge's own. A commit is recorded as such. */
+export const isWork = (line: string): boolean =>
+  line
+    .replace(HERE_DOCUMENT, '')
+    .replace(SHELL_TOKENS, (token) => (/^(?:&&|[;\n])$/.test(token) ? '\0' : token))
+    .split('\0')
+    .some((command) => command.trim() !== '' && !LOOKS.test(command.trim()));

@@ -20,7 +20,14 @@ import {
   readConfig,
   warnFileSystem,
 } from '../project/project.js';
-import { commitsAround, composeBriefing, readAround, readState, type State } from './briefing.js';
+import {
+  commitsAround,
+  composeBriefing,
+  readAround,
+  readMissing,
+  readState,
+  type State,
+} from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
@@ -88,10 +95,10 @@ export async function startSession(
   warnSize(context, listed);
   if (hasHooks(context)) notePastHooks(context, around.commits);
   await keepGitState(context, gitState);
-  const foreign = await findForeignEdits(context);
+  const [foreign, missing] = await Promise.all([findForeignEdits(context), readMissing(context, state)]);
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-  const known = { ...state, ...around, architecture, focus, foreign };
+  const known = { ...state, ...around, architecture, focus, missing, foreign };
   const briefing = composeBriefing(context, known, { ...input, session: running.id });
   return {
     session: {

@@ -61,7 +61,7 @@ export async function whereYouStand(
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
-  const step = attempt(() => nextStep(context), null);
+  const step = attempt(() => nextStep(context, features ?? []), null);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -84,8 +84,9 @@ export async function whereYouStand(
   };
 }
 
-const nextStep = (context: Context): string | null =>
-  (readRunning(context) ? readProgress(context).next : handoverOf(recentArchives(context))?.next) ?? null;
+const nextStep = (context: Context, features: readonly Feature[]): string | null =>
+  (readRunning(context) ? readProgress(context).next : handoverOf(recentArchives(context), features)?.next) ??
+  null;
 
 function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);

@@ -98,6 +98,12 @@ describe('facts', () => {
     ],
     ['pytest', 'x\n===== 2 failed, 5 passed in 0.31s =====\n', 'exit 1: 2 failed, 5 passed in 0.31s', 1],
     [
+      'pytest -q',
+      "  self.exit(2, 'error: bad')\nFAILED tests/a.py::test_b - SystemExit: 2\n1 failed, 1 passed in 0.08s\n",
+      'exit 1: 1 failed, 1 passed in 0.08s; FAILED tests/a.py::test_b - SystemExit: 2',
+      1,
+    ],
+    [
       'cargo test',
       'test result: ok. 12 passed; 0 failed; 0 ignored\n',
       'exit 0: test result: ok. 12 passed; 0 failed; 0 ignored',
@@ -194,9 +200,18 @@ describe('forge finding', () => {
     await ranShell('forge briefing', 'FORGE briefing');
     await ranShell('git add -A && forge commit -m "x" --why y', '✓ abc');
     await ranShell('npx --no-install forge recall login', 'learned …');
+    await ranShell('forge done a && npm run lint', '✓ a\nall clean');
     await ranShell('npm test -- forge', '3 passing');
-    const { findings } = await forgeJson<{ findings: { query: string }[] }>(project, ['finding', 'list']);
-    expect(findings.map(({ query }) => query)).toEqual(['npm test -- forge']);
+    const quoted = '--- data 1a ---\n# pass 9\n--- end 1a ---';
+    await ranShell('forge recall a; npm test', `${quoted}\nlearned …\n# pass 3\n`);
+    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(project, [
+      'finding',
+      'list',
+    ]);
+    expect(findings.map(({ query, fact }) => [query, fact])).toEqual([
+      ['npm test -- forge', '3 passing'],
+      ['forge recall a; npm test', '# pass 3'],
+    ]);
   });
 
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
@@ -236,6 +251,28 @@ describe('forge finding', () => {
     expect(await has(project, 'Read', 'src/other.js')).toEqual([false, false, 1]);
     project.write('src/app.js', 'export const answer = 43;\n');
     expect(await has(project, 'Read', 'src/app.js')).toEqual([true, false, 1]);
+  });
+
+  it('EXM-04 the summary has only what still tells something: no changed file, no part of a known one, no commit', async () => {
+    const project = await makeStarted();
+    project.write('src/two.js', 'export const one = 1;\nexport const two = 2;\n');
+    const extract = (tool: string, query: string, stdin: string) =>
+      forgeJson(project, ['finding', 'extract', '--tool', tool, '--query', query, '-'], { stdin });
+    await extract('Read', 'src/app.js', project.read('src/app.js'));
+    await extract('Read', 'src/two.js', project.read('src/two.js'));
+    await extract('Bash', 'head -1 src/two.js', 'export const one = 1;\n');
+    await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
+    await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
+    await extract('Bash', 'npm test', '# pass 3\n');
+    project.write('src/app.js', 'export const answer = 43;\n');
+    expect((await runForge(project, ['finding', 'summary'])).stdout.split('\n')).toEqual([
+      '**Files Already Read:**',
+      '- src/two.js: File contains: one (1), two (2)',
+      '',
+      '**Other Findings:**',
+      '- Bash (npm test): # pass 3',
+      '',
+    ]);
   });
 
   it('EXM-04 the summary fits its budget and reports omissions', async () => {

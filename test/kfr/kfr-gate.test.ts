@@ -166,7 +166,9 @@ describe('working memory and sessions', () => {
       const { stderr, exitCode } = await runForge(project, words);
       expect([exitCode, stderr]).toEqual([
         0,
-        expect.stringContaining('2 KFR entries of the former task expired: kfr-1, kfr-2'),
+        expect.stringContaining(
+          '2 KFR entries of the former task expired; add again what still holds: kfr-1 (Goal) g; kfr-2 (Constraint) c',
+        ),
       ]);
       expect((await list(project)).entries).toEqual([]);
       const { archive, expired } = await forgeJson<EndedSession>(project, ['session', 'end', '--no-commit']);

@@ -18,3 +18,30 @@ it('GOV-05 the id of a candidate is the same in a clone', async () => {
     rejected: [{ pattern: 'p', candidate, observed: 3 }],
   });
 });
+
+it('GOV-05 KNO-01 a lesson that is removed from what was learned is no candidate any more', async () => {
+  const project = await makeForge();
+  await recordAll(project, [cycle({ pattern: 'seen by a loop' })]);
+  await forgeJson(project, ['session', 'start']);
+  const { learned } = await forgeJson<{ learned: { id: string }[] }>(
+    project,
+    'session end --learned "a bad date is a traceback" --learned "npm ci first"',
+  );
+  const candidates = async (): Promise<string[]> => {
+    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+      'briefing',
+    ]);
+    const { items = [] } = sections.find(({ key }) => key === 'candidates') ?? {};
+    return items.map((item) => item.replace(/^C-\d+: |, seen.*$/g, '')).sort();
+  };
+  expect(await candidates()).toEqual(['a bad date is a traceback', 'npm ci first', 'seen by a loop']);
+  await forgeJson(project, ['knowledge', 'remove', learned[0]?.id as string]);
+  expect(await candidates()).toEqual(['npm ci first', 'seen by a loop']);
+  const { text } = await forgeJson<{ text: string }>(project, ['briefing']);
+  const [, id = ''] = /(C-\d+): npm ci first/.exec(text) ?? [];
+  await forgeJson(project, ['knowledge', 'remove', id]);
+  expect(await candidates()).toEqual(['seen by a loop']);
+  await forgeJson(project, ['session', 'start']);
+  const ended = await forgeJson<{ candidates: { pattern: string }[] }>(project, ['session', 'end']);
+  expect(ended.candidates.map(({ pattern }) => pattern)).toEqual(['seen by a loop']);
+});

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makeStarted } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -66,11 +66,26 @@ describe('the search index', () => {
         ['commit', 'Feed the heron'],
       ]),
     );
+    expect(found.filter(([, text]) => text === 'NEXT: paint the heron')).toHaveLength(1);
     project.git('reset', '-q', '--hard', 'HEAD~1');
     expect((await recall(project, 'heron', '--limit', '50')).hits.map(({ source }) => source)).not.toContain(
       'commit',
     );
     expect(project.git('status', '--porcelain', '--', INDEX)).toBe('');
+  });
+
+  it('AGT-03 finds a line of a session that was resumed once', async () => {
+    const project = await makeIndexed();
+    const other = { holder: agent('other'), liveness: () => 'gone' as const };
+    await forgeJson(project, ['session', 'start'], { world: other });
+    await forgeJson(project, ['progress', 'add', 'an osprey was seen'], { world: other });
+    await forgeJson(project, ['session', 'start', '--resume', 'latest'], {
+      world: { liveness: () => 'gone' },
+    });
+    await forgeJson(project, ['progress', 'add', 'the osprey was fed']);
+    expect((await texts(project, 'osprey')).sort()).toEqual(['an osprey was seen', 'the osprey was fed']);
+    await forgeJson(project, ['session', 'end']);
+    expect((await texts(project, 'osprey')).sort()).toEqual(['an osprey was seen', 'the osprey was fed']);
   });
 
   it('AGT-03 does not find a commit by the words of the one that it replaced', async () => {

@@ -10,6 +10,7 @@ const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {
   focus: NO_FOCUS,
   next: null,
+  passed: [],
   progress: [],
   last: null,
   handover: null,
@@ -18,14 +19,17 @@ const EMPTY: BriefingData = {
   architecture: [],
   isApproved: () => false,
   uncommitted: 0,
+  changed: '',
   foreign: [],
   proven: [],
   candidates: [],
+  answers: [],
   notes: [],
   findings: [],
   offered: [],
   elsewhere: [],
   issues: [],
+  missing: [],
   skills: [],
   commits: [],
 };
@@ -94,6 +98,7 @@ describe('the parts of the briefing', () => {
       'elsewhere',
       'contested',
       'patterns',
+      'answers',
       'notes',
       'candidates',
       'architecture',
@@ -114,6 +119,7 @@ describe('the parts of the briefing', () => {
       'issues',
       'elsewhere',
       'patterns',
+      'answers',
       'notes',
       'candidates',
       'findings',
@@ -236,12 +242,53 @@ describe('the parts of the briefing', () => {
       ],
     ],
     [
+      'what passed since',
+      { last, passed: ['a', 'b', 'c', 'd'] },
+      ['Wire it up (from 2026-02-28-session-003; a, b, c, … 1 more passed since)'],
+    ],
+    ['what passed since this session’s was left', { next: 'Now', passed: ['a'] }, ['Now (a passed since)']],
+    [
+      'what the agent wrote last, before what forge recorded',
+      {
+        last: {
+          ...last,
+          next: null,
+          status: 'interrupted',
+          progress: [
+            '[10:00] Started - branch: main',
+            '[10:01] wired it',
+            '[10:02] Changed: a.ts',
+            '[10:02] Committed 1a2b3c4: wire',
+            '[10:02] Ran: npm test (exit 1)',
+            '[10:03] Resumed 2026-02-28-session-002',
+          ],
+        },
+      },
+      [
+        'Session 2026-02-28-session-003 was interrupted after "wired it": forge start --resume 2026-02-28-session-003',
+      ],
+    ],
+    [
       'nothing to resume twice',
       { last: { ...last, next: null, status: 'interrupted', resumed_by: 'x' } },
       [],
     ],
   ])('SES-03 SES-07 show as next step %s', (_name, data, shown) => {
     expect(items(data, 'next')).toEqual(shown);
+  });
+
+  it('SES-03 do not repeat the task: neither in the features nor before its lessons', () => {
+    const data = {
+      focus: { ...NO_FOCUS, task: 'F-100: Feature 0', phase: 'PLAN' },
+      features: features(2),
+      learnings: [
+        learned({ kind: 'failure', context: 'F-100: Feature 0', issue: 'by hand', resolution: '' }),
+        learned({ kind: 'success', context: 'F-9: Gone', approach: 'npm ci first' }),
+      ],
+    };
+    expect(items(data, 'focus')).toEqual(['Task: F-100: Feature 0', 'Status: failing']);
+    expect(items(data, 'features')).toEqual(['2 features: 2 failing', 'F-101 Feature 1 [failing]']);
+    expect(items(data, 'patterns')).toEqual(['Failed: F-100: by hand', 'F-9: Gone → npm ci first']);
   });
 
   it.each([
@@ -293,14 +340,22 @@ describe('the parts of the briefing', () => {
     expect(told.slice(0, 3)).toEqual(['Task: F-100: Ship it', 'Status: failing', 'Tests: npm test -- ship']);
   });
 
+  it('SES-03 list the last five answers, the newest first', () => {
+    const answers = times(6, (n) => `Question ${n}? → Answer ${n}`);
+    expect(items({ answers, focus: { ...NO_FOCUS, task: 'Question 1' } }, 'answers')).toEqual(
+      answers.slice(1).reverse(),
+    );
+  });
+
   it('SES-03 list the session’s work, without the start lines', () => {
     const lines = [
       '[10:00] Started - branch: main',
       '[10:00] Active issues: 0',
+      '[10:00] Resumed 2026-02-28-session-002',
       ...times(7, (n) => `[10:0${n}] step ${n}`),
     ];
     expect(items({ progress: lines }, 'progress')).toEqual(lines.slice(-5));
-    expect(items({ progress: lines.slice(0, 2) }, 'progress')).toEqual([]);
+    expect(items({ progress: lines.slice(0, 3) }, 'progress')).toEqual([]);
   });
 
   it('B-06 contain no control characters from commits, files and issues', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
+import { SAMPLES } from '../support/samples.js';
 import type { Project } from '../support/project.js';
 
 interface Briefing {
@@ -51,14 +52,19 @@ describe('rules in the briefing', () => {
 });
 
 describe('uncommitted files', () => {
-  it('SES-03 is counted in one line', async () => {
+  it('SES-03 are counted and named in one line, without a secret', async () => {
     const project = await makeForge();
     expect(itemsOf(await briefing(project), 'uncommitted')).toBeUndefined();
     project.write('new.txt', 'x');
     project.write('README.md', 'changed');
     expect(itemsOf(await briefing(project), 'uncommitted')).toEqual([
-      '2 files changed since the last commit (git status)',
+      '2 files changed since the last commit (git status): README.md, new.txt',
     ]);
+    const secret = SAMPLES.secret();
+    project.write(secret, 'x');
+    const [line] = itemsOf(await briefing(project), 'uncommitted') ?? [];
+    expect(line).toContain('3 files');
+    expect(line).not.toContain(secret);
   });
 
   it('SES-03 LTM-04 memory that another program edited is named in the briefing, by verify and by doctor; a commit accepts it', async () => {

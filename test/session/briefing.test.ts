@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
 interface Briefing {
@@ -192,6 +193,48 @@ describe('forge briefing', () => {
     expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
     await forgeJson(project, ['session', 'discard', session.id]);
     expect(await next()).toEqual([`half is left (from ${session.id})`]);
+  });
+
+  it('SES-03 AGT-03 tells later sessions what a person answered, and recall finds it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await patch(project, [
+      { op: 'add', kind: 'OpenQuestion', text: 'Where is the data file?' },
+      { op: 'add', kind: 'OpenQuestion', text: 'Which color?' },
+    ]);
+    await patch(project, [
+      { op: 'resolve', id: 'kfr-1', resolution: 'below XDG_DATA_HOME' },
+      { op: 'dismiss', id: 'kfr-2', reason: 'no colors' },
+    ]);
+    const answer = 'Where is the data file? → below XDG_DATA_HOME';
+    const shown = async (): Promise<string[] | undefined> =>
+      (await forgeJson<Briefing>(project, ['briefing'])).sections.find(({ key }) => key === 'answers')?.items;
+    expect(await shown()).toEqual([answer]);
+    await forgeJson(project, ['session', 'end']);
+    await forgeJson(project, ['session', 'start', '--task', 'something else']);
+    expect(await shown()).toEqual([answer]);
+    expect((await runForge(project, ['recall', 'where does the data file live'])).stdout).toContain(answer);
+  });
+
+  it('SES-03 says of a lesson which files it names were renamed', async () => {
+    const project = await makeForge();
+    for (const name of ['lib/cli.py', 'lib/form.py', 'lib/new.py']) project.write(name, 'x');
+    project.git('add', 'lib/cli.py', 'lib/form.py');
+    project.git('commit', '-qm', 'Two');
+    const lesson = 'cli.py prints what lib/form.py and new.py make, as in Node.js with note.get';
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end', '--learned', lesson, '--failed', 'lib/cli.py as a script']);
+    const shown = async (): Promise<string[]> =>
+      (await forgeJson<Briefing>(project, ['briefing'])).sections
+        .filter(({ key }) => ['patterns', 'candidates'].includes(key))
+        .flatMap(({ items }) => items);
+    const before = await shown();
+    expect(before.join('\n')).not.toContain('not in the project');
+    project.git('mv', 'lib/cli.py', 'lib/commands.py');
+    const note = (name: string): string => ` (not in the project now: ${name})`;
+    expect(await shown()).toEqual([before[0] + note('lib/cli.py'), before[1] + note('cli.py')]);
+    expect(before[1]).toContain(lesson);
+    expect((await runForge(project, ['start'])).stdout).toContain(note('cli.py'));
   });
 
   it('SES-03 a text in memory can neither add a section nor move the cursor', async () => {

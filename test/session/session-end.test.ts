@@ -360,6 +360,38 @@ describe('past sessions', () => {
     await forgeJson(project, ['session', 'end'], { world: bob, terminal: true });
   });
 
+  it('SES-03 the next step stays until a later session has ended and a feature has passed, which is said', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'a', 'A', '--test', 'test -e done']);
+    const world = fixedClock();
+    let minute = 10;
+    const run = (args: string[]) => {
+      world.set(`2026-03-01T10:${++minute}:00.000Z`);
+      return forgeJson(project, args, { world });
+    };
+    const next = async (): Promise<string | undefined> => {
+      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+        'briefing',
+      ]);
+      return sections.find(({ key }) => key === 'next')?.items[0];
+    };
+    await run(['session', 'start', '--task', 'plan']);
+    await run(['session', 'end', '--next', 'build a']);
+    await run(['session', 'start', '--task', 'a question']);
+    await run(['progress', 'add', 'answered it']);
+    await run(['session', 'end']);
+    expect(await next()).toBe('build a (from 2026-03-01-session-001)');
+    await run(['session', 'start', '--task', 'again']);
+    await run(['session', 'end', '--next', 'build a now']);
+    await run(['session', 'start', '--task', 'a']);
+    project.write('done', '');
+    await run(['feature', 'verify', 'a']);
+    expect(await next()).toBe('build a now (from 2026-03-01-session-003; a passed since)');
+    await run(['session', 'end']);
+    expect(await next()).toBeUndefined();
+    expect(await forgeJson(project, [])).toMatchObject({ step: null });
+  });
+
   it('SES-03 forge and its briefing name the same next step after an interrupted session', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

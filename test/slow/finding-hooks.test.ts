@@ -196,7 +196,12 @@ describe('an agent that asks again', () => {
     expect(claude.call('Read', { file_path: path })).toBe('');
     expect(claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' })).toBe('');
     expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
+    claude.call('Bash', { command: 'npm test' }, { output: '# pass 3' });
     claude.hook('PreCompact', { trigger: 'auto', custom_instructions: '' });
+    // What it did in this turn is in the summary too.
+    expect((await runForge(claude.project, ['finding', 'summary'])).stdout).toContain(
+      '(npm test): exit 0: # pass 3',
+    );
     expect(claude.call('Bash', { command: 'cat src/store.ts' })).toBe('');
     expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
     const start = claude.hook('SessionStart', { source: 'compact' });

@@ -103,6 +103,16 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
   });
 
+  it('KFR-14 AGT-02 names what expires with another task', async () => {
+    const project = await ready();
+    const { call } = await connect(project, mode);
+    await call('session_start', { goal: 'Log out' });
+    await call('session_working_memory_update', { operations: [GOAL] });
+    const turned = await call('focus_set', { task: 'Log in' });
+    expect(turned.content[0]?.text).toContain('add again what still holds: kfr-1 (Goal) Logout works');
+    expect((await call('focus_set', { phase: 'BUILD' })).content[0]?.text).not.toContain('warnings');
+  });
+
   it('AGT-02 offers few tools with annotations, resources and a template', async () => {
     const { client } = await connect(await ready(), mode);
     expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');

@@ -55,6 +55,8 @@ describe('a turn of an agent', () => {
       ['ls -la', 0],
       ['cd app && npx tsc', 0],
       ['git status', 0],
+      ['forge log "x; y" && forge done a; npm run lint', 0],
+      [`git add -A; git commit -m "$(cat <<'EOF'\nAdd "x"; and y\nEOF\n)"`, 0],
       ['npm test', 1],
     );
     expect(await claude(project, 'stop', { transcript_path: path })).toEqual(SILENT);
@@ -62,7 +64,7 @@ describe('a turn of an agent', () => {
     expect(await lines(project)).toEqual([
       'Changed: README.md',
       `Committed ${hash}: Add the form`,
-      'Ran: npm test (exit 1); cd app && npx tsc (exit 0)',
+      'Ran: npm test (exit 1); forge log "x; y" && forge done a; npm run lint (exit 0); cd app && npx tsc (exit 0)',
     ]);
     await claude(project, 'stop', { transcript_path: path });
     expect(await lines(project)).toHaveLength(3);

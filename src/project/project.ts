@@ -180,7 +180,7 @@ export const timestamp = (context: Context): string => context.world.now().toISO
 
 /** The result of `work`, or null: an expected failure is only a warning, which begins with `what`. */
 export async function orWarn<T>(
-  { warnings }: Pick<Context, 'warnings'>,
+  context: Pick<Context, 'warnings'>,
   what: string,
   work: () => T | Promise<T>,
   isExpected: (error: ForgeError) => boolean = () => true,
@@ -189,7 +189,7 @@ export async function orWarn<T>(
     return await work();
   } catch (error) {
     if (!(error instanceof ForgeError) || !isExpected(error)) throw error;
-    warnings.push(`${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    warnOnce(context, `${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
 }

@@ -15,7 +15,7 @@ import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { readLearnings } from '../knowledge/rules.js';
 import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
@@ -58,7 +58,7 @@ export type State = ReturnType<typeof readState>;
 /** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(context: Context, listed?: readonly Listed[]) {
   return {
-    learnings: listLearnings(readEntries(context.disk, LEARNED_LIST).entries),
+    learnings: readLearnings(context.disk),
     ...readLearned(context, listed),
     features: believe(context, readFeatures(context)),
     issues: readIssues(context),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { readEntries } from '../core/entries.js';
 import { ForgeError, refused } from '../core/error.js';
 import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
@@ -9,7 +8,7 @@ import { architectureFile, initScript, shown, skillsFolder } from '../core/paths
 import { templatesFolder } from '../core/templates.js';
 import { isBinary } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { LEARNED_LIST, listLearnings, parseInvariants } from '../knowledge/rules.js';
+import { parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import {
@@ -166,10 +165,9 @@ const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', c
 /** Every invariant once: those of architecture.md, then those that were entered. */
 function listRules({ disk, layout }: Context): Runnable[] {
   const architecture = unlessFailed('', () => disk.read(architectureFile(layout))?.toString('utf8') ?? '');
-  const entered = listLearnings(readEntries(disk, LEARNED_LIST).entries);
   const texts = [
     ...parseInvariants(architecture).map(({ text }) => text),
-    ...entered.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
+    ...readLearnings(disk).flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   ];
   return [...new Set(texts)].map(toRule);
 }

@@ -14,17 +14,17 @@ import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
 import { ENOUGH, type Proven, readProven } from './proven.js';
-import { type Contested, type Weighed, weighEvidence, weighing } from './rules.js';
+import { type Contested, countCycles, evidenceOf, type Weighed, weighEvidence, weighing } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
-export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>
+export const readKnowledge = (memory: Memory): Map<string, Proven> =>
   readProven(memory.records('knowledge'), (id) => memory.graph.has(id));
 
 /** A piece of knowledge as answers list it. */
 export type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
 
-export const listKnown = (context: Context, memory?: Memory): KnownPattern[] =>
-  [...readKnowledge(context, memory).values()].map(
+export const listKnown = (memory: Memory): KnownPattern[] =>
+  [...readKnowledge(memory).values()].map(
     ({ record: _, contested: _contested, invalidated: _invalidated, answered: _answered, ...known }) => known,
   );
 
@@ -61,7 +61,7 @@ export const readIssues = (context: Context): Unit[] => openOf(context, readActi
 /** Reads knowledge only if there is an investigation. */
 function openOf(context: Context, issues: Unit[]): Unit[] {
   if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
-  const proven = readKnowledge(context);
+  const proven = readKnowledge(readMemory(context));
   return issues.filter((unit) => {
     const id = investigatedBy(unit);
     return id === null || proven.get(id)?.status === 'contested';
@@ -124,21 +124,20 @@ export function recentEvaluations(memory: Memory): Identified[] {
 }
 
 /** The candidates that need more evidence: those seen most often first, then the newest. */
-export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven>): PatternCandidate[] {
-  const isOpen = ({ knowledge_id, cycles, evidence }: Weighed): boolean =>
-    cycles.size > 0 &&
-    evidence.length < ENOUGH &&
-    (known.get(knowledge_id)?.status ?? 'unproven') === 'unproven';
+export function openCandidates(memory: Memory, known = readKnowledge(memory)): PatternCandidate[] {
+  const isOpen = (weighed: Weighed): boolean =>
+    weighed.seen.length > 0 &&
+    evidenceOf(weighed).length < ENOUGH &&
+    (known.get(weighed.knowledge_id)?.status ?? 'unproven') === 'unproven';
   // Execution records are checked only at promotion.
   const options = { ...weighing(memory), has: () => true };
   return [...weighEvidence(recentEvaluations(memory), options).values()]
     .filter(isOpen)
+    .map((weighed) => ({ ...weighed, id: candidateId(weighed.knowledge_id), seen: countCycles(weighed) }))
     .reverse()
-    .sort((a, b) => b.cycles.size - a.cycles.size)
+    .sort((a, b) => b.seen - a.seen)
     .slice(0, MAX_SHOWN)
-    .map(({ knowledge_id, pattern, scope, cycles }) => ({
-      ...{ id: candidateId(knowledge_id), pattern, scope, seen: cycles.size },
-    }));
+    .map(({ id, pattern, scope, seen }) => ({ id, pattern, scope, seen }));
 }
 
 type Confirmed = NonNullable<CycleInput['patterns']>[number];

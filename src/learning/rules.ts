@@ -20,12 +20,8 @@ export interface Weighed {
   /** As it was first written. */
   pattern: string;
   scope: string;
-  /** One evaluation of each qualifying cycle since the last contradiction. */
-  evidence: Identified[];
-  /** The cycles that showed it since then, and whether each is among the evidence. */
-  cycles: Map<string, boolean>;
-  /** The conditions that observations since then did not meet. */
-  unmet: Set<Unmet>;
+  /** The evaluations that show it since it was last contradicted. */
+  seen: { evaluation: Identified; cycle: string; unmet: readonly Unmet[] }[];
   /** All evaluations that contradict it. */
   against: string[];
 }
@@ -57,9 +53,14 @@ export function weighEvidence(
       // A cycle that claims both contradicts the pattern.
       claims.set(entry, holds !== false && claims.get(entry) !== false);
     }
+    const cycle = cycleOf(evaluation);
+    const unmet = unmetBy(record, cycle !== id && has(cycle));
     for (const [entry, holds] of claims)
-      if (holds) support(entry, evaluation, has);
-      else if (record.environment_valid !== false) contradict(entry, id);
+      if (holds) entry.seen.push({ evaluation, cycle, unmet });
+      else if (record.environment_valid !== false) {
+        entry.against.push(id);
+        entry.seen = [];
+      }
   }
   return weighed;
 }
@@ -72,20 +73,9 @@ export function weighing(memory: Memory): WeighOptions {
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {
   const knowledge_id = knowledgeId(scope, pattern);
-  const lists = { evidence: [], cycles: new Map(), unmet: new Set<Unmet>(), against: [] };
-  const entry: Weighed = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, ...lists };
+  const entry = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, seen: [], against: [] };
   weighed.set(knowledge_id, entry);
   return entry;
-}
-
-function support(entry: Weighed, evaluation: Identified, has: (id: string) => boolean): void {
-  const cycle = cycleOf(evaluation);
-  const unmet = unmetBy(evaluation.record);
-  if (cycle === evaluation.id || !has(cycle)) unmet.push('execution');
-  for (const condition of unmet) entry.unmet.add(condition);
-  const isCounted = entry.cycles.get(cycle) === true;
-  if (unmet.length === 0 && !isCounted) entry.evidence.push(evaluation);
-  entry.cycles.set(cycle, isCounted || unmet.length === 0);
 }
 
 /** The execution record. An evaluation without one counts as a separate cycle. */
@@ -93,34 +83,39 @@ const cycleOf = ({ id, record }: Identified): string =>
   isRecordId(record.execution) ? record.execution : id;
 
 /** The conditions of LTM-06 that an evaluation does not meet. */
-function unmetBy({ classification, environment_valid, governance_violations }: LedgerRecord): Unmet[] {
-  const unmet: Unmet[] = [];
-  if (classification !== 'SUCCESS' && classification !== 'PARTIAL_SUCCESS') unmet.push('classification');
-  if (environment_valid !== true) unmet.push('environment_valid');
-  if (!Array.isArray(governance_violations) || governance_violations.length > 0)
-    unmet.push('governance_violations');
-  return unmet;
+function unmetBy(record: LedgerRecord, isExecuted: boolean): Unmet[] {
+  const { classification, environment_valid, governance_violations: broken } = record;
+  const met: Record<Unmet, boolean> = {
+    classification: classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS',
+    environment_valid: environment_valid === true,
+    governance_violations: Array.isArray(broken) && broken.length === 0,
+    execution: isExecuted,
+  };
+  return CONDITIONS.filter((condition) => !met[condition]);
 }
 
-/** Earlier observations no longer count. */
-function contradict(entry: Weighed, id: string): void {
-  entry.against.push(id);
-  entry.evidence = [];
-  entry.cycles.clear();
-  entry.unmet.clear();
+/** One evaluation of each cycle that meets all conditions. */
+export function evidenceOf({ seen }: Weighed): Identified[] {
+  const byCycle = new Map<string, Identified>();
+  for (const { cycle, evaluation, unmet } of seen)
+    if (unmet.length === 0 && !byCycle.has(cycle)) byCycle.set(cycle, evaluation);
+  return [...byCycle.values()];
 }
+
+/** How many cycles show it. */
+export const countCycles = ({ seen }: Weighed): number => new Set(seen.map(({ cycle }) => cycle)).size;
 
 /** The conditions that a pattern fails; none if it has earned its promotion (LTM-06). */
-function failedConditions({ evidence, cycles, unmet, against }: Weighed): Condition[] {
-  if (evidence.length >= ENOUGH) return [];
+function failedConditions(weighed: Weighed): Condition[] {
+  if (evidenceOf(weighed).length >= ENOUGH) return [];
   return [
-    ...(cycles.size < ENOUGH ? (['observed'] as const) : []),
-    ...CONDITIONS.filter((condition) => unmet.has(condition)),
-    ...(against.length > 0 ? (['contradicted'] as const) : []),
+    ...(countCycles(weighed) < ENOUGH ? (['observed'] as const) : []),
+    ...CONDITIONS.filter((condition) => weighed.seen.some(({ unmet }) => unmet.includes(condition))),
+    ...(weighed.against.length > 0 ? (['contradicted'] as const) : []),
   ];
 }
 
-interface Known {
+export interface Known {
   knowledge_id: string;
   pattern: string;
   scope: string;
@@ -183,16 +178,27 @@ export function planConsolidation({ evaluations, knowledge, ...options }: PlanIn
 }
 
 function planNew(plan: Plan, weighed: Weighed): void {
-  const { knowledge_id, against, evidence } = weighed;
+  const { knowledge_id, pattern, scope, against } = weighed;
+  const evidence = newestOf(weighed);
+  const created_at = evidence.at(-1)?.record.at ?? '';
   const failed = failedConditions(weighed);
-  const promotion = promote(weighed);
-  if (failed.length === 0 && !isComplete(promotion)) failed.push('fields');
+  // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
+  const isComplete =
+    normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
+  if (failed.length === 0 && !isComplete) failed.push('fields');
   if (failed.length > 0) {
     plan.rejected.push(reject(weighed, failed));
     return;
   }
-  plan.promoted.push(promotion);
-  plan.tested[knowledge_id] = newest(evidence).filter(wasTested).length;
+  plan.promoted.push({
+    ...{ knowledge_id, pattern },
+    evidence_cycles: evidence.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
+    ...{ confidence: 'high', scope, created_at, evidence: evidence.map(({ id }) => id) },
+  });
+  // Forge ran tests that passed in these cycles. Anybody can type the rest of an evaluation.
+  plan.tested[knowledge_id] = evidence.filter(({ record }) =>
+    objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0),
+  ).length;
   if (against.length > 0) plan.answered.push({ knowledge_id, contradicts: against });
 }
 
@@ -200,40 +206,22 @@ function planNew(plan: Plan, weighed: Weighed): void {
 function planKnown(plan: Plan, weighed: Weighed, { answered, contested, ...known }: Proven): void {
   const { knowledge_id, pattern, scope } = known;
   const contradicts = weighed.against.filter((id) => !answered.has(id));
+  const failed = failedConditions(weighed);
   if (contradicts.length > 0) plan.contested.push({ knowledge_id, pattern, scope, contradicts });
-  else if (contested.length > 0 && weighed.evidence.length >= ENOUGH) {
-    const evidence = newest(weighed.evidence).map(({ id }) => id);
+  else if (contested.length > 0 && failed.length > 0) plan.rejected.push(reject(weighed, failed));
+  else if (contested.length > 0) {
+    const evidence = newestOf(weighed).map(({ id }) => id);
     plan.reinstated.push({ knowledge_id, pattern, scope, evidence, settles: contested });
-  } else if (contested.length > 0) plan.rejected.push(reject(weighed, failedConditions(weighed)));
+  }
 }
 
-function promote({ knowledge_id, pattern, scope, evidence }: Weighed): Promotion {
-  const named = newest(evidence);
-  return {
-    knowledge_id,
-    pattern,
-    evidence_cycles: named.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
-    confidence: 'high',
-    scope,
-    created_at: named.at(-1)?.record.at ?? '',
-    evidence: named.map(({ id }) => id),
-  };
-}
+const newestOf = (weighed: Weighed): Identified[] => evidenceOf(weighed).slice(-MAX_EVIDENCE);
 
-/** Forge ran tests that passed in this cycle. Anybody can type the rest of an evaluation. */
-const wasTested = ({ record }: Identified): boolean =>
-  objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0);
-
-const reject = ({ knowledge_id, pattern, scope, ...weighed }: Weighed, failed: Condition[]): Rejected => ({
-  ...{ knowledge_id, pattern, scope, failed },
-  ...{ observed: weighed.cycles.size, qualified: weighed.evidence.length },
-});
-
-const newest = (evidence: readonly Identified[]): readonly Identified[] => evidence.slice(-MAX_EVIDENCE);
-
-/** LTM, "Knowledge Record Format": a missing or empty field rejects the promotion. */
-const isComplete = ({ pattern, scope, created_at }: Promotion): boolean =>
-  normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
+const reject = (weighed: Weighed, failed: Condition[]): Rejected => {
+  const { knowledge_id, pattern, scope } = weighed;
+  const counts = { observed: countCycles(weighed), qualified: evidenceOf(weighed).length };
+  return { knowledge_id, pattern, scope, failed, ...counts };
+};
 
 /** How many cycles with a verdict no consolidation covers, counted up to those that make one due. */
 export function countUncovered(

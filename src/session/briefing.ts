@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
-import { readEntries } from '../core/entries.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -42,7 +41,7 @@ const MAX_NOTES = 300;
 export function readLearned(context: Context, listed?: readonly Listed[]) {
   const read = () => {
     const memory = readMemory(context);
-    const known = readKnowledge(context, memory);
+    const known = readKnowledge(memory);
     const notes = memory.records('note').slice(-MAX_NOTES);
     return {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),

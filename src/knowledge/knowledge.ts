@@ -116,16 +116,10 @@ export function restoreLedgerViews(context: Context): string[] {
   return missing.map((path) => shown(layout, path));
 }
 
-export interface ShownArchitecture {
-  /** From the project's folder. */
-  path: string;
-  /** The whole text, with LF. Text that the guard forbids in messages is removed. */
-  text: string;
-  invariants: Invariant[];
-}
+export type ShownArchitecture = Awaited<ReturnType<typeof showArchitecture>>;
 
-/** KNO-03. Exit 4 if it is missing or not text. */
-export async function showArchitecture(context: Context): Promise<ShownArchitecture> {
+/** KNO-03: the whole text, with LF and without what the guard forbids in messages. Exit 4 if it is missing or not text. */
+export async function showArchitecture(context: Context) {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
   const invariants = await withoutSecrets(context, parseInvariants(text), path);
@@ -184,18 +178,10 @@ const ArchitectureEdit = z.strictObject({
   text: z.optional(z.string()),
 });
 
-export interface EditedArchitecture {
-  /** From the project's folder. */
-  path: string;
-  invariants: Invariant[];
-  changed: boolean;
-}
+export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 
 /** KNO-03: a new text for `architecture.md`. The editor works on the file itself, so that a window that stays open can still save. */
-export async function editArchitecture(
-  context: Context,
-  raw: z.infer<typeof ArchitectureEdit> = {},
-): Promise<EditedArchitecture> {
+export async function editArchitecture(context: Context, raw: z.infer<typeof ArchitectureEdit> = {}) {
   const { text } = checkInput(ArchitectureEdit, raw);
   requireSupervisor(context, 'knowledge');
   const { path, bytes: before } = readFile(context);

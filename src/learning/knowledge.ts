@@ -95,19 +95,12 @@ export function changeActive({ disk, layout }: Context, change: (issues: Unit[])
 }
 
 /** A lesson that sessions and cycles report and that is not knowledge yet. */
-export interface PatternCandidate {
-  /** `C-317204`, the same in every clone. */
-  id: string;
-  pattern: string;
-  scope: string;
-  /** In how many cycles it was seen since it was last contradicted. */
-  seen: number;
-}
+export type PatternCandidate = ReturnType<typeof openCandidates>[number];
 
 /** In the briefing and at session end. */
 const MAX_SHOWN = 5;
 
-/** Six digits from the knowledge id. */
+/** `C-317204`: six digits from the knowledge id, the same in every clone. */
 export const candidateId = (knowledge_id: string): string =>
   `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
     .padStart(9, '0')
@@ -124,7 +117,7 @@ export function recentEvaluations(memory: Memory): Identified[] {
 }
 
 /** The candidates that need more evidence: those seen most often first, then the newest. */
-export function openCandidates(memory: Memory, known = readKnowledge(memory)): PatternCandidate[] {
+export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
   const isOpen = (weighed: Weighed): boolean =>
     weighed.seen.length > 0 &&
     evidenceOf(weighed).length < ENOUGH &&

@@ -23,23 +23,17 @@ import {
   judgeTrust,
   type Runnable,
   readApprovals,
-  type TrustItem,
   toUrl,
   trustValue,
 } from './approvals.js';
 
-export interface TrustReport {
-  /** The repository (its common git dir) or the folder that approvals are tied to. */
-  identity: string;
-  /** A value of FORGE_TRUST that approves all of this in CI, in this repository and its clones. */
-  digest: string;
-  /** What forge would run, then where it would connect to, then the invariants. */
-  items: TrustItem[];
-  trusted: boolean;
-}
+export type TrustReport = ReturnType<typeof showTrust>;
 
-/** Everything from this repository that forge would run or have agents obey, and whether it may. */
-export function showTrust(context: Context): TrustReport {
+/**
+ * Everything from this repository that forge would run, where it would connect to, and what agents would obey, and whether
+ * it may. `digest`: a value of FORGE_TRUST that approves all that runs, in CI, in this repository and its clones.
+ */
+export function showTrust(context: Context) {
   const runnables = listRunnables(context);
   const ledger = ledgerId(context);
   const inCi = approvedBy(ciApproval(context.world.env), ledger, runnables);

@@ -124,10 +124,12 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   about: Record<string, unknown>;
 }
 
-/** The backup, the commit if one was needed, and how many files are written or removed. */
-interface Moved {
+export interface Moved {
+  /** The backup of the state before. Null in a dry run, or if nothing differed. */
   ref: string | null;
+  /** Null if HEAD already had that tree. */
   commit: string | null;
+  /** How many are written or removed. */
   files: number;
 }
 

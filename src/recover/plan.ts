@@ -2,7 +2,7 @@ import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { type Git, must, words } from '../git/client.js';
-import { type Filtered, findFiltered } from '../git/config.js';
+import { findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -11,27 +11,16 @@ import { readRecords } from '../ledger/memory.js';
 import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
-  type Decision,
   type Divergence,
   decide,
   judgeDivergence,
   judgePlace,
   NEVER,
   type Relation,
-  type Rule,
 } from './rules.js';
 
 /** The situation and the decision of the rules. */
-export interface RecoveryPlan {
-  checkpoint: Manifest | null;
-  /** The examined commit. */
-  head: string | null;
-  divergence: Divergence;
-  /** The current results of what the checkpoint proved. */
-  checks: ProvedCheck[];
-  decision: Decision;
-  rules: Rule[];
-}
+export type RecoveryPlan = Awaited<ReturnType<typeof planRecovery>>;
 
 /**
  * GIT-06: the last checkpoint (or `to`), the changes since, the current results of its checks, and the decision.
@@ -41,7 +30,7 @@ export async function planRecovery(
   context: Context,
   { to, rollback = false }: { to?: string | undefined; rollback?: boolean | undefined } = {},
   watch: CheckpointWatch = {},
-): Promise<RecoveryPlan> {
+) {
   const place = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   const [measured, ledger] = await Promise.all([
@@ -59,14 +48,7 @@ export async function planRecovery(
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
-  return {
-    checkpoint: manifest,
-    head,
-    divergence,
-    checks,
-    decision: decide(rules),
-    rules,
-  };
+  return { checkpoint: manifest, head, divergence, checks, decision: decide(rules), rules };
 }
 
 /** Adds what is known about a broken feature at HEAD. */
@@ -129,26 +111,14 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   return damageOf(await verifyReadOnly(context)).length > 0 ? 'corrupted' : 'intact';
 }
 
-/** Git's part of the divergence. The rest only forge knows. */
-interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
-  head: string | null;
-  /** Whether HEAD has the checkpoint's files. */
-  isHeadSame: boolean;
-  /** Files that cannot be compared. */
-  filtered: Filtered | null;
-}
-
 /** Where git does not have the checkpoint's commit. */
 const NOT_COMPARED = {
   ...{ commits: 0, behind: 0, branch: 'missing' as Relation },
   ...{ files: 0, insertions: 0, deletions: 0, isHeadSame: false },
 };
 
-/** Reads concurrently. Writes nothing. */
-async function measureDivergence(
-  { repository, git, folder }: Place,
-  commit: string | null,
-): Promise<Measured> {
+/** Git's part of the divergence, and the files that cannot be compared. Reads concurrently. Writes nothing. */
+async function measureDivergence({ repository, git, folder }: Place, commit: string | null) {
   const distance = commit === null ? null : await readDistance(git, commit);
   const [{ head, files }, compared] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
@@ -162,7 +132,7 @@ async function measureDivergence(
     untracked: files.length - changed.length,
     uncommitted: files.length - (filtered?.paths.length ?? 0),
     filtered,
-    branch: head === null ? 'unborn' : compared.branch,
+    branch: head === null ? ('unborn' as const) : compared.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,
   };

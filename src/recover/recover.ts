@@ -191,17 +191,13 @@ const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
 };
 
 /** A checkpoint in a separate folder. */
-export interface InspectedCheckpoint {
-  checkpoint: Manifest;
-  /** Null in a dry run. */
-  worktree: string | null;
-}
+export type InspectedCheckpoint = Awaited<ReturnType<typeof inspectCheckpoint>>;
 
 /** Only a worktree of the checkpoint, on no branch, in a new or empty folder. Nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
   { to, dir }: { to?: string | undefined; dir: string },
-): Promise<InspectedCheckpoint> {
+) {
   requireSupervisor(context, RESERVED);
   const { git } = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);

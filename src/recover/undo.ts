@@ -34,15 +34,13 @@ import { isCalled } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
-import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
+import { finishRecovery, HALF_WAY, type Moved, moveTo, nameBackup, noteOf } from './move.js';
 import { RESERVED } from './recover.js';
 
-export interface BackupList {
-  backups: Backup[];
-}
+export type BackupList = Awaited<ReturnType<typeof listRecoveries>>;
 
 /** All backups in this repository, newest first. */
-export const listRecoveries = async (context: Context): Promise<BackupList> => ({
+export const listRecoveries = async (context: Context) => ({
   backups: await listBackups(requireRepository(context).git),
 });
 
@@ -73,50 +71,36 @@ async function findBackup(context: Context, name: string | undefined): Promise<F
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
 
 /** The result of an undo. */
-export interface Undone {
-  /** The restored backup. */
-  undone: string;
-  /** The command it was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
-  action: string;
-  /** The backup of the state before the undo. Null in a dry run. */
-  ref: string | null;
-  /** The command that reverts this. */
-  redo: string;
-  /** The commit that reverts the rollback's. Null without one, or if HEAD already had that tree. */
-  commit: string | null;
-  /** How many files were written or removed. */
-  files: number;
-  /** Only with --dry-run. */
-  planned?: true;
-}
+export type Undone = Awaited<ReturnType<typeof undoLast>>;
 
 /**
  * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
  * current state is saved to another backup ref first, so a second undo is a redo.
  */
-export async function undoLast(
-  context: Context,
-  { backup }: { backup?: string | undefined } = {},
-): Promise<Undone> {
+export async function undoLast(context: Context, { backup }: { backup?: string | undefined } = {}) {
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
   const { note } = found;
-  const planned = context.disk.dryRun ? { planned: true as const } : {};
-  const done = { undone: found.backup.ref, action: String(note.why), redo: 'forge undo', ...planned };
-  if (!Array.isArray(note.state)) return { ...done, ...(await undoRollback(context, found)) };
-  const ref = await putFiles(context, note as Snapshot);
-  return { ...done, commit: null, ref, files: note.state.length };
+  const done = Array.isArray(note.state)
+    ? { ref: await putFiles(context, note as Snapshot), commit: null, files: note.state.length }
+    : await undoRollback(context, found);
+  return {
+    undone: found.backup.ref,
+    /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+    action: String(note.why),
+    /** The command that reverts this. */
+    redo: 'forge undo',
+    ...(context.disk.dryRun ? { planned: true as const } : {}),
+    ...done,
+  };
 }
 
 /**
  * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
  * work was done since. The current state is saved to a separate backup first.
  */
-async function undoRollback(
-  context: Context,
-  { backup, note, isNamed }: Found,
-): Promise<Pick<Undone, 'ref' | 'commit' | 'files'>> {
+async function undoRollback(context: Context, { backup, note, isNamed }: Found): Promise<Moved> {
   await requireVerified(context);
   const isRollback = note.why === 'rollback';
   const { ref, commit: kept } = backup;

@@ -18,12 +18,10 @@ import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/rules.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
-import { checkMessage } from './protocol.js';
+import { type CheckedMessage, checkMessage } from './protocol.js';
 import {
   type CommitRules,
-  type CommitSettings,
   DEFAULT_SETTINGS,
-  type Exemption,
   type Mark,
   type MessageState,
   makeRules,
@@ -44,24 +42,14 @@ export interface CommitCheckInput {
 /** `A..B`, or commit ids, with `^` in front of those that are left out. */
 export type Range = string | readonly string[];
 
-export interface CheckedCommit {
+export interface CheckedCommit extends Omit<CheckedMessage, 'mark'> {
   sha?: string;
-  subject: string;
-  exempt?: Exemption;
-  problems: Problem[];
 }
 
-export interface CommitCheck {
-  ok: boolean;
-  commits: CheckedCommit[];
-}
+export type CommitCheck = Awaited<ReturnType<typeof checkCommits>>;
 
 /** GIT-01: checks one message or the commits of a range. Outside a `.forge/` the default settings apply. */
-export async function checkCommits(
-  from: string,
-  world: World,
-  { message, file, range }: CommitCheckInput,
-): Promise<CommitCheck> {
+export async function checkCommits(from: string, world: World, { message, file, range }: CommitCheckInput) {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
@@ -106,20 +94,15 @@ export async function readMessageRules(context: Context): Promise<CommitRules> {
 }
 
 /** `[commit]` as the git hooks apply it. */
-export interface Enforcement {
-  enforce: 'block' | 'warn' | 'off';
-  settings: CommitSettings;
-  /** Why the settings cannot be read. Hooks then look for secrets only. */
-  unread: string | null;
-}
+export type Enforcement = ReturnType<typeof readEnforcement>;
 
-/** Unreadable settings must not block commits. */
-export function readEnforcement(context: Context): Enforcement {
+/** Unreadable settings must not block commits: hooks then look for secrets only. `unread`: why they cannot be read. */
+export function readEnforcement(context: Context) {
   try {
     const { enforce, ...settings } = readConfig(context).commit;
     return { enforce, settings, unread: null };
   } catch (error) {
-    return { enforce: 'off', settings: DEFAULT_SETTINGS, unread: toForgeError(error).message };
+    return { enforce: 'off' as const, settings: DEFAULT_SETTINGS, unread: toForgeError(error).message };
   }
 }
 

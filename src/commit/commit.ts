@@ -59,15 +59,13 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
   return composeMessage(input, await readWork(context, { git, files, all }));
 }
 
-export interface CommitTemplate {
-  text: string;
-}
+export type CommitTemplate = Awaited<ReturnType<typeof commitTemplate>>;
 
 /** GIT-02: a message with the known parts filled in. With `pullRequest`, one text for all commits of the branch. */
 export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
-): Promise<CommitTemplate> {
+) {
   const { repository, git } = requireGit(context);
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });

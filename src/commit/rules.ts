@@ -30,25 +30,16 @@ export const WHO = ['mine', 'agents', 'all'] as const;
 export type Who = (typeof WHO)[number];
 
 /** `[commit]` in config.toml. */
-export interface CommitSettings {
-  who: Who;
-  id_pattern: string;
-  subject_length: number;
-  sections: readonly string[];
-  rules_off: readonly string[];
-  exempt: readonly string[];
-  style: CommitStyle;
-}
-
-export const DEFAULT_SETTINGS: CommitSettings = {
-  who: 'mine',
+export const DEFAULT_SETTINGS = {
+  who: 'mine' as Who,
   id_pattern: '[A-Z][A-Z0-9]*-\\d+',
   subject_length: 72,
-  sections: SECTIONS,
-  rules_off: [],
-  exempt: [],
-  style: 'protocol',
+  sections: SECTIONS as readonly string[],
+  rules_off: [] as readonly string[],
+  exempt: [] as readonly string[],
+  style: 'protocol' as CommitStyle,
 };
+export type CommitSettings = typeof DEFAULT_SETTINGS;
 
 /** The settings with compiled patterns. */
 export interface CommitRules {

@@ -14,7 +14,7 @@ import {
 } from '../core/project-file.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
-import { type HooksPath, readHooksPath } from '../git/config.js';
+import { readHooksPath } from '../git/config.js';
 import { type Repository, readTip, realFolder } from '../git/repository.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import {
@@ -77,18 +77,13 @@ interface HookPlan {
   fix?: string;
 }
 
-/** The folder that git runs hooks from. */
-interface HookFolder {
-  repository: Repository;
-  /** `core.hooksPath`; null for the git dir's own folder. */
-  hooksPath: HooksPath | null;
-  isHusky: boolean;
-}
-
 /** Every byte is a character, so files of others stay exactly as they are. */
 const textOf = ({ bytes }: ProjectFile): string | null => bytes?.toString('latin1') ?? null;
 
-async function readFolder({ repository, git }: Context): Promise<HookFolder> {
+type HookFolder = Awaited<ReturnType<typeof readFolder>>;
+
+/** The folder that git runs hooks from: `hooksPath` is `core.hooksPath`, or null for the git dir's own folder. */
+async function readFolder({ repository, git }: Context) {
   if (!repository || !git)
     throw usage('hooks.no_git', 'There is no git repository here, so there are no hooks.', {
       hint: 'git init',

@@ -43,16 +43,10 @@ import {
 } from './rules.js';
 
 /** How far the next consolidation is. */
-export interface Assessment {
-  memory: Memory;
-  /** How many more cycles that no consolidation covers make it due; 0 if it is. */
-  due_in: number;
-  /** Why it waits although it is due. */
-  waits: string | null;
-}
+type Assessment = ReturnType<typeof assess>;
 
-/** LTM-08: counts cycles. Weighs and writes nothing. */
-export function assess(context: Context): Assessment {
+/** LTM-08: counts the cycles that make the next one due (0: it is), and why it waits then. Weighs and writes nothing. */
+export function assess(context: Context) {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);

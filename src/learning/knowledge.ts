@@ -14,7 +14,7 @@ import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
 import { ENOUGH, type Proven, readProven } from './proven.js';
-import { type Contested, countCycles, evidenceOf, type Weighed, weighEvidence, weighing } from './rules.js';
+import { countCycles, evidenceOf, type Plan, type Weighed, weighEvidence, weighing } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
 export const readKnowledge = (memory: Memory): Map<string, Proven> =>
@@ -29,7 +29,7 @@ export const listKnown = (memory: Memory): KnownPattern[] =>
   );
 
 /** LTM-09: opens a unit for each contested piece of knowledge that has none. The caller holds the lock. */
-export function openInvestigations(context: Context, contested: readonly Contested[]): void {
+export function openInvestigations(context: Context, contested: Plan['contested']): void {
   if (contested.length === 0) return;
   const at = timestamp(context);
   changeActive(context, (issues) => {

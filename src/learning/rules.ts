@@ -115,110 +115,80 @@ function failedConditions(weighed: Weighed): Condition[] {
   ];
 }
 
-export interface Known {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
-}
-
-interface Rejected extends Known {
-  failed: Condition[];
-  /** Cycles that showed it, and those that count, since it was last contradicted. */
-  observed: number;
-  qualified: number;
-}
-
-export interface Contested extends Known {
-  contradicts: string[];
-}
-
-interface Reinstated extends Known {
-  evidence: string[];
-  settles: string[];
-}
-
-/** What a promotion writes: exactly LTM's fields, and the ids of its evidence. */
-interface Promotion extends Known {
-  evidence_cycles: number[];
-  confidence: 'high';
-  /** Of the newest evidence, so that two machines agree. */
-  created_at: string;
-  evidence: string[];
-}
-
 /** What one consolidation does, and why it rejects the rest. */
-export interface Plan {
-  promoted: Promotion[];
-  contested: Contested[];
-  reinstated: Reinstated[];
-  rejected: Rejected[];
-  /** Contradictions that were known at the promotion. They are not news later. */
-  answered: { knowledge_id: string; contradicts: string[] }[];
-  /** By the id of promoted knowledge: the number of its cycles in which forge ran tests that passed. */
-  tested: Record<string, number>;
-}
+export type Plan = ReturnType<typeof planConsolidation>;
+export type Known = Pick<Weighed, 'knowledge_id' | 'pattern' | 'scope'>;
 
-interface PlanInput extends WeighOptions {
-  /** Both in order of (n, id). */
-  evaluations: readonly Identified[];
-  knowledge: readonly Identified[];
-}
-
-/** LTM-06 to LTM-09 as one pure function: the same records give the same plan. */
-export function planConsolidation({ evaluations, knowledge, ...options }: PlanInput): Plan {
+/** LTM-06 to LTM-09 as one pure function: the same records, in order of (n, id), give the same plan. */
+export function planConsolidation({
+  evaluations,
+  knowledge,
+  ...options
+}: WeighOptions & Record<'evaluations' | 'knowledge', readonly Identified[]>) {
   const proven = readProven(knowledge, options.has);
-  const plan: Plan = { promoted: [], contested: [], reinstated: [], rejected: [], answered: [], tested: {} };
-  for (const weighed of weighEvidence(evaluations, options).values()) {
-    const known = proven.get(weighed.knowledge_id);
-    if (!known || known.status === 'unproven') planNew(plan, weighed);
-    else if (known.status === 'invalid') plan.rejected.push(reject(weighed, ['invalidated']));
-    else planKnown(plan, weighed, known);
-  }
-  return plan;
+  const all = [...weighEvidence(evaluations, options).values()];
+  const verdicts = all.map((weighed) => judge(weighed, proven.get(weighed.knowledge_id)));
+  const promotions = verdicts.flatMap(({ promotion }) => promotion ?? []);
+  return {
+    promoted: promotions.map(({ promoted }) => promoted),
+    contested: verdicts.flatMap(({ contested }) => contested ?? []),
+    reinstated: verdicts.flatMap(({ reinstated }) => reinstated ?? []),
+    rejected: verdicts.flatMap(({ rejected }) => rejected ?? []),
+    /** Contradictions that were known at the promotion. They are not news later. */
+    answered: promotions.flatMap(({ promoted: { knowledge_id }, against: contradicts }) =>
+      contradicts.length > 0 ? [{ knowledge_id, contradicts }] : [],
+    ),
+    /** By the id of promoted knowledge: the number of its cycles in which forge ran tests that passed. */
+    tested: Object.fromEntries(promotions.map(({ promoted, tested }) => [promoted.knowledge_id, tested])),
+  };
 }
 
-function planNew(plan: Plan, weighed: Weighed): void {
+/** New contradictions contest what is known. Evidence from the same window waits for a later consolidation. */
+function judge(weighed: Weighed, known?: Proven) {
+  if (known?.status === 'invalid') return { rejected: reject(weighed, ['invalidated']) };
+  const failed = failedConditions(weighed);
+  if (!known || known.status === 'unproven') {
+    const promotion = promote(weighed);
+    const { pattern, scope, created_at } = promotion.promoted;
+    // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
+    const isComplete = normalisePattern(pattern) !== '' && isScope(scope) && created_at !== '';
+    if (failed.length === 0 && !isComplete) failed.push('fields');
+    return failed.length > 0 ? { rejected: reject(weighed, failed) } : { promotion };
+  }
+  const { knowledge_id, pattern, scope, answered, contested: settles } = known;
+  const contradicts = weighed.against.filter((id) => !answered.has(id));
+  if (contradicts.length > 0) return { contested: { knowledge_id, pattern, scope, contradicts } };
+  if (settles.length === 0) return {};
+  if (failed.length > 0) return { rejected: reject(weighed, failed) };
+  const evidence = newestOf(weighed).map(({ id }) => id);
+  return { reinstated: { knowledge_id, pattern, scope, evidence, settles } };
+}
+
+/** `promoted`: exactly LTM's fields, and the ids of the evidence. */
+function promote(weighed: Weighed) {
   const { knowledge_id, pattern, scope, against } = weighed;
   const evidence = newestOf(weighed);
-  const created_at = evidence.at(-1)?.record.at ?? '';
-  const failed = failedConditions(weighed);
-  // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
-  const isComplete =
-    normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
-  if (failed.length === 0 && !isComplete) failed.push('fields');
-  if (failed.length > 0) {
-    plan.rejected.push(reject(weighed, failed));
-    return;
-  }
-  plan.promoted.push({
+  const promoted = {
     ...{ knowledge_id, pattern },
     evidence_cycles: evidence.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
-    ...{ confidence: 'high', scope, created_at, evidence: evidence.map(({ id }) => id) },
-  });
+    ...{ confidence: 'high', scope },
+    // Of the newest evidence, so that two machines agree.
+    created_at: evidence.at(-1)?.record.at ?? '',
+    evidence: evidence.map(({ id }) => id),
+  };
   // Forge ran tests that passed in these cycles. Anybody can type the rest of an evaluation.
-  plan.tested[knowledge_id] = evidence.filter(({ record }) =>
-    objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0),
-  ).length;
-  if (against.length > 0) plan.answered.push({ knowledge_id, contradicts: against });
+  const wasTested = ({ record }: Identified): boolean =>
+    objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0);
+  return { promoted, tested: evidence.filter(wasTested).length, against };
 }
 
-/** New contradictions contest it. Evidence from the same window waits for a later consolidation. */
-function planKnown(plan: Plan, weighed: Weighed, { answered, contested, ...known }: Proven): void {
-  const { knowledge_id, pattern, scope } = known;
-  const contradicts = weighed.against.filter((id) => !answered.has(id));
-  const failed = failedConditions(weighed);
-  if (contradicts.length > 0) plan.contested.push({ knowledge_id, pattern, scope, contradicts });
-  else if (contested.length > 0 && failed.length > 0) plan.rejected.push(reject(weighed, failed));
-  else if (contested.length > 0) {
-    const evidence = newestOf(weighed).map(({ id }) => id);
-    plan.reinstated.push({ knowledge_id, pattern, scope, evidence, settles: contested });
-  }
-}
+const isScope = (scope: string): boolean => (SCOPES as readonly string[]).includes(scope);
 
 const newestOf = (weighed: Weighed): Identified[] => evidenceOf(weighed).slice(-MAX_EVIDENCE);
 
-const reject = (weighed: Weighed, failed: Condition[]): Rejected => {
+const reject = (weighed: Weighed, failed: Condition[]) => {
   const { knowledge_id, pattern, scope } = weighed;
+  /** Cycles that showed it, and those that count, since it was last contradicted. */
   const counts = { observed: countCycles(weighed), qualified: evidenceOf(weighed).length };
   return { knowledge_id, pattern, scope, failed, ...counts };
 };
@@ -247,16 +217,14 @@ export const coveredHeads = (knowledge: readonly Identified[]): string[] =>
 export const digestPlan = (plan: Plan): string =>
   createHash('sha256').update(JSON.stringify(plan)).digest('hex');
 
-interface Coverage {
-  /** Heads of the graph. */
-  covers: readonly string[];
-  /** How many evaluated cycles they reach, and the number of the last one. */
-  cycles: number;
-  last_cycle: number;
-}
-
-/** The records of one consolidation, for one write. */
-export function recordsOf(plan: Plan, coverage: Coverage): Draft[] {
+/**
+ * The records of one consolidation, for one write. `covers`: heads of the graph, with the number of evaluated cycles that
+ * they reach, and of the last one.
+ */
+export function recordsOf(
+  plan: Plan,
+  coverage: { covers: readonly string[]; cycles: number; last_cycle: number },
+): Draft[] {
   const of = (kind: string, fields: object): Body => ({ tier: 'knowledge', kind, ...fields });
   const ids = (entries: readonly Known[]): string[] => entries.map(({ knowledge_id }) => knowledge_id);
   return [

@@ -55,26 +55,23 @@ export async function checkCommits(from: string, world: World, { message, file, 
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
   if (context) knowAllowed(context);
   const rules = context ? await readMessageRules(context) : makeRules();
-  const check = async (): Promise<CheckedCommit[]> => {
-    if (message !== undefined && range === undefined) {
-      const state =
-        repository && (await readMessageState(repository, world, { message, file, isEdited: true }));
-      const text = aboveScissors(message, state?.comment);
-      const { mark: _, ...checked } = checkMessage(text, rules, state ?? { strips: true });
-      return [withoutSecrets(text, checked, await loadGuard(world.env, context))];
-    }
-    if (message !== undefined || range === undefined)
-      throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
-        hint: 'forge commit check --help',
-      });
-    if (!repository)
-      throw usage('commit.no_git', `${from} is not in a git repository.`, {
-        hint: 'forge commit check FILE',
-      });
-    const commits = await checkRange(repository, world, range, rules, context);
-    return commits.map(({ mark: _, people: __, ...commit }) => commit);
-  };
-  const commits = await check();
+  let commits: CheckedCommit[];
+  if (message !== undefined && range === undefined) {
+    const state =
+      repository && (await readMessageState(repository, world, { message, file, isEdited: true }));
+    const text = aboveScissors(message, state?.comment);
+    const { mark: _, ...checked } = checkMessage(text, rules, state ?? { strips: true });
+    commits = [withoutSecrets(text, checked, await loadGuard(world.env, context))];
+  } else if (message !== undefined || range === undefined)
+    throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
+      hint: 'forge commit check --help',
+    });
+  else if (!repository)
+    throw usage('commit.no_git', `${from} is not in a git repository.`, { hint: 'forge commit check FILE' });
+  else {
+    const all = await checkRange(repository, world, range, rules, context);
+    commits = all.map(({ mark: _, people: __, ...commit }) => commit);
+  }
   return { ok: commits.every(({ problems }) => problems.length === 0), commits };
 }
 
@@ -123,20 +120,13 @@ export const operationOf = (repository: Repository): Operation | undefined =>
 export const operationFor = (repository: Repository, file: string): Operation | undefined =>
   file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined;
 
-interface MessageFile {
-  message: Buffer;
-  file?: string | undefined;
-  /** Git's editor showed the message. Then git drops comments by default. */
-  isEdited: boolean;
-}
-
 const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
 
-/** How git will read and store a message file of this repository. */
+/** How git will read and store a message file of this repository. It drops comments by default if its editor showed them. */
 export async function readMessageState(
   repository: Repository,
   world: World,
-  { message, file = '', isEdited }: MessageFile,
+  { message, file = '', isEdited }: { message: Buffer; file?: string | undefined; isEdited: boolean },
 ): Promise<MessageState & { comment: string }> {
   const git = gitIn(repository.root, world.env);
   const settings = readMessageSettings(repository, world);

@@ -242,22 +242,15 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   return file;
 }
 
-interface CommitPlan {
-  git: Git;
-  files: readonly ChangedFile[];
-  /** As `git commit -a`. */
-  all: boolean;
-  /** The parent of the new commit; default: HEAD. */
-  parent?: string;
-}
-
-/** The work since the last commit, as far as forge knows it. */
-export async function readWork(context: Context, plan: CommitPlan): Promise<KnownWork> {
-  const { git, files, all } = plan;
+/** The work since the last commit, as far as forge knows it. `parent`: of the new commit; default: HEAD. */
+export async function readWork(
+  context: Context,
+  { git, files, all, parent }: { git: Git; files: readonly ChangedFile[]; all: boolean; parent?: string },
+): Promise<KnownWork> {
   const { layout } = context;
   const { root } = context.repository ?? layout;
   const running = readRunning(context);
-  const head = await readHead(git, plan.parent);
+  const head = await readHead(git, parent);
   const since = head?.at ?? null;
   const paths = new Set(files.map(({ path }) => path));
   const features = readFeatures(context);

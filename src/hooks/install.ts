@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { readEnforcement } from '../commit/check.js';
-import { WHO, type Who } from '../commit/rules.js';
+import { WHO } from '../commit/rules.js';
 import { setSetting } from '../config/config.js';
 import { refused, usage } from '../core/error.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
@@ -54,14 +54,8 @@ export const HooksInput = z.strictObject({
 });
 export type HooksInput = z.infer<typeof HooksInput>;
 
-export interface HooksReport {
-  hooks: { name: GitHook; state: HookState; path: string; why?: string | undefined }[];
-  /** Programs or scripts that the hooks start and that no longer exist. */
-  gone: string[];
-  /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
-  enforce: 'block' | 'warn' | 'off';
-  who: Who;
-}
+type HookRow = { name: GitHook; state: HookState; path: string; why?: string | undefined };
+export type HooksReport = ReturnType<typeof report>;
 
 export type HookState = 'installed' | 'new' | 'renewed' | 'added' | 'refused' | 'absent' | 'removed';
 
@@ -168,14 +162,15 @@ const readLefthookFiles = (root: string): string =>
     .map((name) => readFileSync(join(root, name), 'latin1'))
     .join('\n');
 
-const toRow = ({ hook, state, file, why }: HookPlan): HooksReport['hooks'][number] => ({
+const toRow = ({ hook, state, file, why }: HookPlan): HookRow => ({
   name: hook,
   state,
   path: file.name,
   why,
 });
 
-function report(context: Context, hooks: HooksReport['hooks'], gone: string[] = []): HooksReport {
+/** `gone`: programs or scripts that the hooks start and that no longer exist. */
+function report(context: Context, hooks: HookRow[], gone: string[] = []) {
   const { enforce, settings } = readEnforcement(context);
   return { hooks, gone, enforce, who: settings.who };
 }

@@ -5,7 +5,7 @@ import { readTarget } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureDraft, architectureFile, shown } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
-import { checkText, makeToken, oneLine } from '../core/text.js';
+import { checkText, makeToken, noSuch } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
@@ -91,10 +91,7 @@ export const searchKnowledge = (
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
   const removed = readLearnings(context.disk).find((learning) => learning.id === id);
-  if (!removed)
-    throw usage('knowledge.unknown', `There is no knowledge ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: 'forge knowledge list',
-    });
+  if (!removed) throw noSuch('knowledge', id, 'forge knowledge list');
   updateEntries(context, LEARNED_LIST, (before) => before.filter((entry) => idOf(entry) !== id));
   return { removed };
 }

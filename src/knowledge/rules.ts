@@ -166,11 +166,7 @@ export const readLearnings = (disk: Disk): Learning[] =>
   listLearnings(readEntries(disk, LEARNED_LIST).entries);
 
 /** One rule of `architecture.md`, which people write. Nested items are on separate lines, after `  - `. */
-export interface Invariant {
-  text: string;
-  /** 1-based. */
-  line: number;
-}
+export type Invariant = ReturnType<typeof parseInvariants>[number];
 
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
 const MAX_LINE = 2000;
@@ -184,7 +180,7 @@ const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
 /** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
-export function parseInvariants(text: string): Invariant[] {
+export function parseInvariants(text: string) {
   const items: { line: number; indent: number; parts: string[] }[] = [];
   let fence: string | null = null;
   /** Level of the section "Invariants" that is being read. */

@@ -1,7 +1,6 @@
-import { usage } from '../core/error.js';
 import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { noSuch } from '../core/text.js';
 import {
   ACTIVE_ISSUES,
   type ActiveIssues,
@@ -144,8 +143,6 @@ export function resolveCandidates(context: Context, ids: readonly string[]): Con
     const wanted = `C-${id.trim().replace(/^C-/i, '')}`;
     const found = weighed.find(({ knowledge_id }) => candidateId(knowledge_id) === wanted);
     if (found) return { pattern: found.pattern, scope: found.scope as Confirmed['scope'] };
-    throw usage('candidate.unknown', `There is no candidate ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: 'forge memory promote   # lists the candidates',
-    });
+    throw noSuch('candidate', id, 'forge memory promote   # lists the candidates');
   });
 }

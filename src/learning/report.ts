@@ -1,6 +1,5 @@
 import { formatArgv } from '../core/argv.js';
-import { usage } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { noSuch } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
 import { gitFolder } from '../ledger/files.js';
 import { statusOf, verifyReadOnly } from '../ledger/integrity.js';
@@ -135,10 +134,7 @@ const MAX_LINKS = 50;
 export async function showChain(context: Context, { id }: { id: string }) {
   const memory = readMemory(context);
   const knowledge = listKnown(memory).find(({ knowledge_id }) => knowledge_id === id);
-  if (!knowledge)
-    throw usage('knowledge.unknown', `There is no knowledge ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: 'forge memory report',
-    });
+  if (!knowledge) throw noSuch('knowledge', id, 'forge memory report');
   const records = memory.records('knowledge').filter(({ record }) => record.knowledge_id === id);
   const ids = new Set(records.flatMap(({ record }) => textsIn(record.evidence)));
   const executions = new Map(memory.records('execution').map((entry) => [entry.id, entry.record]));

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { CHECKPOINT } from '../checkpoint/rules.js';
-import { usage } from '../core/error.js';
 import { checkInput, type Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { noSuch } from '../core/text.js';
 import { EVENT_FORMATS } from '../events/event.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
@@ -51,10 +50,7 @@ export function schemaNames(): string[] {
 /** The JSON Schema (draft 2020-12) of a format, from the schema that validates it. Exit 2 for an unknown name. */
 export function schemaOf(name: string): Record<string, unknown> {
   const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
-  if (!schema)
-    throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
-      hint: `Formats: ${schemaNames().join(', ')}`,
-    });
+  if (!schema) throw noSuch('format', name, `Formats: ${schemaNames().join(', ')}`, 'schema');
   const { $schema, ...rest } = z.toJSONSchema(schema as z.ZodMiniType, {
     io: 'input',
     unrepresentable: 'any',

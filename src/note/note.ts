@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { checkText, oneLine } from '../core/text.js';
+import { checkText, noSuch, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -129,10 +129,8 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
 function findEntry(context: Context, id: string): Entry {
   const { entries } = readKfr(context);
   const entry = entries.find((candidate) => candidate.id === id);
-  if (!entry)
-    throw usage('kfr.unknown', `There is no entry ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: `forge kfr list   # active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'}`,
-    });
+  const active = entries.map((candidate) => candidate.id).join(', ') || 'none';
+  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${active}`, 'kfr');
   if (entry.requires_resolution)
     throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
       hint: `${settling('resolve', id)}   # then note the answer`,

@@ -161,15 +161,10 @@ export const humanRequired = (what: string, why: string): Error =>
   });
 
 /** A repository with its `.forge/`. */
-export interface Place {
-  repository: Repository;
-  git: Git;
-  /** `.forge/` from the repository's top. */
-  folder: string;
-}
+export type Place = ReturnType<typeof requireRepository>;
 
-/** Exit 3 without a repository. */
-export function requireRepository({ repository, git, layout }: Context): Place {
+/** Exit 3 without a repository. `folder`: `.forge/` from the repository's top. */
+export function requireRepository({ repository, git, layout }: Context) {
   if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
   throw refused('git.none', 'This needs git, and this folder is not in a git repository.', {
     hint: 'git init',

@@ -44,16 +44,10 @@ export const listRecoveries = async (context: Context) => ({
   backups: await listBackups(requireRepository(context).git),
 });
 
-/** A backup to restore. */
-interface Found {
-  backup: Backup;
-  note: BackupNote;
-  /** The user named it. */
-  isNamed: boolean;
-}
+type Found = Awaited<ReturnType<typeof findBackup>>;
 
 /** The named backup, or the last one of this worktree. Exit 2 without one. */
-async function findBackup(context: Context, name: string | undefined): Promise<Found> {
+async function findBackup(context: Context, name: string | undefined) {
   const { git, repository } = requireRepository(context);
   const isNamed = name !== undefined;
   for (const backup of await listBackups(git)) {

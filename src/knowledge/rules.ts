@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Disk } from '../core/disk.js';
 import { type EntryList, encodeFields, readEntries } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { compareText, oneLine } from '../core/text.js';
+import { compareText, oneLine, sha256 } from '../core/text.js';
 
 const text = z.string();
 /** The texts of each kind, in the order that its id is made of. */
@@ -57,11 +56,9 @@ const textsOf = (learning: NewLearning): string[] =>
 const normalise = (words: string): string =>
   words.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
 
-const digest = (words: string): string => createHash('sha256').update(words).digest('hex');
-
 /** The id of a learning: the same content has the same one on every machine. */
 export const idOf = (learning: NewLearning): string =>
-  digest([learning.kind, ...textsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
+  sha256([learning.kind, ...textsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
 
 /** In one line, for people. */
 export function describeLearning(learning: NewLearning): string {
@@ -149,7 +146,7 @@ function takeIn(
 export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   folder: learnedFolder,
   entry: LEARNED,
-  nameOf: (entry) => digest(JSON.stringify(entry)).slice(0, 16),
+  nameOf: (entry) => sha256(JSON.stringify(entry)).slice(0, 16),
   arrange: (stored) =>
     [...stored].sort(
       (a, b) => compareText(a.learned_at ?? '', b.learned_at ?? '') || compareText(idOf(a), idOf(b)),

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { checkText, noSuch, oneLine } from '../core/text.js';
+import { checkText, noSuch, oneLine, sha256 } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -156,7 +155,7 @@ function complete(context: Context, intent: PromotionIntent): Note {
   const { disk, layout } = context;
   const { session, at } = intent;
   const { id, text } = intent.entry;
-  const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
+  const key = sha256(`kfr\u0000${session}\u0000${id}`);
   const known = findKeyed(context, new Set([key])).get(key)?.records[0];
   const stored =
     known ??

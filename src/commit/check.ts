@@ -90,10 +90,10 @@ export async function readMessageRules(context: Context): Promise<CommitRules> {
   return { ...rules, skill: { ...skill, matches: compilePattern(skill.pattern) } };
 }
 
-/** `[commit]` as the git hooks apply it. */
-export type Enforcement = ReturnType<typeof readEnforcement>;
-
-/** Unreadable settings must not block commits: hooks then look for secrets only. `unread`: why they cannot be read. */
+/**
+ * `[commit]` as the git hooks apply it. Unreadable settings must not block commits: hooks then look for secrets only.
+ * `unread`: why they cannot be read.
+ */
 export function readEnforcement(context: Context) {
   try {
     const { enforce, ...settings } = readConfig(context).commit;
@@ -145,10 +145,7 @@ export async function readMessageState(
 }
 
 /** The settings may be in a hook's environment only (`git -c core.commentChar=…`). */
-async function readMessageSettings(
-  { root }: Repository,
-  { env }: World,
-): Promise<{ comment: string; cleanup: string }> {
+async function readMessageSettings({ root }: Repository, { env }: World) {
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );

@@ -125,11 +125,7 @@ function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
   ] as StoredLearning[];
 }
 
-function takeIn(
-  stored: readonly StoredLearning[],
-  base: Knowledge,
-  edited: Knowledge,
-): { entries: StoredLearning[]; changes: string[] } {
+function takeIn(stored: readonly StoredLearning[], base: Knowledge, edited: Knowledge) {
   const [was, now] = [fromView(base), fromView(edited)];
   const ids = (entries: readonly StoredLearning[]): Set<string> => new Set(entries.map(idOf));
   const [wasIds, nowIds, known] = [ids(was), ids(now), ids(stored)];

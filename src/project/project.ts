@@ -299,14 +299,11 @@ export interface Observed {
  * GOV-05: passes a builder's texts to its cycle. Null for everybody else. Exit 3 `role.denied` for a builder without a
  * cycle.
  */
-export function observerOf(
-  { world, disk }: Context,
-  what: string,
-): ((texts: readonly string[], confirmed?: readonly string[]) => Observed) | null {
+export function observerOf({ world, disk }: Context, what: string) {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';
   if (!isAbsolute(path)) throw deniedToBuilder(what);
-  return (texts, confirmed = []) => {
+  return (texts: readonly string[], confirmed: readonly string[] = []): Observed => {
     const lines = [...texts.map((pattern) => ({ pattern })), ...confirmed.map((confirm) => ({ confirm }))];
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     // Fails without the file, which the cycle made.

@@ -89,10 +89,7 @@ function lastPassed(context: Context, id: string): string | null {
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */
-export async function chooseTarget(
-  context: Context,
-  to: string | undefined,
-): Promise<{ manifest: Manifest | null; state: string }> {
+export async function chooseTarget(context: Context, to: string | undefined) {
   const found = to === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, to);
   const newer = to === undefined ? await brokenSince(context, found) : null;
   if (newer) return { manifest: null, state: describe(newer) };
@@ -138,12 +135,7 @@ async function measureDivergence({ repository, git, folder }: Place, commit: str
   };
 }
 
-async function compareWith(
-  git: Git,
-  commit: string,
-  folder: string,
-  distance: Distance,
-): Promise<typeof NOT_COMPARED> {
+async function compareWith(git: Git, commit: string, folder: string, distance: Distance) {
   const outside = (...args: string[]): Promise<string> =>
     must(git, ['--no-literal-pathspecs', ...args, ...outsideOf(folder)]);
   const diff = ['diff', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];

@@ -102,10 +102,7 @@ const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unkn
 });
 
 /** Restores the checkpoint's tree outside `.forge/`, as a commit on HEAD and on disk. */
-async function rollBack(
-  context: Context,
-  plan: RecoveryPlan,
-): Promise<{ backup_ref: string | null; commit: string | null }> {
+async function rollBack(context: Context, plan: RecoveryPlan) {
   const { tag, commit: target, features_passing } = plan.checkpoint as Manifest;
   const { ref, commit } = await moveTo(context, {
     ...{ action: 'rollback', tree: target, history: target, vouched: features_passing },

@@ -13,7 +13,7 @@ import {
 import { findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { removeFeature } from '../feature/feature.js';
-import { type Feature, requireFeature } from '../feature/rules.js';
+import { requireFeature } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import {
   type Backup,
@@ -172,10 +172,7 @@ async function rehearse(context: Context, work: (dry: Context) => unknown): Prom
 }
 
 /** Like `feature remove`, after saving the feature to a backup ref. */
-export async function removeFeatureKept(
-  context: Context,
-  input: { id: string },
-): Promise<{ removed: Feature; undo: string | null }> {
+export async function removeFeatureKept(context: Context, input: { id: string }) {
   await rehearse(context, (dry) => removeFeature(dry, input));
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
@@ -185,10 +182,7 @@ export async function removeFeatureKept(
 }
 
 /** Like `session discard`, after saving the session's files to a backup ref. */
-export async function discardSessionKept(
-  context: Context,
-  input: { id?: string | undefined } = {},
-): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
+export async function discardSessionKept(context: Context, input: { id?: string | undefined } = {}) {
   await rehearse(context, (dry) => discardSession(dry, input));
   const { layout } = context;
   const running = readRunning(context);

@@ -47,8 +47,7 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
     const last = await readHead(git);
     if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
     const parent = 'HEAD^1';
-    const base = (await commitAt(git, parent)) === null ? 'HEAD' : parent;
-    const files = await readStagedFiles(git, all, base);
+    const files = await readStagedFiles(git, all, (await commitAt(git, parent)) === null ? 'HEAD' : parent);
     return amendMessage(input, await readWork(context, { git, files, all, parent }), last.message);
   }
   const files = await readStagedFiles(git, all);

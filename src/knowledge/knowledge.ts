@@ -70,10 +70,8 @@ export function keepLearnings(context: Context, entries: readonly NewLearning[],
     const { kind, id } = learning;
     if (!duplicate) queueEvent(context, 'learning', id, { kind, id, title: describeLearning(learning) });
   }
-  approveRules(
-    context,
-    entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
-  );
+  const rules = entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : []));
+  approveRules(context, rules);
   return kept;
 }
 
@@ -187,11 +185,9 @@ export async function editArchitecture(context: Context, raw: z.infer<typeof Arc
   const draft = text === undefined ? architectureDraft(context.layout, makeToken(8)) : null;
   if (changed) replaceText(context, bytes, before, draft);
   const read = parseInvariants(decodeProse(bytes, path));
-  const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
-  approveRules(
-    context,
-    textsOf(read).filter((invariant) => !known.has(invariant)),
-  );
+  const known = textsOf(parseInvariants(before.toString('utf8')));
+  const fresh = textsOf(read).filter((invariant) => !known.includes(invariant));
+  approveRules(context, fresh);
   return { path, changed, invariants: await withoutSecrets(context, read, path) };
 }
 

@@ -126,13 +126,8 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
     // A crash in the middle of a write may have left a cycle without its evaluation.
     if (isEvaluated(input) && !cycle.evaluation) drafts.push({ cycle, tier: 'evaluation', draft: judge });
   }
-  const stored =
-    drafts.length > 0
-      ? storeRecords(
-          context,
-          drafts.map(({ draft }) => draft),
-        )
-      : [];
+  const bodies = drafts.map(({ draft }) => draft);
+  const stored = bodies.length > 0 ? storeRecords(context, bodies) : [];
   for (const [i, { cycle, tier }] of drafts.entries()) cycle[tier] = stored[i] as RecordRef;
   return wanted.map(({ key }) => cycles.get(key) as RecordedCycle);
 }

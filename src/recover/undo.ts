@@ -207,11 +207,8 @@ async function putFiles(context: Context, { state, why, feature }: Snapshot): Pr
   if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))
     throw newer('Another session was started', 'forge end');
   const about = { why, subject: `Before the undo of ${why}`, feature };
-  const ref = await keepFiles(
-    context,
-    about,
-    files.map(({ path }) => path),
-  );
+  const paths = files.map(({ path }) => path);
+  const ref = await keepFiles(context, about, paths);
   disk.withLock(() => {
     for (const { path, bytes } of files)
       if (bytes !== null) disk.replaceMoved(path, Buffer.from(bytes, 'base64'));

@@ -167,27 +167,28 @@ const MAX_SHOWN = 400;
 /** For one invariant, with its nested items. */
 const MAX_PARTS = 20;
 
-const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})/;
+/** One that is not closed is text. */
+const COMMENT = /<!--(?:(?!<!--)[\s\S])*?-->/g;
+const FENCED =
+  /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,}).*(?:\n.*)*?(?:\n[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
+/** Keeps line numbers. */
+const without = (text: string, pattern: RegExp): string =>
+  text.replace(pattern, (found) => found.replace(/[^\n]+/g, ''));
+
 /** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
 export function parseInvariants(text: string) {
   const items: { line: number; indent: number; parts: string[] }[] = [];
-  let fence: string | null = null;
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
   let item: (typeof items)[number] | null = null;
   let isAfterBlank = true;
-  for (const [i, whole] of withoutComments(text.replace(/\r\n?/g, '\n')).split('\n').entries()) {
+  const prose = without(without(text.replace(/\r\n?/g, '\n'), COMMENT), FENCED);
+  for (const [i, whole] of prose.split('\n').entries()) {
     const line = whole.slice(0, MAX_LINE);
-    const marks = FENCE.exec(line)?.[1];
-    if (fence !== null || marks !== undefined) {
-      if (fence === null) fence = marks ?? null;
-      else if (marks?.startsWith(fence) && line.trim() === marks) fence = null;
-      continue;
-    }
     const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
     if (heading) {
       const level = heading[1]?.length ?? 1;
@@ -215,17 +216,6 @@ export function parseInvariants(text: string) {
 function continuePart(parts: string[], text: string): void {
   const last = parts.pop() ?? '';
   parts.push(text === '' || last.length > MAX_LINE ? last : `${last} ${text}`);
-}
-
-/** Keeps line numbers. An unclosed comment is text. */
-function withoutComments(text: string): string {
-  const [before = '', ...rest] = text.split('<!--');
-  const kept = rest.map((part) => {
-    const end = part.indexOf('-->');
-    if (end < 0) return `<!--${part}`;
-    return '\n'.repeat(part.slice(0, end).split('\n').length - 1) + part.slice(end + 3);
-  });
-  return before + kept.join('');
 }
 
 const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;

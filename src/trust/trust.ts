@@ -17,11 +17,11 @@ import {
   approvedHere,
   CYCLE_COMMANDS,
   digestAll,
-  digestRunnable,
   identityHere,
   judgeTrust,
   type Runnable,
   readApprovals,
+  runnable,
   toUrl,
   trustValue,
 } from './approvals.js';
@@ -56,8 +56,8 @@ const ledgerId = (context: Context): string => readMemory(context).graph.ledger(
 
 /** The value of FORGE_TRUST that approves exactly these commands, with the files that they name. */
 export function trustValueOf(context: Context, commands: readonly string[]): string {
-  const wanted = new Set(commandRunnables(context, commands).map(digestRunnable));
-  const listed = listRunnables(context).filter((each) => wanted.has(digestRunnable(each)));
+  const wanted = new Set(commandRunnables(context, commands).map(({ digest }) => digest));
+  const listed = listRunnables(context).filter(({ digest }) => wanted.has(digest));
   return trustValue(ledgerId(context), listed);
 }
 
@@ -77,8 +77,7 @@ export function approveTrust(
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });
-  const shownRules = new Set(input.rules);
-  const rules = listNamed(context).filter((rule) => shownRules.has(digestRunnable(rule)));
+  const rules = listNamed(context).filter(({ digest }) => input.rules?.includes(digest));
   approve(context, [...runnables, ...rules], 'approved');
   return showTrust(context);
 }
@@ -127,16 +126,15 @@ export function requireTrust(
   commands: readonly string[],
   files: readonly string[] = [],
 ): void {
-  const { items } = showTrust(context);
-  const trusted = new Set(items.filter(({ state }) => state === 'trusted').map(({ digest }) => digest));
+  const items = new Map(showTrust(context).items.map((item) => [item.digest, item]));
   const isApproved = approvedHere(context);
   const wanted = [
     ...commandRunnables(context, commands),
     ...files.flatMap((path) => fileRunnable(context, path)),
   ];
-  const blocking = wanted.find((one) => !isApproved(one) && !trusted.has(digestRunnable(one)));
+  const blocking = wanted.find((one) => !isApproved(one) && items.get(one.digest)?.state !== 'trusted');
   if (!blocking) return;
-  const listed = items.find(({ digest }) => digest === digestRunnable(blocking));
+  const listed = items.get(blocking.digest);
   const what =
     blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
   const why =
@@ -153,7 +151,7 @@ const listNamed = (context: Context): Runnable[] => {
   return [...(url === '' ? [] : [toUrl(url)]), ...listRules(context)];
 };
 
-const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', content: text });
+const toRule = (text: string): Runnable => runnable('rule', 'invariant', text);
 
 /** Every invariant once: those of architecture.md, then those that were entered. */
 function listRules({ disk, layout }: Context): Runnable[] {
@@ -186,11 +184,11 @@ function listRunnables(context: Context): Runnable[] {
     ...skillNames(context).flatMap((name) => skillRunnables(context, name)),
     ...(['commit', 'checkpoint'] as const)
       .filter((key) => cycle[key])
-      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
+      .map((key) => runnable('command', `[cycle] ${key}`, CYCLE_COMMANDS[key])),
   ];
   // Equal commands and files are approved once, under the first name.
-  const digests = all.map(digestRunnable);
-  return all.filter((_, i) => digests.indexOf(digests[i] as string) === i);
+  const digests = all.map(({ digest }) => digest);
+  return all.filter(({ digest }, i) => digests.indexOf(digest) === i);
 }
 
 export const skillNames = ({ disk, layout }: Context): string[] => disk.listFolders(skillsFolder(layout));
@@ -227,12 +225,12 @@ export const approveSkill = (context: Context, name: string): void => {
 const testRunnables = (context: Context, name: string, test: string, template: string): Runnable[] =>
   unlessFailed([], () => {
     const argv = testArgv(test, template);
-    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
+    return [runnable('command', name, formatArgv(argv)), ...filesIn(context, argv)];
   });
 
 const commandRunnables = (context: Context, commands: readonly string[]): Runnable[] =>
   commands.flatMap((command) => [
-    { kind: 'command' as const, name: 'checkpoint', content: command },
+    runnable('command', 'checkpoint', command),
     ...filesIn(context, splitCommand(command)),
   ]);
 
@@ -250,5 +248,5 @@ function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const content = isBinary(bytes)
     ? `binary, ${bytes.length} bytes, SHA-256 ${sha256(bytes)}`
     : bytes.toString('utf8');
-  return [{ kind: 'file', name: shown(layout, path), content }];
+  return [runnable('file', shown(layout, path), content)];
 }

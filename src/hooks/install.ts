@@ -162,16 +162,22 @@ const readLefthookFiles = (root: string): string =>
     .map((name) => readFileSync(join(root, name), 'latin1'))
     .join('\n');
 
-const toRow = ({ hook, state, file, why }: HookPlan): HookRow => ({
-  name: hook,
+const toRow = ({ hook: name, state, file, why }: HookPlan): HookRow => ({
+  name,
   state,
   path: file.name,
   why,
 });
 
 /** `gone`: programs or scripts that the hooks start and that no longer exist. */
-function report(context: Context, hooks: HookRow[], gone: string[] = []) {
+function report(
+  context: Context,
+  plans: readonly HookPlan[],
+  stateOf: (plan: HookPlan) => HookState,
+  gone: string[] = [],
+) {
   const { enforce, settings } = readEnforcement(context);
+  const hooks = plans.map((plan) => ({ ...toRow(plan), state: stateOf(plan) }));
   return { hooks, gone, enforce, who: settings.who };
 }
 
@@ -197,7 +203,7 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   );
   if (who !== undefined && who !== readEnforcement(context).settings.who)
     setSetting(context, { name: 'commit.who', value: who });
-  return report(context, plans.map(toRow));
+  return report(context, plans, ({ state }) => state);
 }
 
 function requireConsent(plans: readonly HookPlan[], others: boolean): void {
@@ -227,12 +233,7 @@ function joinFixes(plans: readonly HookPlan[]): string {
   return [...lines].flatMap(([first, more]) => [first, ...more, ...(more.length > 0 ? [''] : [])]).join('\n');
 }
 
-interface Change {
-  file: ProjectFile;
-  /** Null removes the file. */
-  bytes: Buffer | null;
-  mode?: number;
-}
+type Change = Parameters<typeof replaceProjectFiles>[0][number];
 
 function writeHooks(context: Context, changes: readonly Change[], writeOwn: () => void): void {
   const { disk } = context;
@@ -264,24 +265,19 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
     }),
   );
   const changed = new Set(changes.map(({ file }) => file.path));
-  const hooks = planHooks(folder).map((plan) => ({
-    ...toRow(plan),
-    state: changed.has(plan.file.path) ? ('removed' as const) : ('absent' as const),
-  }));
+  const plans = planHooks(folder);
   const { disk, layout } = context;
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  return report(context, hooks);
+  return report(context, plans, ({ file }) => (changed.has(file.path) ? 'removed' : 'absent'));
 }
 
 export async function hooksStatus(context: Context): Promise<HooksReport> {
   const plans = planHooks(await readFolder(context));
-  const hooks = plans.map((plan) => ({
-    ...toRow(plan),
-    state: isInstalled(plan) || plan.state === 'refused' ? plan.state : ('absent' as const),
-  }));
-  return report(context, hooks, plans.some(isInstalled) ? findGone(context) : []);
+  const stateOf = (plan: HookPlan): HookState =>
+    isInstalled(plan) || plan.state === 'refused' ? plan.state : 'absent';
+  return report(context, plans, stateOf, plans.some(isInstalled) ? findGone(context) : []);
 }
 
 function findGone({ disk, layout }: Context): string[] {

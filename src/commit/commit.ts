@@ -32,11 +32,7 @@ export interface CommitWatch {
   signal?: AbortSignal;
 }
 
-export interface MadeCommit {
-  /** Absent in a dry run. */
-  commit?: { hash: string; short: string; subject: string };
-  message: string;
-}
+export type MadeCommit = Awaited<ReturnType<typeof makeCommit>>;
 
 /** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
@@ -89,11 +85,7 @@ async function messagesSince(repository: Repository, git: Git, base: string): Pr
 }
 
 /** GIT-02: commits the index with the user's own git, so that their hooks, signing and filters run. */
-export async function makeCommit(
-  context: Context,
-  raw: CommitInput = {},
-  watch: CommitWatch = {},
-): Promise<MadeCommit> {
+export async function makeCommit(context: Context, raw: CommitInput = {}, watch: CommitWatch = {}) {
   const input = checkCommitInput(raw);
   const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);

@@ -34,7 +34,7 @@ import { isCalled } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
-import { finishRecovery, HALF_WAY, type Moved, moveTo, nameBackup, noteOf } from './move.js';
+import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
 import { RESERVED } from './recover.js';
 
 export type BackupList = Awaited<ReturnType<typeof listRecoveries>>;
@@ -94,7 +94,7 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
  * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
  * work was done since. The current state is saved to a separate backup first.
  */
-async function undoRollback(context: Context, { backup, note, isNamed }: Found): Promise<Moved> {
+async function undoRollback(context: Context, { backup, note, isNamed }: Found) {
   await requireVerified(context);
   const isRollback = note.why === 'rollback';
   const { ref, commit: kept } = backup;

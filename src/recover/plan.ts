@@ -3,11 +3,21 @@ import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rule
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { type Git, must, words } from '../git/client.js';
 import { findFiltered } from '../git/config.js';
-import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
+import {
+  type Distance,
+  isAncestor,
+  isSameOutside,
+  leadsTo,
+  mergeBase,
+  outsideOf,
+  readDistance,
+} from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
+import { objectsIn } from '../learning/proven.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
+import { textIn } from '../ledger/record.js';
 import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
@@ -64,17 +74,11 @@ async function runChecks(
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
       const commit = lastPassed(context, feature.id);
       // An older run proves less than the checkpoint.
-      const isNewer =
-        commit !== null && (await git(['merge-base', '--is-ancestor', manifest.commit, commit])).code === 0;
+      const isNewer = commit !== null && (await isAncestor(git, manifest.commit, commit)) === true;
       const isAtHead = isNewer && (await isSameOutside(git, commit, 'HEAD', folder));
       return isAtHead ? { ...check, passedAtHead: true } : check;
     }),
   );
-}
-
-interface Verification {
-  commit?: string | null;
-  runs?: { feature: string; status: string }[];
 }
 
 /** The commit at which its tests last passed without uncommitted files. */
@@ -83,9 +87,9 @@ function lastPassed(context: Context, id: string): string | null {
     ({ record: { kind, dirty, runs } }) =>
       kind === 'verification' &&
       dirty !== true &&
-      ((runs ?? []) as Verification['runs'])?.some((run) => run.feature === id && run.status === 'passing'),
+      objectsIn(runs).some(({ feature, status }) => feature === id && status === 'passing'),
   );
-  return (passed?.record as Verification | undefined)?.commit ?? null;
+  return textIn(passed?.record.commit);
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */

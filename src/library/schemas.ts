@@ -100,15 +100,6 @@ const TOOL_INPUTS = {
 };
 export type ToolName = keyof typeof TOOL_INPUTS;
 
-/** The JSON Schema of each tool's input. Short, because every prompt contains them. */
-export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
-  const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
-    const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
-    return [name, described(name, shorten(json) as { properties?: Record<string, object> })];
-  });
-  return Object.fromEntries(entries);
-}
-
 /** Properties that models get wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   session_start: { join: 'work beside the agent that holds it' },
@@ -116,11 +107,16 @@ const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   memory_record: { patterns: 'what this cycle taught' },
 };
 
-function described<T extends { properties?: Record<string, object> }>(name: string, schema: T): T {
-  const properties = { ...schema.properties };
-  for (const [key, description] of Object.entries(DESCRIBED[name] ?? {}))
-    properties[key] = { ...properties[key], description };
-  return { ...schema, properties };
+/** The JSON Schema of each tool's input. Short, because every prompt contains them. */
+export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
+  const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
+    const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
+    const short = shorten(json) as { properties: Record<string, object> };
+    for (const [key, description] of Object.entries(DESCRIBED[name] ?? {}))
+      Object.assign(short.properties[key] as object, { description });
+    return [name, short];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Removes bounds that do not help a model. */

@@ -122,7 +122,7 @@ export const operationFor = (repository: Repository, file: string): Operation | 
 
 const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
 
-/** How git will read and store a message file of this repository. It drops comments by default if its editor showed them. */
+/** How git will read and store a message file. It drops comments by default if its editor showed them. */
 export async function readMessageState(
   repository: Repository,
   world: World,

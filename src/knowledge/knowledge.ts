@@ -113,7 +113,7 @@ export function restoreLedgerViews(context: Context): string[] {
 
 export type ShownArchitecture = Awaited<ReturnType<typeof showArchitecture>>;
 
-/** KNO-03: the whole text, with LF and without what the guard forbids in messages. Exit 4 if it is missing or not text. */
+/** KNO-03: with LF, and without what the guard forbids in messages. Exit 4 if it is missing or not text. */
 export async function showArchitecture(context: Context) {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
@@ -175,7 +175,7 @@ const ArchitectureEdit = z.strictObject({
 
 export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 
-/** KNO-03: a new text for `architecture.md`. The editor works on the file itself, so that a window that stays open can still save. */
+/** KNO-03: a new text for `architecture.md`. An editor works on the file itself: it may save again after it returned. */
 export async function editArchitecture(context: Context, raw: z.infer<typeof ArchitectureEdit> = {}) {
   const { text } = checkInput(ArchitectureEdit, raw);
   requireSupervisor(context, 'knowledge');
@@ -185,8 +185,8 @@ export async function editArchitecture(context: Context, raw: z.infer<typeof Arc
   const draft = text === undefined ? architectureDraft(context.layout, makeToken(8)) : null;
   if (changed) replaceText(context, bytes, before, draft);
   const read = parseInvariants(decodeProse(bytes, path));
-  const known = textsOf(parseInvariants(before.toString('utf8')));
-  const fresh = textsOf(read).filter((invariant) => !known.includes(invariant));
+  const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
+  const fresh = textsOf(read).filter((invariant) => !known.has(invariant));
   approveRules(context, fresh);
   return { path, changed, invariants: await withoutSecrets(context, read, path) };
 }

@@ -80,8 +80,9 @@ function readSignals(texts: readonly string[]): Record<string, string | number |
         `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value, each name once.`,
         { field: 'signal' },
       );
-    if (/^-?\d{1,15}(\.\d{1,15})?$/.test(value)) signals[name] = Number(value);
-    else signals[name] = value === 'true' || (value === 'false' ? false : value);
+    const isNumber = /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
+    const isBoolean = value === 'true' || value === 'false';
+    signals[name] = isNumber ? Number(value) : isBoolean ? value === 'true' : value;
   }
   return signals;
 }

@@ -3,15 +3,7 @@ import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rule
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { type Git, must, words } from '../git/client.js';
 import { findFiltered } from '../git/config.js';
-import {
-  type Distance,
-  isAncestor,
-  isSameOutside,
-  leadsTo,
-  mergeBase,
-  outsideOf,
-  readDistance,
-} from '../git/read.js';
+import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { objectsIn } from '../learning/proven.js';
@@ -74,7 +66,8 @@ async function runChecks(
       if (check.state !== 'failed' || feature?.status !== 'passing') return check;
       const commit = lastPassed(context, feature.id);
       // An older run proves less than the checkpoint.
-      const isNewer = commit !== null && (await isAncestor(git, manifest.commit, commit)) === true;
+      const isNewer =
+        commit !== null && (await git(['merge-base', '--is-ancestor', manifest.commit, commit])).code === 0;
       const isAtHead = isNewer && (await isSameOutside(git, commit, 'HEAD', folder));
       return isAtHead ? { ...check, passedAtHead: true } : check;
     }),

@@ -92,14 +92,13 @@ export function diffLines(before: string, after: string): string[] {
   while (head < least && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < least - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  const end = a.length - tail;
+  const marked = (sign: string, lines: string[]): string[] => lines.map((line) => sign + line);
   return [
-    ...a.slice(Math.max(head - 1, 0), head).map((line) => ` ${line}`),
-    ...a.slice(head, a.length - tail).map((line) => `-${line}`),
-    ...b.slice(head, b.length - tail).map((line) => `+${line}`),
-    ...a
-      .slice(a.length - tail)
-      .slice(0, 1)
-      .map((line) => ` ${line}`),
+    ...marked(' ', a.slice(Math.max(head - 1, 0), head)),
+    ...marked('-', a.slice(head, end)),
+    ...marked('+', b.slice(head, b.length - tail)),
+    ...marked(' ', a.slice(end, end + 1)),
   ];
 }
 

@@ -105,22 +105,19 @@ function consolidate(context: Context, { memory, due_in, waits }: Assessment): P
   return plan;
 }
 
-/** The cached count of uncovered cycles. It holds while the ledger has these heads. */
-interface CountHint {
-  of: string;
-  uncovered: number;
-}
-
-/** The cached count before the last append, or null. Counting reads the whole ledger. The caller holds the lock. */
+/**
+ * The cached count of uncovered cycles before the last append, or null if it was of other heads. Counting reads the whole
+ * ledger. The caller holds the lock.
+ */
 export function rememberedCount(context: Context): number | null {
-  const hint = readHint<CountHint>(windowFile(context.layout));
+  const hint = readHint<{ of: string; uncovered: number }>(windowFile(context.layout));
   const isCurrent = hint?.of === headsBefore(context).join(' ');
   return hint && isCurrent && Number.isSafeInteger(hint.uncovered) ? hint.uncovered : null;
 }
 
 function rememberCount(context: Context, uncovered: number): void {
-  const hint: CountHint = { of: currentState(context).heads.join(' '), uncovered };
-  if (!context.disk.dryRun) writeHint(windowFile(context.layout), hint);
+  const of = currentState(context).heads.join(' ');
+  if (!context.disk.dryRun) writeHint(windowFile(context.layout), { of, uncovered });
 }
 
 /** What recording led to. */

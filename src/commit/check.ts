@@ -18,12 +18,10 @@ import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/rules.js';
 import { aboveScissors, DEFAULT_COMMENT } from './message.js';
-import { checkMessage } from './protocol.js';
+import { type CheckedMessage, checkMessage } from './protocol.js';
 import {
   type CommitRules,
-  type CommitSettings,
   DEFAULT_SETTINGS,
-  type Exemption,
   type Mark,
   type MessageState,
   makeRules,
@@ -44,49 +42,36 @@ export interface CommitCheckInput {
 /** `A..B`, or commit ids, with `^` in front of those that are left out. */
 export type Range = string | readonly string[];
 
-export interface CheckedCommit {
+export interface CheckedCommit extends Omit<CheckedMessage, 'mark'> {
   sha?: string;
-  subject: string;
-  exempt?: Exemption;
-  problems: Problem[];
 }
 
-export interface CommitCheck {
-  ok: boolean;
-  commits: CheckedCommit[];
-}
+export type CommitCheck = Awaited<ReturnType<typeof checkCommits>>;
 
 /** GIT-01: checks one message or the commits of a range. Outside a `.forge/` the default settings apply. */
-export async function checkCommits(
-  from: string,
-  world: World,
-  { message, file, range }: CommitCheckInput,
-): Promise<CommitCheck> {
+export async function checkCommits(from: string, world: World, { message, file, range }: CommitCheckInput) {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
   if (context) knowAllowed(context);
   const rules = context ? await readMessageRules(context) : makeRules();
-  const check = async (): Promise<CheckedCommit[]> => {
-    if (message !== undefined && range === undefined) {
-      const state =
-        repository && (await readMessageState(repository, world, { message, file, isEdited: true }));
-      const text = aboveScissors(message, state?.comment);
-      const { mark: _, ...checked } = checkMessage(text, rules, state ?? { strips: true });
-      return [withoutSecrets(text, checked, await loadGuard(world.env, context))];
-    }
-    if (message !== undefined || range === undefined)
-      throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
-        hint: 'forge commit check --help',
-      });
-    if (!repository)
-      throw usage('commit.no_git', `${from} is not in a git repository.`, {
-        hint: 'forge commit check FILE',
-      });
-    const commits = await checkRange(repository, world, range, rules, context);
-    return commits.map(({ mark: _, people: __, ...commit }) => commit);
-  };
-  const commits = await check();
+  let commits: CheckedCommit[];
+  if (message !== undefined && range === undefined) {
+    const state =
+      repository && (await readMessageState(repository, world, { message, file, isEdited: true }));
+    const text = aboveScissors(message, state?.comment);
+    const { mark: _, ...checked } = checkMessage(text, rules, state ?? { strips: true });
+    commits = [withoutSecrets(text, checked, await loadGuard(world.env, context))];
+  } else if (message !== undefined || range === undefined)
+    throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
+      hint: 'forge commit check --help',
+    });
+  else if (!repository)
+    throw usage('commit.no_git', `${from} is not in a git repository.`, { hint: 'forge commit check FILE' });
+  else {
+    const all = await checkRange(repository, world, range, rules, context);
+    commits = all.map(({ mark: _, people: __, ...commit }) => commit);
+  }
   return { ok: commits.every(({ problems }) => problems.length === 0), commits };
 }
 
@@ -105,21 +90,16 @@ export async function readMessageRules(context: Context): Promise<CommitRules> {
   return { ...rules, skill: { ...skill, matches: compilePattern(skill.pattern) } };
 }
 
-/** `[commit]` as the git hooks apply it. */
-export interface Enforcement {
-  enforce: 'block' | 'warn' | 'off';
-  settings: CommitSettings;
-  /** Why the settings cannot be read. Hooks then look for secrets only. */
-  unread: string | null;
-}
-
-/** Unreadable settings must not block commits. */
-export function readEnforcement(context: Context): Enforcement {
+/**
+ * `[commit]` as the git hooks apply it. Unreadable settings must not block commits: hooks then look for secrets only.
+ * `unread`: why they cannot be read.
+ */
+export function readEnforcement(context: Context) {
   try {
     const { enforce, ...settings } = readConfig(context).commit;
     return { enforce, settings, unread: null };
   } catch (error) {
-    return { enforce: 'off', settings: DEFAULT_SETTINGS, unread: toForgeError(error).message };
+    return { enforce: 'off' as const, settings: DEFAULT_SETTINGS, unread: toForgeError(error).message };
   }
 }
 
@@ -140,20 +120,13 @@ export const operationOf = (repository: Repository): Operation | undefined =>
 export const operationFor = (repository: Repository, file: string): Operation | undefined =>
   file.startsWith(`${repository.gitDir}/`) ? operationOf(repository) : undefined;
 
-interface MessageFile {
-  message: Buffer;
-  file?: string | undefined;
-  /** Git's editor showed the message. Then git drops comments by default. */
-  isEdited: boolean;
-}
-
 const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
 
-/** How git will read and store a message file of this repository. */
+/** How git will read and store a message file. It drops comments by default if its editor showed them. */
 export async function readMessageState(
   repository: Repository,
   world: World,
-  { message, file = '', isEdited }: MessageFile,
+  { message, file = '', isEdited }: { message: Buffer; file?: string | undefined; isEdited: boolean },
 ): Promise<MessageState & { comment: string }> {
   const git = gitIn(repository.root, world.env);
   const settings = readMessageSettings(repository, world);
@@ -172,10 +145,7 @@ export async function readMessageState(
 }
 
 /** The settings may be in a hook's environment only (`git -c core.commentChar=…`). */
-async function readMessageSettings(
-  { root }: Repository,
-  { env }: World,
-): Promise<{ comment: string; cleanup: string }> {
+async function readMessageSettings({ root }: Repository, { env }: World) {
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );

@@ -32,11 +32,7 @@ export interface CommitWatch {
   signal?: AbortSignal;
 }
 
-export interface MadeCommit {
-  /** Absent in a dry run. */
-  commit?: { hash: string; short: string; subject: string };
-  message: string;
-}
+export type MadeCommit = Awaited<ReturnType<typeof makeCommit>>;
 
 /** The message that a commit would have. Subject and Why may be empty. */
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
@@ -47,8 +43,7 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
     const last = await readHead(git);
     if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
     const parent = 'HEAD^1';
-    const base = (await commitAt(git, parent)) === null ? 'HEAD' : parent;
-    const files = await readStagedFiles(git, all, base);
+    const files = await readStagedFiles(git, all, (await commitAt(git, parent)) === null ? 'HEAD' : parent);
     return amendMessage(input, await readWork(context, { git, files, all, parent }), last.message);
   }
   const files = await readStagedFiles(git, all);
@@ -59,15 +54,13 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
   return composeMessage(input, await readWork(context, { git, files, all }));
 }
 
-export interface CommitTemplate {
-  text: string;
-}
+export type CommitTemplate = Awaited<ReturnType<typeof commitTemplate>>;
 
 /** GIT-02: a message with the known parts filled in. With `pullRequest`, one text for all commits of the branch. */
 export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
-): Promise<CommitTemplate> {
+) {
   const { repository, git } = requireGit(context);
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
@@ -92,11 +85,7 @@ async function messagesSince(repository: Repository, git: Git, base: string): Pr
 }
 
 /** GIT-02: commits the index with the user's own git, so that their hooks, signing and filters run. */
-export async function makeCommit(
-  context: Context,
-  raw: CommitInput = {},
-  watch: CommitWatch = {},
-): Promise<MadeCommit> {
+export async function makeCommit(context: Context, raw: CommitInput = {}, watch: CommitWatch = {}) {
   const input = checkCommitInput(raw);
   const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);
@@ -244,22 +233,15 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   return file;
 }
 
-interface CommitPlan {
-  git: Git;
-  files: readonly ChangedFile[];
-  /** As `git commit -a`. */
-  all: boolean;
-  /** The parent of the new commit; default: HEAD. */
-  parent?: string;
-}
-
-/** The work since the last commit, as far as forge knows it. */
-export async function readWork(context: Context, plan: CommitPlan): Promise<KnownWork> {
-  const { git, files, all } = plan;
+/** The work since the last commit, as far as forge knows it. `parent`: of the new commit; default: HEAD. */
+export async function readWork(
+  context: Context,
+  { git, files, all, parent }: { git: Git; files: readonly ChangedFile[]; all: boolean; parent?: string },
+): Promise<KnownWork> {
   const { layout } = context;
   const { root } = context.repository ?? layout;
   const running = readRunning(context);
-  const head = await readHead(git, plan.parent);
+  const head = await readHead(git, parent);
   const since = head?.at ?? null;
   const paths = new Set(files.map(({ path }) => path));
   const features = readFeatures(context);

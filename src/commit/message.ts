@@ -41,13 +41,7 @@ interface Section extends Line {
   to: number;
 }
 
-export interface ParsedMessage {
-  lines: Line[];
-  subject: Line;
-  sections: Section[];
-  /** The number that an appended line would have. */
-  end: number;
-}
+export type ParsedMessage = ReturnType<typeof parseLines>;
 
 export const DEFAULT_COMMENT = '#';
 const SCISSORS = ` ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;
@@ -84,7 +78,8 @@ export function cleanMessage(text: string, comment?: string): Line[] {
 export const protectHeadings = (text: string, comment = DEFAULT_COMMENT): string =>
   '##'.startsWith(comment) ? text.replace(new RegExp(OWN_HEADING, 'gm'), ' ##') : text;
 
-export function parseLines(lines: Line[]): ParsedMessage {
+/** `end`: the number that an appended line would have. */
+export function parseLines(lines: Line[]) {
   const starts = findHeadings(lines);
   const sections = starts.map((start, i): Section => {
     const { text, line } = lines[start] as Line;

@@ -62,10 +62,7 @@ const REFS = [
  * GIT-04: the content of `git/commits.log` and `git/branches.json`. Empty where git hooks write them. `reading`: the last
  * commits, if the caller reads them.
  */
-export async function readGitState(
-  context: Context,
-  reading?: Promise<Commit[]>,
-): Promise<Record<string, string>> {
+export async function readGitState(context: Context, reading?: Promise<Commit[]>) {
   const { git, disk } = context;
   if (!git || disk.dryRun || hasHooks(context)) return {};
   const [commits, refs] = await Promise.all([reading ?? recentCommits(context, LOGGED), git(REFS)]);

@@ -30,37 +30,22 @@ export const WHO = ['mine', 'agents', 'all'] as const;
 export type Who = (typeof WHO)[number];
 
 /** `[commit]` in config.toml. */
-export interface CommitSettings {
-  who: Who;
-  id_pattern: string;
-  subject_length: number;
-  sections: readonly string[];
-  rules_off: readonly string[];
-  exempt: readonly string[];
-  style: CommitStyle;
-}
-
-export const DEFAULT_SETTINGS: CommitSettings = {
-  who: 'mine',
+export const DEFAULT_SETTINGS = {
+  who: 'mine' as Who,
   id_pattern: '[A-Z][A-Z0-9]*-\\d+',
   subject_length: 72,
-  sections: SECTIONS,
-  rules_off: [],
-  exempt: [],
-  style: 'protocol',
+  sections: SECTIONS as readonly string[],
+  rules_off: [] as readonly string[],
+  exempt: [] as readonly string[],
+  style: 'protocol' as CommitStyle,
 };
+export type CommitSettings = typeof DEFAULT_SETTINGS;
 
 /** The settings with compiled patterns. */
-export interface CommitRules {
-  isIssue: Matcher;
-  isId: Matcher;
-  isExempt: Matcher;
-  subjectLength: number;
-  sections: ReadonlySet<string>;
-  off: ReadonlySet<string>;
+export type CommitRules = ReturnType<typeof makeRules> & {
   /** SKL-06: what the active skill asks of the subject. */
   skill?: { name: string; pattern: string; matches: Matcher };
-}
+};
 
 /** The id of work without an issue or a feature. */
 export const NO_ISSUE = 'FORGE';
@@ -72,7 +57,7 @@ const MAX_MATCHED = 500;
 export function makeRules(
   settings: CommitSettings = DEFAULT_SETTINGS,
   readFeatures: () => readonly string[] = () => [],
-): CommitRules {
+) {
   const matchesIssue = compilePattern(settings.id_pattern);
   const isIssue: Matcher = (id) => id.length <= MAX_MATCHED && matchesIssue(id);
   let features: readonly string[] | undefined;
@@ -83,8 +68,8 @@ export function makeRules(
   const exempt = settings.exempt.map(compilePattern);
   return {
     isIssue,
-    isId: (id) => id === NO_ISSUE || isIssue(id) || isFeature(id),
-    isExempt: (subject) => exempt.some((matches) => matches(subject)),
+    isId: (id: string) => id === NO_ISSUE || isIssue(id) || isFeature(id),
+    isExempt: (subject: string) => exempt.some((matches) => matches(subject)),
     subjectLength: settings.subject_length,
     sections: new Set(settings.sections),
     off: new Set([...settings.rules_off, ...(settings.style === 'conventional' ? ['subject'] : [])]),

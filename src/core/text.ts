@@ -59,6 +59,10 @@ export function oneOf<T extends string>(
   throw usage(code, message, { field: what.replace(/^--/, '').toLowerCase(), ...details });
 }
 
+/** Exit 2 `knowledge.unknown`: There is no knowledge "…". */
+export const noSuch = (kind: string, name: string, hint: string, code = kind): Error =>
+  usage(`${code}.unknown`, `There is no ${kind} ${JSON.stringify(oneLine(name, 60))}.`, { hint });
+
 // Fast checks for plain text, because long lists are shown.
 const PLAIN = /^[\x20-\x7e\n]*$/;
 const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;

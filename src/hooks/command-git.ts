@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { Io } from '../cli/spec.js';
 import {
   checkRange,
-  type Enforcement,
   operationFor,
   operationOf,
   type RangeCommit,
@@ -13,7 +12,7 @@ import {
 } from '../commit/check.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
 import { checkMessage } from '../commit/protocol.js';
-import { isBound, type MessageState, type Problem, type Who } from '../commit/rules.js';
+import { isBound, type MessageState, type Who } from '../commit/rules.js';
 import { formatArgv } from '../core/argv.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
@@ -123,11 +122,7 @@ export async function judgeMessage(from: string, world: World, path: string): Pr
 }
 
 /** The rules that the message breaks. If the settings or the features cannot be read, it is not judged. */
-async function checkProtocol(
-  context: Context,
-  message: Buffer,
-  state: MessageState,
-): Promise<Pick<Enforcement, 'enforce' | 'unread'> & { broken: Problem[] }> {
+async function checkProtocol(context: Context, message: Buffer, state: MessageState) {
   const { enforce, settings, unread } = readEnforcement(context);
   if (unread !== null) return { enforce, unread, broken: [] };
   try {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { readEnforcement } from '../commit/check.js';
-import { WHO, type Who } from '../commit/rules.js';
+import { WHO } from '../commit/rules.js';
 import { setSetting } from '../config/config.js';
 import { refused, usage } from '../core/error.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
@@ -14,7 +14,7 @@ import {
 } from '../core/project-file.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
-import { type HooksPath, readHooksPath } from '../git/config.js';
+import { readHooksPath } from '../git/config.js';
 import { type Repository, readTip, realFolder } from '../git/repository.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import {
@@ -54,14 +54,8 @@ export const HooksInput = z.strictObject({
 });
 export type HooksInput = z.infer<typeof HooksInput>;
 
-export interface HooksReport {
-  hooks: { name: GitHook; state: HookState; path: string; why?: string | undefined }[];
-  /** Programs or scripts that the hooks start and that no longer exist. */
-  gone: string[];
-  /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
-  enforce: 'block' | 'warn' | 'off';
-  who: Who;
-}
+type HookRow = { name: GitHook; state: HookState; path: string; why?: string | undefined };
+export type HooksReport = ReturnType<typeof report>;
 
 export type HookState = 'installed' | 'new' | 'renewed' | 'added' | 'refused' | 'absent' | 'removed';
 
@@ -77,18 +71,13 @@ interface HookPlan {
   fix?: string;
 }
 
-/** The folder that git runs hooks from. */
-interface HookFolder {
-  repository: Repository;
-  /** `core.hooksPath`; null for the git dir's own folder. */
-  hooksPath: HooksPath | null;
-  isHusky: boolean;
-}
-
 /** Every byte is a character, so files of others stay exactly as they are. */
 const textOf = ({ bytes }: ProjectFile): string | null => bytes?.toString('latin1') ?? null;
 
-async function readFolder({ repository, git }: Context): Promise<HookFolder> {
+type HookFolder = Awaited<ReturnType<typeof readFolder>>;
+
+/** The folder that git runs hooks from: `hooksPath` is `core.hooksPath`, or null for the git dir's own folder. */
+async function readFolder({ repository, git }: Context) {
   if (!repository || !git)
     throw usage('hooks.no_git', 'There is no git repository here, so there are no hooks.', {
       hint: 'git init',
@@ -173,15 +162,22 @@ const readLefthookFiles = (root: string): string =>
     .map((name) => readFileSync(join(root, name), 'latin1'))
     .join('\n');
 
-const toRow = ({ hook, state, file, why }: HookPlan): HooksReport['hooks'][number] => ({
-  name: hook,
+const toRow = ({ hook: name, state, file, why }: HookPlan): HookRow => ({
+  name,
   state,
   path: file.name,
   why,
 });
 
-function report(context: Context, hooks: HooksReport['hooks'], gone: string[] = []): HooksReport {
+/** `gone`: programs or scripts that the hooks start and that no longer exist. */
+function report(
+  context: Context,
+  plans: readonly HookPlan[],
+  stateOf: (plan: HookPlan) => HookState,
+  gone: string[] = [],
+) {
   const { enforce, settings } = readEnforcement(context);
+  const hooks = plans.map((plan) => ({ ...toRow(plan), state: stateOf(plan) }));
   return { hooks, gone, enforce, who: settings.who };
 }
 
@@ -207,7 +203,7 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   );
   if (who !== undefined && who !== readEnforcement(context).settings.who)
     setSetting(context, { name: 'commit.who', value: who });
-  return report(context, plans.map(toRow));
+  return report(context, plans, ({ state }) => state);
 }
 
 function requireConsent(plans: readonly HookPlan[], others: boolean): void {
@@ -237,12 +233,7 @@ function joinFixes(plans: readonly HookPlan[]): string {
   return [...lines].flatMap(([first, more]) => [first, ...more, ...(more.length > 0 ? [''] : [])]).join('\n');
 }
 
-interface Change {
-  file: ProjectFile;
-  /** Null removes the file. */
-  bytes: Buffer | null;
-  mode?: number;
-}
+type Change = Parameters<typeof replaceProjectFiles>[0][number];
 
 function writeHooks(context: Context, changes: readonly Change[], writeOwn: () => void): void {
   const { disk } = context;
@@ -274,24 +265,19 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
     }),
   );
   const changed = new Set(changes.map(({ file }) => file.path));
-  const hooks = planHooks(folder).map((plan) => ({
-    ...toRow(plan),
-    state: changed.has(plan.file.path) ? ('removed' as const) : ('absent' as const),
-  }));
+  const plans = planHooks(folder);
   const { disk, layout } = context;
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  return report(context, hooks);
+  return report(context, plans, ({ file }) => (changed.has(file.path) ? 'removed' : 'absent'));
 }
 
 export async function hooksStatus(context: Context): Promise<HooksReport> {
   const plans = planHooks(await readFolder(context));
-  const hooks = plans.map((plan) => ({
-    ...toRow(plan),
-    state: isInstalled(plan) || plan.state === 'refused' ? plan.state : ('absent' as const),
-  }));
-  return report(context, hooks, plans.some(isInstalled) ? findGone(context) : []);
+  const stateOf = (plan: HookPlan): HookState =>
+    isInstalled(plan) || plan.state === 'refused' ? plan.state : 'absent';
+  return report(context, plans, stateOf, plans.some(isInstalled) ? findGone(context) : []);
 }
 
 function findGone({ disk, layout }: Context): string[] {

@@ -1,7 +1,7 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { escapeControls, oneLine, plural } from '../core/text.js';
+import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
 import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
 import { describeObserved } from '../project/project.js';
 import { ANY_TASK, describeLearning } from './rules.js';
@@ -46,18 +46,13 @@ const DETAILS: readonly OptionSpec[] = [
 ];
 
 async function add(call: Call, kind: string, text: string): Promise<Added> {
-  const { context = ANY_TASK, resolution = '' } = call.options as { context?: string; resolution?: string };
+  const { context: about = ANY_TASK, resolution = '' } = call.options as Record<string, string | undefined>;
   const { knowledge } = call.forge();
-  if (kind === 'invariant') return knowledge.add({ kind, text });
-  const about = await call.text(context);
-  if (kind === 'success') return knowledge.add({ kind, context: about, approach: text });
-  if (kind === 'failure')
-    return knowledge.add({ kind, context: about, issue: text, resolution: await call.text(resolution) });
-  throw usage(
-    'knowledge.kind',
-    `Kind: found ${JSON.stringify(oneLine(kind, 40))}, allowed: success | failure | invariant.`,
-    { field: 'kind' },
-  );
+  const known = oneOf(['success', 'failure', 'invariant'], kind, 'Kind', 'knowledge.kind');
+  if (known === 'invariant') return knowledge.add({ kind: known, text });
+  const context = await call.text(about);
+  if (known === 'success') return knowledge.add({ kind: known, context, approach: text });
+  return knowledge.add({ kind: known, context, issue: text, resolution: await call.text(resolution) });
 }
 
 const KINDS = {

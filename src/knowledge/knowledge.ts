@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { readEntries, updateEntries } from '../core/entries.js';
+import { updateEntries } from '../core/entries.js';
 import { corrupted, ForgeError, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureDraft, architectureFile, shown } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
-import { checkText, makeToken, oneLine } from '../core/text.js';
+import { checkText, makeToken, noSuch } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
@@ -20,6 +20,7 @@ import {
   madeBy,
   type Observed,
   observerOf,
+  orWarn,
   requireSupervisor,
   timestamp,
   warnOnce,
@@ -27,14 +28,14 @@ import {
 import { approveRules } from '../trust/trust.js';
 import {
   describeLearning,
-  forget,
   type Invariant,
+  idOf,
   LEARNED_LIST,
   type Learning,
-  learn,
   listLearnings,
   NewLearning,
   parseInvariants,
+  readLearnings,
   searchLearnings,
 } from './rules.js';
 
@@ -55,50 +56,48 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
 /** Stores the new ones, in one step. */
 export function keepLearnings(context: Context, entries: readonly NewLearning[], at: string): Added[] {
   const kept: Added[] = [];
-  updateEntries(context, LEARNED_LIST, (before) =>
-    entries.reduce((known, entry) => {
-      const { stored, ...result } = learn(known, { ...entry, ...madeBy(context) }, at);
-      kept.push(result);
-      return stored;
-    }, before),
-  );
+  updateEntries(context, LEARNED_LIST, (before) => {
+    const known = new Map(listLearnings(before).map((learning) => [learning.id, learning]));
+    const fresh = entries.flatMap((entry) => {
+      const stored = { ...entry, ...madeBy(context), learned_at: at };
+      const learning = { ...stored, id: idOf(entry) };
+      const twin = known.get(learning.id);
+      kept.push({ learning: twin ?? learning, duplicate: twin !== undefined });
+      known.set(learning.id, twin ?? learning);
+      return twin ? [] : [stored];
+    });
+    return [...before, ...fresh];
+  });
   for (const { learning, duplicate } of kept) {
     const { kind, id } = learning;
     if (!duplicate) queueEvent(context, 'learning', id, { kind, id, title: describeLearning(learning) });
   }
-  approveRules(
-    context,
-    entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
-  );
+  const rules = entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : []));
+  approveRules(context, rules);
   return kept;
 }
 
-export const listKnowledge = ({ disk }: Pick<Context, 'disk'>): { learnings: Learning[] } => ({
-  learnings: listLearnings(readEntries(disk, LEARNED_LIST).entries),
+export const listKnowledge = ({ disk }: Context): { learnings: Learning[] } => ({
+  learnings: readLearnings(disk),
 });
 
 export const searchKnowledge = (
-  context: Context,
+  { disk }: Context,
   { query }: { query: string },
 ): { learnings: Learning[] } => ({
-  learnings: searchLearnings(listKnowledge(context).learnings, checkText(query, { what: 'The query' })),
+  learnings: searchLearnings(readLearnings(disk), checkText(query, { what: 'The query' })),
 });
 
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
-  let removed: Learning | undefined;
-  updateEntries(context, LEARNED_LIST, (before) => {
-    const meant = listLearnings(before).filter(
-      (learning) => learning.id === id || candidateOf(learning) === id,
-    );
-    removed = meant[0];
-    if (!removed)
-      throw usage('knowledge.unknown', `There is no knowledge ${JSON.stringify(oneLine(id, 40))}.`, {
-        hint: 'forge knowledge list',
-      });
-    return meant.reduce((kept, learning) => forget(kept, learning.id), before);
-  });
-  return { removed: removed as Learning };
+  const meant = readLearnings(context.disk).filter(
+    (learning) => learning.id === id || candidateOf(learning) === id,
+  );
+  const [removed] = meant;
+  if (!removed) throw noSuch('knowledge', id, 'forge knowledge list');
+  const ids = new Set(meant.map((learning) => learning.id));
+  updateEntries(context, LEARNED_LIST, (before) => before.filter((entry) => !ids.has(idOf(entry))));
+  return { removed };
 }
 
 /** The candidate that the briefing lists for a lesson. */
@@ -122,16 +121,10 @@ export function restoreLedgerViews(context: Context): string[] {
   return missing.map((path) => shown(layout, path));
 }
 
-export interface ShownArchitecture {
-  /** From the project's folder. */
-  path: string;
-  /** The whole text, with LF. Text that the guard forbids in messages is removed. */
-  text: string;
-  invariants: Invariant[];
-}
+export type ShownArchitecture = Awaited<ReturnType<typeof showArchitecture>>;
 
-/** KNO-03. Exit 4 if it is missing or not text. */
-export async function showArchitecture(context: Context): Promise<ShownArchitecture> {
+/** KNO-03: with LF, and without what the guard forbids in messages. Exit 4 if it is missing or not text. */
+export async function showArchitecture(context: Context) {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
   const invariants = await withoutSecrets(context, parseInvariants(text), path);
@@ -140,17 +133,14 @@ export async function showArchitecture(context: Context): Promise<ShownArchitect
 
 /** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
 export async function readInvariants(context: Context): Promise<string[]> {
-  const path = shown(context.layout, architectureFile(context.layout));
-  try {
-    const bytes = context.disk.read(architectureFile(context.layout));
+  const { layout, disk } = context;
+  const path = shown(layout, architectureFile(layout));
+  const read = async (): Promise<string[]> => {
+    const bytes = disk.read(architectureFile(layout));
     const text = bytes ? decodeProse(bytes, path) : '';
-    if (!/invariant/i.test(text)) return [];
     return textsOf(await withoutSecrets(context, parseInvariants(text), path));
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    warnOnce(context, `No invariants of the architecture are known: ${error.message}`);
-    return [];
-  }
+  };
+  return (await orWarn(context, 'No invariants of the architecture are known', read)) ?? [];
 }
 
 const textsOf = (invariants: readonly Invariant[]): string[] => invariants.map(({ text }) => text);
@@ -193,33 +183,21 @@ const ArchitectureEdit = z.strictObject({
   text: z.optional(z.string()),
 });
 
-export interface EditedArchitecture {
-  /** From the project's folder. */
-  path: string;
-  invariants: Invariant[];
-  changed: boolean;
-}
+export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 
-/**
- * KNO-03: a new text for `architecture.md`. The editor works on the file itself, so that a window that stays open can still
- * save. A text that forge refuses (exit 2 or 5) is moved to the git dir, and the file is restored.
- */
-export async function editArchitecture(
-  context: Context,
-  raw: z.infer<typeof ArchitectureEdit> = {},
-): Promise<EditedArchitecture> {
+/** KNO-03: a new text for `architecture.md`. An editor works on the file itself: it may save again after it returned. */
+export async function editArchitecture(context: Context, raw: z.infer<typeof ArchitectureEdit> = {}) {
   const { text } = checkInput(ArchitectureEdit, raw);
   requireSupervisor(context, 'knowledge');
   const { path, bytes: before } = readFile(context);
   const bytes = text === undefined ? await useEditor(context, before) : Buffer.from(text);
   const changed = !bytes.equals(before);
-  if (changed) (text === undefined ? acceptEdit : replaceText)(context, bytes, before);
+  const draft = text === undefined ? architectureDraft(context.layout, makeToken(8)) : null;
+  if (changed) replaceText(context, bytes, before, draft);
   const read = parseInvariants(decodeProse(bytes, path));
   const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
-  approveRules(
-    context,
-    textsOf(read).filter((invariant) => !known.has(invariant)),
-  );
+  const fresh = textsOf(read).filter((invariant) => !known.has(invariant));
+  approveRules(context, fresh);
   return { path, changed, invariants: await withoutSecrets(context, read, path) };
 }
 
@@ -241,34 +219,30 @@ async function useEditor(context: Context, before: Buffer): Promise<Buffer> {
   return read();
 }
 
-function replaceText({ disk, layout }: Context, bytes: Buffer, before: Buffer): void {
+/** Refuses text like any input (exit 2 or 5). What an editor has put into the file is kept in `draft` then. */
+function replaceText({ disk, layout }: Context, bytes: Buffer, before: Buffer, draft: string | null): void {
   const file = architectureFile(layout);
-  if (bytes.length > MAX_STATE_BYTES)
-    throw usage(
-      'architecture.too_large',
-      `The text has ${bytes.length} bytes; ${MAX_STATE_BYTES} are allowed.`,
-    );
-  if (decodeProse(bytes, shown(layout, file)).trim() === '')
-    throw usage('architecture.empty', 'The text is empty; nothing was changed.');
-  disk.withLock(() => disk.replace(file, bytes, before));
-}
-
-/** Replaces the text as if it had been typed elsewhere. The copy keeps it if it is refused. */
-function acceptEdit(context: Context, bytes: Buffer, before: Buffer): void {
-  const { disk, layout } = context;
-  const copy = architectureDraft(layout, makeToken(8));
   disk.withLock(() => {
-    disk.replaceMoved(copy, bytes);
-    disk.replaceMoved(architectureFile(layout), before);
-    try {
-      replaceText(context, bytes, before);
-    } catch (error) {
-      if (!(error instanceof ForgeError)) throw error;
-      const { kind, code, message, details } = error;
-      const kept = `What you wrote is kept: ${copy}   # forge architecture edit FILE takes it`;
-      const hint = details.hint === undefined ? kept : `${details.hint}\n    ${kept}`;
-      throw new ForgeError(kind, code, message, { ...details, hint, data: { ...details.data, draft: copy } });
+    if (draft) {
+      disk.replaceMoved(draft, bytes);
+      disk.replaceMoved(file, before);
     }
-    disk.remove(copy);
+    try {
+      if (bytes.length > MAX_STATE_BYTES)
+        throw usage(
+          'architecture.too_large',
+          `The text has ${bytes.length} bytes; ${MAX_STATE_BYTES} are allowed.`,
+        );
+      if (decodeProse(bytes, shown(layout, file)).trim() === '')
+        throw usage('architecture.empty', 'The text is empty; nothing was changed.');
+      disk.replace(file, bytes, before);
+    } catch (error) {
+      if (!draft || !(error instanceof ForgeError)) throw error;
+      const { kind, code, message, details } = error;
+      const kept = `What you wrote is kept: ${draft}   # forge architecture edit FILE takes it`;
+      const hint = details.hint === undefined ? kept : `${details.hint}\n    ${kept}`;
+      throw new ForgeError(kind, code, message, { ...details, hint, data: { ...details.data, draft } });
+    }
+    if (draft) disk.remove(draft);
   });
 }

@@ -1,21 +1,25 @@
 import * as z from 'zod/mini';
-import { type EntryList, encodeFields } from '../core/entries.js';
+import type { Disk } from '../core/disk.js';
+import { type EntryList, encodeFields, readEntries } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine, sha256 } from '../core/text.js';
 
 const text = z.string();
-const SUCCESS = { context: text, approach: text };
-const FAILURE = { context: text, issue: text, resolution: text };
-const INVARIANT = { text };
+/** The texts of each kind, in the order that its id is made of. */
+const TEXTS = {
+  success: { context: text, approach: text },
+  failure: { context: text, issue: text, resolution: text },
+  invariant: { text },
+};
 const [success, failure, invariant] = [z.literal('success'), z.literal('failure'), z.literal('invariant')];
 
 /** RFC-9060 §3.1, `long-term/knowledge.json`: what agents believe they learned. A view of `learned.d`. */
 const Knowledge = z.looseObject({
   schema_version: text,
   patterns: z.looseObject({
-    successful: z.array(z.looseObject({ ...SUCCESS, learned_at: text })),
-    failed: z.array(z.looseObject({ ...FAILURE, learned_at: text })),
+    successful: z.array(z.looseObject({ ...TEXTS.success, learned_at: text })),
+    failed: z.array(z.looseObject({ ...TEXTS.failure, learned_at: text })),
   }),
   invariants: z.array(text),
 });
@@ -24,20 +28,20 @@ type Knowledge = z.infer<typeof Knowledge>;
 export const KNOWLEDGE: Format<Knowledge> = { name: 'knowledge', version: '1.0', schema: Knowledge };
 
 export const NewLearning = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: success, ...SUCCESS }),
-  z.strictObject({ kind: failure, ...FAILURE }),
-  z.strictObject({ kind: invariant, ...INVARIANT }),
+  z.strictObject({ kind: success, ...TEXTS.success }),
+  z.strictObject({ kind: failure, ...TEXTS.failure }),
+  z.strictObject({ kind: invariant, ...TEXTS.invariant }),
 ]);
 export type NewLearning = z.infer<typeof NewLearning>;
 
 const at = { learned_at: z.optional(text) };
 const StoredLearning = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: success, ...SUCCESS, ...at }),
-  z.looseObject({ kind: failure, ...FAILURE, ...at }),
-  z.looseObject({ kind: invariant, ...INVARIANT, ...at }),
+  z.looseObject({ kind: success, ...TEXTS.success, ...at }),
+  z.looseObject({ kind: failure, ...TEXTS.failure, ...at }),
+  z.looseObject({ kind: invariant, ...TEXTS.invariant, ...at }),
 ]);
 /** `long-term/learned.d/<hash>.json`. Never changed once written. */
-export type StoredLearning = z.infer<typeof StoredLearning>;
+type StoredLearning = z.infer<typeof StoredLearning>;
 
 /** The context of a learning without a task. */
 export const ANY_TASK = 'any task';
@@ -45,19 +49,16 @@ export const ANY_TASK = 'any task';
 /** One learned thing, as commands list it. */
 export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent' };
 
-const partsOf = (learning: NewLearning): string[] => {
-  if (learning.kind === 'success') return [learning.context, learning.approach];
-  if (learning.kind === 'failure') return [learning.context, learning.issue, learning.resolution];
-  return [learning.text];
-};
+const textsOf = (learning: NewLearning): string[] =>
+  Object.keys(TEXTS[learning.kind]).map((field) => learning[field as keyof NewLearning]);
 
 /** Case, white space and a final full stop do not make another piece of knowledge. */
 const normalise = (words: string): string =>
   words.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
 
 /** The id of a learning: the same content has the same one on every machine. */
-const idOf = (learning: NewLearning): string =>
-  sha256([learning.kind, ...partsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
+export const idOf = (learning: NewLearning): string =>
+  sha256([learning.kind, ...textsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
 
 /** In one line, for people. */
 export function describeLearning(learning: NewLearning): string {
@@ -76,27 +77,11 @@ export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
   return [...known.values()];
 }
 
-/** Adds one, unless it is there. */
-export function learn(
-  stored: readonly StoredLearning[],
-  entry: NewLearning,
-  now: string,
-): { stored: StoredLearning[]; learning: Learning; duplicate: boolean } {
-  const added = { ...entry, learned_at: now, id: idOf(entry) };
-  const twin = listLearnings(stored).find(({ id }) => id === added.id);
-  if (twin) return { stored: [...stored], learning: twin, duplicate: true };
-  return { stored: [...stored, { ...entry, learned_at: now }], learning: added, duplicate: false };
-}
-
-/** Without the entries of that id. */
-export const forget = (stored: readonly StoredLearning[], id: string): StoredLearning[] =>
-  stored.filter((entry) => idOf(entry) !== id);
-
-/** Every word of the query somewhere in the entry, case aside. */
+/** Those that have every word of the query, case aside. */
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return learnings.filter((learning) => {
-    const all = partsOf(learning).join(' ').toLowerCase();
+    const all = textsOf(learning).join(' ').toLowerCase();
     return words.every((word) => all.includes(word));
   });
 }
@@ -140,18 +125,14 @@ function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
   ] as StoredLearning[];
 }
 
-function takeIn(
-  stored: readonly StoredLearning[],
-  base: Knowledge,
-  edited: Knowledge,
-): { entries: StoredLearning[]; changes: string[] } {
+function takeIn(stored: readonly StoredLearning[], base: Knowledge, edited: Knowledge) {
   const [was, now] = [fromView(base), fromView(edited)];
   const ids = (entries: readonly StoredLearning[]): Set<string> => new Set(entries.map(idOf));
   const [wasIds, nowIds, known] = [ids(was), ids(now), ids(stored)];
   const added = now.filter((entry) => !wasIds.has(idOf(entry)) && !known.has(idOf(entry)));
   const gone = stored.filter((entry) => wasIds.has(idOf(entry)) && !nowIds.has(idOf(entry)));
   const named = (verb: string, entries: readonly StoredLearning[]): string[] =>
-    entries.map((entry) => `${verb} "${oneLine(partsOf(entry).at(-1) ?? '', 60)}"`);
+    entries.map((entry) => `${verb} "${oneLine(textsOf(entry).at(-1) ?? '', 60)}"`);
   return {
     entries: [...stored.filter((entry) => !gone.includes(entry)), ...added],
     changes: [...named('added', added), ...named('removed', gone)],
@@ -173,12 +154,12 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   takeIn,
 };
 
+/** All of them, with edits of knowledge.json that no command has stored yet. */
+export const readLearnings = (disk: Disk): Learning[] =>
+  listLearnings(readEntries(disk, LEARNED_LIST).entries);
+
 /** One rule of `architecture.md`, which people write. Nested items are on separate lines, after `  - `. */
-export interface Invariant {
-  text: string;
-  /** 1-based. */
-  line: number;
-}
+export type Invariant = ReturnType<typeof parseInvariants>[number];
 
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
 const MAX_LINE = 2000;
@@ -186,27 +167,28 @@ const MAX_SHOWN = 400;
 /** For one invariant, with its nested items. */
 const MAX_PARTS = 20;
 
-const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})/;
+/** One that is not closed is text. */
+const COMMENT = /<!--(?:(?!<!--)[\s\S])*?-->/g;
+const FENCED =
+  /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,}).*(?:\n.*)*?(?:\n[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
+/** Keeps line numbers. */
+const without = (text: string, pattern: RegExp): string =>
+  text.replace(pattern, (found) => found.replace(/[^\n]+/g, ''));
+
 /** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
-export function parseInvariants(text: string): Invariant[] {
+export function parseInvariants(text: string) {
   const items: { line: number; indent: number; parts: string[] }[] = [];
-  let fence: string | null = null;
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
   let item: (typeof items)[number] | null = null;
   let isAfterBlank = true;
-  for (const [i, whole] of withoutComments(text.replace(/\r\n?/g, '\n')).split('\n').entries()) {
+  const prose = without(without(text.replace(/\r\n?/g, '\n'), COMMENT), FENCED);
+  for (const [i, whole] of prose.split('\n').entries()) {
     const line = whole.slice(0, MAX_LINE);
-    const marks = FENCE.exec(line)?.[1];
-    if (fence !== null || marks !== undefined) {
-      if (fence === null) fence = marks ?? null;
-      else if (marks?.startsWith(fence) && line.trim() === marks) fence = null;
-      continue;
-    }
     const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
     if (heading) {
       const level = heading[1]?.length ?? 1;
@@ -234,17 +216,6 @@ export function parseInvariants(text: string): Invariant[] {
 function continuePart(parts: string[], text: string): void {
   const last = parts.pop() ?? '';
   parts.push(text === '' || last.length > MAX_LINE ? last : `${last} ${text}`);
-}
-
-/** Keeps line numbers. An unclosed comment is text. */
-function withoutComments(text: string): string {
-  const [before = '', ...rest] = text.split('<!--');
-  const kept = rest.map((part) => {
-    const end = part.indexOf('-->');
-    if (end < 0) return `<!--${part}`;
-    return '\n'.repeat(part.slice(0, end).split('\n').length - 1) + part.slice(end + 3);
-  });
-  return before + kept.join('');
 }
 
 const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;

@@ -59,7 +59,9 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
-    environment_valid: flags.environmentValid && readEnvironment(flags.environmentValid),
+    environment_valid:
+      flags.environmentValid &&
+      oneOf(['true', 'false'], flags.environmentValid, '--environment-valid', 'record.boolean') === 'true',
     governance_violations: flags.violation,
     log: flags.log === undefined ? undefined : await call.file(flags.log),
     idempotency_key: flags.key,
@@ -67,11 +69,9 @@ async function fromFlags(call: Call): Promise<CycleInput> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CycleInput;
 }
 
-type Signal = string | number | boolean;
-
 /** Refuses a repeated name: no given value may be lost. */
-function readSignals(texts: readonly string[]): Record<string, Signal> {
-  const signals: Record<string, Signal> = {};
+function readSignals(texts: readonly string[]): Record<string, string | number | boolean> {
+  const signals: Record<string, string | number | boolean> = {};
   for (const text of texts) {
     const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (name === '' || FORBIDDEN_KEYS.has(name) || Object.hasOwn(signals, name))
@@ -81,16 +81,11 @@ function readSignals(texts: readonly string[]): Record<string, Signal> {
         { field: 'signal' },
       );
     const isNumber = /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
-    signals[name] = readBoolean(value) ?? (isNumber ? Number(value) : value);
+    const isBoolean = value === 'true' || value === 'false';
+    signals[name] = isNumber ? Number(value) : isBoolean ? value === 'true' : value;
   }
   return signals;
 }
-
-const readBoolean = (word: string): boolean | undefined =>
-  word === 'true' ? true : word === 'false' ? false : undefined;
-
-const readEnvironment = (word: string): boolean =>
-  oneOf(['true', 'false'], word, '--environment-valid', 'record.boolean') === 'true';
 
 /** The last cycle, and all that were recorded. */
 type Recorded = RecordedCycle & { count: number; records: RecordedCycle[] };

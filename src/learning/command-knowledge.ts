@@ -1,7 +1,7 @@
 import { type Call, command, given, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, oneOf, plural } from '../core/text.js';
-import type { Overridden, Promoted, Reset } from '../index.js';
+import type { Forge, Overridden, Promoted, Reset } from '../index.js';
 import { SCOPE } from './command-cycles.js';
 import { describeEvidence } from './proven.js';
 
@@ -105,11 +105,7 @@ export const consolidateCommand = command<Promoted>({
   render: renderPromoted,
 });
 
-interface Acknowledged {
-  audit: { id: string; n: number };
-  reasons: string[];
-}
-type Result = Overridden | Acknowledged | Reset;
+type Result = Overridden | Reset | Awaited<ReturnType<Forge['memory']['acknowledge']>>;
 
 const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'] as const;
 

@@ -25,7 +25,6 @@ import { SCOPES } from './evaluation.js';
 import {
   candidateId,
   closeInvestigations,
-  type KnownPattern,
   listKnown,
   openInvestigations,
   readKnowledge,
@@ -34,6 +33,7 @@ import { knowledgeId, normalisePattern, type Proven } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
+  type Known,
   type Plan,
   planConsolidation,
   recordsOf,
@@ -43,16 +43,10 @@ import {
 } from './rules.js';
 
 /** How far the next consolidation is. */
-export interface Assessment {
-  memory: Memory;
-  /** How many more cycles that no consolidation covers make it due; 0 if it is. */
-  due_in: number;
-  /** Why it waits although it is due. */
-  waits: string | null;
-}
+type Assessment = ReturnType<typeof assess>;
 
-/** LTM-08: counts cycles. Weighs and writes nothing. */
-export function assess(context: Context): Assessment {
+/** LTM-08: counts the cycles that make the next one due (0: it is), and why it waits then. Weighs and writes nothing. */
+export function assess(context: Context) {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
   const covered = memory.graph.ancestorsOf(heads);
@@ -91,30 +85,11 @@ export const planFor = (memory: Memory): Plan =>
     ...weighing(memory),
   });
 
-type Outcome = Pick<Plan['promoted'][number], 'knowledge_id' | 'pattern' | 'scope'>;
-
-/** What recording led to. */
-export interface Consolidated {
-  ran: boolean;
-  promoted: Outcome[];
-  contested: Outcome[];
-  reinstated: Outcome[];
-  /** How many more cycles make the next one due. */
-  due_in: number;
-  /** Why it waits although it is due. */
-  waits?: string;
-}
-
-const nothingDone = (due_in: number, waits: string | null): Consolidated => ({
-  ...{ ran: false, promoted: [], contested: [], reinstated: [], due_in },
-  ...(waits === null ? {} : { waits }),
-});
-
-/** Consolidates if it is due and nothing holds it back. The caller holds the lock. */
-function consolidateIfDue(context: Context, { memory, due_in, waits }: Assessment): Consolidated {
+/** Consolidates, unless it is not due or something holds it back: then null. The caller holds the lock. */
+function consolidate(context: Context, { memory, due_in, waits }: Assessment): Plan | null {
   if (due_in > 0 || waits !== null) {
     rememberCount(context, WINDOW - due_in);
-    return nothingDone(due_in, waits);
+    return null;
   }
   const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
@@ -127,77 +102,73 @@ function consolidateIfDue(context: Context, { memory, due_in, waits }: Assessmen
   closeInvestigations(context);
   for (const { knowledge_id: id, pattern, scope } of plan.promoted)
     queueEvent(context, 'learning', id, { kind: 'promotion', id, title: pattern, scope });
-  const outcomes = (entries: readonly Outcome[]): Outcome[] =>
-    entries.map(({ knowledge_id, pattern, scope }) => ({ knowledge_id, pattern, scope }));
-  const [promoted, contested, reinstated] = [plan.promoted, plan.contested, plan.reinstated].map(outcomes);
-  return { ran: true, promoted, contested, reinstated, due_in: WINDOW } as Consolidated;
+  return plan;
 }
 
-/** The cached count of uncovered cycles. It holds while the ledger has these heads. */
-interface CountHint {
-  of: string;
-  uncovered: number;
-}
-
-/** The cached count before the last append, or null. Counting reads the whole ledger. The caller holds the lock. */
+/**
+ * The cached count of uncovered cycles before the last append, or null if it was of other heads. Counting reads the whole
+ * ledger. The caller holds the lock.
+ */
 export function rememberedCount(context: Context): number | null {
-  const hint = readHint<CountHint>(windowFile(context.layout));
+  const hint = readHint<{ of: string; uncovered: number }>(windowFile(context.layout));
   const isCurrent = hint?.of === headsBefore(context).join(' ');
   return hint && isCurrent && Number.isSafeInteger(hint.uncovered) ? hint.uncovered : null;
 }
 
 function rememberCount(context: Context, uncovered: number): void {
-  const hint: CountHint = { of: currentState(context).heads.join(' '), uncovered };
-  if (!context.disk.dryRun) writeHint(windowFile(context.layout), hint);
+  const of = currentState(context).heads.join(' ');
+  if (!context.disk.dryRun) writeHint(windowFile(context.layout), { of, uncovered });
 }
+
+/** What recording led to. */
+export type Consolidated = NonNullable<ReturnType<typeof afterRecording>>;
 
 /**
  * After `added` evaluated cycles were recorded: consolidates when that makes it due. `before` is the count before them, or
  * null. Returns null if none was added. The caller holds the lock.
  */
-export function afterRecording(context: Context, before: number | null, added: number): Consolidated | null {
+export function afterRecording(context: Context, before: number | null, added: number) {
   const uncovered = before === null ? WINDOW : before + added;
   if (uncovered < WINDOW) rememberCount(context, uncovered);
   if (added === 0) return null;
-  return uncovered < WINDOW
-    ? nothingDone(WINDOW - uncovered, null)
-    : consolidateIfDue(context, assess(context));
+  const assessment = uncovered < WINDOW ? null : assess(context);
+  const plan = assessment && consolidate(context, assessment);
+  const { due_in, waits } = assessment ?? { due_in: WINDOW - uncovered, waits: null };
+  const outcomes = (entries: readonly Known[] = []): Known[] =>
+    entries.map(({ knowledge_id, pattern, scope }) => ({ knowledge_id, pattern, scope }));
+  return {
+    ran: plan !== null,
+    promoted: outcomes(plan?.promoted),
+    contested: outcomes(plan?.contested),
+    reinstated: outcomes(plan?.reinstated),
+    /** How many more cycles make the next one due, and why it waits if it is due. */
+    due_in: plan ? WINDOW : due_in,
+    ...(waits === null ? {} : { waits }),
+  };
 }
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const;
 
 /** The patterns that may be promoted, and what prevents it. */
-export interface Promoted extends Pick<Plan, 'contested' | 'reinstated'> {
-  /** Ten or more cycles are not covered. */
-  due: boolean;
-  due_in: number;
-  /** False: this is what it would do now. */
-  ran: boolean;
-  /** Why it waits although it is due. */
-  waits?: string;
-  /** With the number of cycles that forge tested, and of those that were only reported. */
-  promoted: (Plan['promoted'][number] & { tested: number; reported: number })[];
-  /** With the id that confirms it: `C-317204`. */
-  rejected: (Plan['rejected'][number] & { candidate: string })[];
-  known: KnownPattern[];
+export type Promoted = ReturnType<typeof describe> & {
   /** The pattern that was asked for. The lists then have nothing else. */
   asked?: string;
-}
+};
 
-/** `memory` as it was before a consolidation wrote its records. */
-function describe(context: Context, { memory, due_in, waits }: Assessment, done?: Consolidated): Promoted {
-  const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
-  const ran = done?.ran ?? false;
+/** `done`: what a consolidation has just done. Default: what it would do. */
+function describe(context: Context, { memory, due_in, waits }: Assessment, done: Plan | null) {
+  const { promoted, contested, reinstated, rejected, tested } = done ?? planFor(memory);
   return {
-    ...{ due: due_in === 0, due_in: done?.due_in ?? due_in, ran },
+    ...{ due: due_in === 0, due_in: done ? WINDOW : due_in, ran: done !== null },
     ...(waits === null ? {} : { waits }),
     promoted: promoted.map((promotion) => {
       const count = tested[promotion.knowledge_id] ?? 0;
       return { ...promotion, tested: count, reported: promotion.evidence.length - count };
     }),
     ...{ contested, reinstated },
+    /** With the id that confirms it: `C-317204`. */
     rejected: rejected.map((entry) => ({ ...entry, candidate: candidateId(entry.knowledge_id) })),
-    known: listKnown(context, ran ? undefined : memory),
+    known: listKnown(readMemory(context)),
   };
 }
 
@@ -207,12 +178,12 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
   requireMemory(context);
   return context.disk.withLock(() => {
     const assessment = assess(context);
-    if (context.disk.dryRun) return describe(context, assessment);
+    if (context.disk.dryRun) return describe(context, assessment, null);
     if (assessment.waits !== null)
       throw refused('consolidation.waits', `Consolidation is due, but ${assessment.waits}`, {
         hint: 'forge memory promote   # shows what it would do',
       });
-    return describe(context, assessment, consolidateIfDue(context, assessment));
+    return describe(context, assessment, consolidate(context, assessment));
   });
 }
 
@@ -226,7 +197,7 @@ export async function promotePattern(
 ): Promise<Promoted> {
   const assessment = assess(context);
   const canRun = assessment.due_in === 0 && assessment.waits === null && !isBuilding(context);
-  const all = canRun ? await consolidateMemory(context) : describe(context, assessment);
+  const all = canRun ? await consolidateMemory(context) : describe(context, assessment, null);
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
   const found: Promoted = { ...all, asked: pattern };
@@ -268,9 +239,9 @@ export async function appendCorrection(
     throw usage('pattern.empty', 'The pattern is empty.', { field: 'pattern' });
   const knowledge_id = knowledgeId(scope, pattern);
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
-    const known = readKnowledge(context).get(knowledge_id);
-    const evaluations = readMemory(context).records('evaluation');
-    const weighed = weighEvidence(evaluations, { has: () => true }).get(knowledge_id);
+    const memory = readMemory(context);
+    const known = readKnowledge(memory).get(knowledge_id);
+    const weighed = weighEvidence(memory.records('evaluation'), weighing(memory)).get(knowledge_id);
     return {
       kind: 'correction',
       ...{ knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
@@ -317,10 +288,11 @@ function decide(
 /** Finds knowledge by its words, or by the start of its id or of its record's id. */
 function findKnown(context: Context, name: string): Proven {
   const isId = /^[0-9a-f]{6,64}$/.test(name);
-  const found = [...readKnowledge(context).values()].filter(({ knowledge_id, record, pattern }) =>
-    isId
-      ? knowledge_id.startsWith(name) || record.startsWith(name)
-      : normalisePattern(pattern) === normalisePattern(name),
+  const found = [...readKnowledge(readMemory(context)).values()].filter(
+    ({ knowledge_id, record, pattern }) =>
+      isId
+        ? knowledge_id.startsWith(name) || record.startsWith(name)
+        : normalisePattern(pattern) === normalisePattern(name),
   );
   const [only] = found;
   if (only && found.length === 1) return only;

@@ -160,10 +160,8 @@ export interface BoundEvidence {
 /** The runs that fit into a record, failures first if some do not. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
   const rank = ({ exit_code }: Evidence): number => (exit_code === 0 ? 1 : 0);
-  const kept = fitting(
-    runs.toSorted((a, b) => rank(a) - rank(b)),
-    256 * 1024,
-  );
+  const sorted = runs.toSorted((a, b) => rank(a) - rank(b));
+  const kept = fitting(sorted, 256 * 1024);
   if (kept.length === runs.length) return { evidence: [...runs] };
   return { evidence: kept, evidence_left_out: runs.length - kept.length };
 }

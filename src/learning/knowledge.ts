@@ -1,7 +1,6 @@
-import { usage } from '../core/error.js';
 import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { noSuch } from '../core/text.js';
 import {
   ACTIVE_ISSUES,
   type ActiveIssues,
@@ -14,22 +13,30 @@ import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
 import { ENOUGH, normalisePattern, type Proven, readProven } from './proven.js';
-import { type Contested, type Weighed, weighEvidence, weighing } from './rules.js';
+import {
+  countCycles,
+  evidenceOf,
+  isLesson,
+  type Plan,
+  type Weighed,
+  weighEvidence,
+  weighing,
+} from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
-export const readKnowledge = (context: Context, memory = readMemory(context)): Map<string, Proven> =>
+export const readKnowledge = (memory: Memory): Map<string, Proven> =>
   readProven(memory.records('knowledge'), (id) => memory.graph.has(id));
 
 /** A piece of knowledge as answers list it. */
 export type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
 
-export const listKnown = (context: Context, memory?: Memory): KnownPattern[] =>
-  [...readKnowledge(context, memory).values()].map(
+export const listKnown = (memory: Memory): KnownPattern[] =>
+  [...readKnowledge(memory).values()].map(
     ({ record: _, contested: _contested, invalidated: _invalidated, answered: _answered, ...known }) => known,
   );
 
 /** LTM-09: opens a unit for each contested piece of knowledge that has none. The caller holds the lock. */
-export function openInvestigations(context: Context, contested: readonly Contested[]): void {
+export function openInvestigations(context: Context, contested: Plan['contested']): void {
   if (contested.length === 0) return;
   const at = timestamp(context);
   changeActive(context, (issues) => {
@@ -61,7 +68,7 @@ export const readIssues = (context: Context): Unit[] => openOf(context, readActi
 /** Reads knowledge only if there is an investigation. */
 function openOf(context: Context, issues: Unit[]): Unit[] {
   if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
-  const proven = readKnowledge(context);
+  const proven = readKnowledge(readMemory(context));
   return issues.filter((unit) => {
     const id = investigatedBy(unit);
     return id === null || proven.get(id)?.status === 'contested';
@@ -94,22 +101,12 @@ export function changeActive({ disk, layout }: Context, change: (issues: Unit[])
   if (!bytes?.equals(after)) disk.replace(path, after, bytes);
 }
 
-/** A lesson that sessions and cycles report and that is not knowledge yet. */
-export interface PatternCandidate {
-  /** `C-317204`, the same in every clone. */
-  id: string;
-  pattern: string;
-  scope: string;
-  /** In how many cycles it was seen since it was last contradicted. */
-  seen: number;
-}
-
 /** In the briefing and at session end. */
 const MAX_SHOWN = 5;
 /** Enough to show some when most were removed. */
 const MAX_OPEN = 100;
 
-/** Six digits from the knowledge id. */
+/** `C-317204`: six digits from the knowledge id, the same in every clone. */
 export const candidateId = (knowledge_id: string): string =>
   `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
     .padStart(9, '0')
@@ -125,25 +122,31 @@ export function recentEvaluations(memory: Memory): Identified[] {
   return memory.records('evaluation', isRecent).filter(({ record }) => record.n > after);
 }
 
-type Open = PatternCandidate & Pick<Weighed, 'isLesson'>;
-
 /** The candidates that need more evidence: those seen most often first, then the newest. */
-export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven>): Open[] {
-  const isOpen = ({ knowledge_id, cycles, evidence }: Weighed): boolean =>
-    cycles.size > 0 &&
-    evidence.length < ENOUGH &&
-    (known.get(knowledge_id)?.status ?? 'unproven') === 'unproven';
+export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
+  const isOpen = (weighed: Weighed): boolean =>
+    weighed.seen.length > 0 &&
+    evidenceOf(weighed).length < ENOUGH &&
+    (known.get(weighed.knowledge_id)?.status ?? 'unproven') === 'unproven';
   // Execution records are checked only at promotion.
   const options = { ...weighing(memory), has: () => true };
   return [...weighEvidence(recentEvaluations(memory), options).values()]
     .filter(isOpen)
+    .map((weighed) => ({
+      ...weighed,
+      id: candidateId(weighed.knowledge_id),
+      seen: countCycles(weighed),
+      isLesson: isLesson(weighed),
+    }))
     .reverse()
-    .sort((a, b) => b.cycles.size - a.cycles.size)
+    .sort((a, b) => b.seen - a.seen)
     .slice(0, MAX_OPEN)
-    .map(({ knowledge_id, pattern, scope, cycles, isLesson }) => ({
-      ...{ id: candidateId(knowledge_id), pattern, scope, seen: cycles.size, isLesson },
-    }));
+    .map(({ id, pattern, scope, seen, isLesson }) => ({ id, pattern, scope, seen, isLesson }));
 }
+
+type Open = ReturnType<typeof openCandidates>[number];
+/** A lesson that sessions and cycles report and that is not knowledge yet. */
+export type PatternCandidate = Omit<Open, 'isLesson'>;
 
 /** The first ones. With `lessons`, without those that somebody removed from these. */
 export function firstOpen(open: readonly Open[], lessons?: readonly string[]): PatternCandidate[] {
@@ -165,8 +168,6 @@ export function resolveCandidates(context: Context, ids: readonly string[]): Con
     const wanted = `C-${id.trim().replace(/^C-/i, '')}`;
     const found = weighed.find(({ knowledge_id }) => candidateId(knowledge_id) === wanted);
     if (found) return { pattern: found.pattern, scope: found.scope as Confirmed['scope'] };
-    throw usage('candidate.unknown', `There is no candidate ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: 'forge memory promote   # lists the candidates',
-    });
+    throw noSuch('candidate', id, 'forge memory promote   # lists the candidates');
   });
 }

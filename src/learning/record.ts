@@ -44,24 +44,19 @@ export const recordCycle = (context: Context, raw: CycleInput): RecordedCycle =>
 export const recordClaimed = async (context: Context, raw: CycleInput): Promise<RecordedCycle> =>
   toOne(await recordManyClaimed(context, [raw]));
 
-export async function recordManyClaimed(context: Context, raw: readonly CycleInput[]): Promise<RecordedMany> {
+export async function recordManyClaimed(context: Context, raw: readonly CycleInput[]) {
   const tasks = raw.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
   if (tasks.length > 0) await (await import('../events/claim.js')).refuseLost(context, tasks);
   return recordCycles(context, raw);
 }
 
-export interface RecordedMany {
-  cycles: RecordedCycle[];
-  consolidation?: Consolidated;
-}
-
-const toOne = ({ cycles, ...rest }: RecordedMany): RecordedCycle => ({
+const toOne = ({ cycles, ...rest }: ReturnType<typeof recordCycles>): RecordedCycle => ({
   ...(cycles[0] as RecordedCycle),
   ...rest,
 });
 
 /** Records many cycles with their evaluations in one write: all or nothing. */
-function recordCycles(context: Context, raw: readonly CycleInput[]): RecordedMany {
+function recordCycles(context: Context, raw: readonly CycleInput[]) {
   requireSupervisor(context, 'memory');
   const inputs = raw.map((given) => {
     const input = checkInput(CycleInput, given);
@@ -131,13 +126,8 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
     // A crash in the middle of a write may have left a cycle without its evaluation.
     if (isEvaluated(input) && !cycle.evaluation) drafts.push({ cycle, tier: 'evaluation', draft: judge });
   }
-  const stored =
-    drafts.length > 0
-      ? storeRecords(
-          context,
-          drafts.map(({ draft }) => draft),
-        )
-      : [];
+  const bodies = drafts.map(({ draft }) => draft);
+  const stored = bodies.length > 0 ? storeRecords(context, bodies) : [];
   for (const [i, { cycle, tier }] of drafts.entries()) cycle[tier] = stored[i] as RecordRef;
   return wanted.map(({ key }) => cycles.get(key) as RecordedCycle);
 }

@@ -20,20 +20,11 @@ export interface Weighed {
   /** As it was first written. */
   pattern: string;
   scope: string;
-  /** One evaluation of each qualifying cycle since the last contradiction. */
-  evidence: Identified[];
-  /** The cycles that showed it since then, and whether each is among the evidence. */
-  cycles: Map<string, boolean>;
-  /** The conditions that observations since then did not meet. */
-  unmet: Set<Unmet>;
+  /** The evaluations that show it since it was last contradicted. */
+  seen: { evaluation: Identified; cycle: string; unmet: readonly Unmet[] }[];
   /** All evaluations that contradict it. */
   against: string[];
-  /** Only ends of sessions reported it. */
-  isLesson: boolean;
 }
-
-/** The key of the cycle that a session's end records. Only digits and hyphens, so the guard does not take it for a secret. */
-export const endKey = (session: string): string => session.replace('session-', '');
 
 interface WeighOptions {
   /** Whether a record is here. */
@@ -62,9 +53,14 @@ export function weighEvidence(
       // A cycle that claims both contradicts the pattern.
       claims.set(entry, holds !== false && claims.get(entry) !== false);
     }
+    const cycle = cycleOf(evaluation);
+    const unmet = unmetBy(record, cycle !== id && has(cycle));
     for (const [entry, holds] of claims)
-      if (holds) support(entry, evaluation, has);
-      else if (record.environment_valid !== false) contradict(entry, id);
+      if (holds) entry.seen.push({ evaluation, cycle, unmet });
+      else if (record.environment_valid !== false) {
+        entry.against.push(id);
+        entry.seen = [];
+      }
   }
   return weighed;
 }
@@ -77,22 +73,9 @@ export function weighing(memory: Memory): WeighOptions {
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {
   const knowledge_id = knowledgeId(scope, pattern);
-  const lists = { evidence: [], cycles: new Map(), unmet: new Set<Unmet>(), against: [], isLesson: true };
-  const entry: Weighed = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, ...lists };
+  const entry = weighed.get(knowledge_id) ?? { knowledge_id, pattern, scope, seen: [], against: [] };
   weighed.set(knowledge_id, entry);
   return entry;
-}
-
-function support(entry: Weighed, evaluation: Identified, has: (id: string) => boolean): void {
-  const cycle = cycleOf(evaluation);
-  const { session, key } = evaluation.record;
-  if (key !== endKey(String(session))) entry.isLesson = false;
-  const unmet = unmetBy(evaluation.record);
-  if (cycle === evaluation.id || !has(cycle)) unmet.push('execution');
-  for (const condition of unmet) entry.unmet.add(condition);
-  const isCounted = entry.cycles.get(cycle) === true;
-  if (unmet.length === 0 && !isCounted) entry.evidence.push(evaluation);
-  entry.cycles.set(cycle, isCounted || unmet.length === 0);
 }
 
 /** The execution record. An evaluation without one counts as a separate cycle. */
@@ -100,147 +83,122 @@ const cycleOf = ({ id, record }: Identified): string =>
   isRecordId(record.execution) ? record.execution : id;
 
 /** The conditions of LTM-06 that an evaluation does not meet. */
-function unmetBy({ classification, environment_valid, governance_violations }: LedgerRecord): Unmet[] {
-  const unmet: Unmet[] = [];
-  if (classification !== 'SUCCESS' && classification !== 'PARTIAL_SUCCESS') unmet.push('classification');
-  if (environment_valid !== true) unmet.push('environment_valid');
-  if (!Array.isArray(governance_violations) || governance_violations.length > 0)
-    unmet.push('governance_violations');
-  return unmet;
+function unmetBy(record: LedgerRecord, isExecuted: boolean): Unmet[] {
+  const { classification, environment_valid, governance_violations: broken } = record;
+  const met: Record<Unmet, boolean> = {
+    classification: classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS',
+    environment_valid: environment_valid === true,
+    governance_violations: Array.isArray(broken) && broken.length === 0,
+    execution: isExecuted,
+  };
+  return CONDITIONS.filter((condition) => !met[condition]);
 }
 
-/** Earlier observations no longer count. */
-function contradict(entry: Weighed, id: string): void {
-  entry.against.push(id);
-  entry.evidence = [];
-  entry.cycles.clear();
-  entry.unmet.clear();
+/** One evaluation of each cycle that meets all conditions. */
+export function evidenceOf({ seen }: Weighed): Identified[] {
+  const byCycle = new Map<string, Identified>();
+  for (const { cycle, evaluation, unmet } of seen)
+    if (unmet.length === 0 && !byCycle.has(cycle)) byCycle.set(cycle, evaluation);
+  return [...byCycle.values()];
 }
+
+/** The key of the cycle that a session's end records. Only digits and hyphens, so the guard does not take it for a secret. */
+export const endKey = (session: string): string => session.replace('session-', '');
+
+/** Only ends of sessions reported it. */
+export const isLesson = ({ seen }: Weighed): boolean =>
+  seen.every(({ evaluation: { record } }) => record.key === endKey(String(record.session)));
+
+/** How many cycles show it. */
+export const countCycles = ({ seen }: Weighed): number => new Set(seen.map(({ cycle }) => cycle)).size;
 
 /** The conditions that a pattern fails; none if it has earned its promotion (LTM-06). */
-function failedConditions({ evidence, cycles, unmet, against }: Weighed): Condition[] {
-  if (evidence.length >= ENOUGH) return [];
+function failedConditions(weighed: Weighed): Condition[] {
+  if (evidenceOf(weighed).length >= ENOUGH) return [];
   return [
-    ...(cycles.size < ENOUGH ? (['observed'] as const) : []),
-    ...CONDITIONS.filter((condition) => unmet.has(condition)),
-    ...(against.length > 0 ? (['contradicted'] as const) : []),
+    ...(countCycles(weighed) < ENOUGH ? (['observed'] as const) : []),
+    ...CONDITIONS.filter((condition) => weighed.seen.some(({ unmet }) => unmet.includes(condition))),
+    ...(weighed.against.length > 0 ? (['contradicted'] as const) : []),
   ];
 }
 
-interface Known {
-  knowledge_id: string;
-  pattern: string;
-  scope: string;
-}
-
-interface Rejected extends Known {
-  failed: Condition[];
-  /** Cycles that showed it, and those that count, since it was last contradicted. */
-  observed: number;
-  qualified: number;
-}
-
-export interface Contested extends Known {
-  contradicts: string[];
-}
-
-interface Reinstated extends Known {
-  evidence: string[];
-  settles: string[];
-}
-
-/** What a promotion writes: exactly LTM's fields, and the ids of its evidence. */
-interface Promotion extends Known {
-  evidence_cycles: number[];
-  confidence: 'high';
-  /** Of the newest evidence, so that two machines agree. */
-  created_at: string;
-  evidence: string[];
-}
-
 /** What one consolidation does, and why it rejects the rest. */
-export interface Plan {
-  promoted: Promotion[];
-  contested: Contested[];
-  reinstated: Reinstated[];
-  rejected: Rejected[];
-  /** Contradictions that were known at the promotion. They are not news later. */
-  answered: { knowledge_id: string; contradicts: string[] }[];
-  /** By the id of promoted knowledge: the number of its cycles in which forge ran tests that passed. */
-  tested: Record<string, number>;
-}
+export type Plan = ReturnType<typeof planConsolidation>;
+export type Known = Pick<Weighed, 'knowledge_id' | 'pattern' | 'scope'>;
 
-interface PlanInput extends WeighOptions {
-  /** Both in order of (n, id). */
-  evaluations: readonly Identified[];
-  knowledge: readonly Identified[];
-}
-
-/** LTM-06 to LTM-09 as one pure function: the same records give the same plan. */
-export function planConsolidation({ evaluations, knowledge, ...options }: PlanInput): Plan {
+/** LTM-06 to LTM-09 as one pure function: the same records, in order of (n, id), give the same plan. */
+export function planConsolidation({
+  evaluations,
+  knowledge,
+  ...options
+}: WeighOptions & Record<'evaluations' | 'knowledge', readonly Identified[]>) {
   const proven = readProven(knowledge, options.has);
-  const plan: Plan = { promoted: [], contested: [], reinstated: [], rejected: [], answered: [], tested: {} };
-  for (const weighed of weighEvidence(evaluations, options).values()) {
-    const known = proven.get(weighed.knowledge_id);
-    if (!known || known.status === 'unproven') planNew(plan, weighed);
-    else if (known.status === 'invalid') plan.rejected.push(reject(weighed, ['invalidated']));
-    else planKnown(plan, weighed, known);
-  }
-  return plan;
-}
-
-function planNew(plan: Plan, weighed: Weighed): void {
-  const { knowledge_id, against, evidence } = weighed;
-  const failed = failedConditions(weighed);
-  const promotion = promote(weighed);
-  if (failed.length === 0 && !isComplete(promotion)) failed.push('fields');
-  if (failed.length > 0) {
-    plan.rejected.push(reject(weighed, failed));
-    return;
-  }
-  plan.promoted.push(promotion);
-  plan.tested[knowledge_id] = newest(evidence).filter(wasTested).length;
-  if (against.length > 0) plan.answered.push({ knowledge_id, contradicts: against });
-}
-
-/** New contradictions contest it. Evidence from the same window waits for a later consolidation. */
-function planKnown(plan: Plan, weighed: Weighed, { answered, contested, ...known }: Proven): void {
-  const { knowledge_id, pattern, scope } = known;
-  const contradicts = weighed.against.filter((id) => !answered.has(id));
-  if (contradicts.length > 0) plan.contested.push({ knowledge_id, pattern, scope, contradicts });
-  else if (contested.length > 0 && weighed.evidence.length >= ENOUGH) {
-    const evidence = newest(weighed.evidence).map(({ id }) => id);
-    plan.reinstated.push({ knowledge_id, pattern, scope, evidence, settles: contested });
-  } else if (contested.length > 0) plan.rejected.push(reject(weighed, failedConditions(weighed)));
-}
-
-function promote({ knowledge_id, pattern, scope, evidence }: Weighed): Promotion {
-  const named = newest(evidence);
+  const all = [...weighEvidence(evaluations, options).values()];
+  const verdicts = all.map((weighed) => judge(weighed, proven.get(weighed.knowledge_id)));
+  const promotions = verdicts.flatMap(({ promotion }) => promotion ?? []);
   return {
-    knowledge_id,
-    pattern,
-    evidence_cycles: named.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
-    confidence: 'high',
-    scope,
-    created_at: named.at(-1)?.record.at ?? '',
-    evidence: named.map(({ id }) => id),
+    promoted: promotions.map(({ promoted }) => promoted),
+    contested: verdicts.flatMap(({ contested }) => contested ?? []),
+    reinstated: verdicts.flatMap(({ reinstated }) => reinstated ?? []),
+    rejected: verdicts.flatMap(({ rejected }) => rejected ?? []),
+    /** Contradictions that were known at the promotion. They are not news later. */
+    answered: promotions.flatMap(({ promoted: { knowledge_id }, against: contradicts }) =>
+      contradicts.length > 0 ? [{ knowledge_id, contradicts }] : [],
+    ),
+    /** By the id of promoted knowledge: the number of its cycles in which forge ran tests that passed. */
+    tested: Object.fromEntries(promotions.map(({ promoted, tested }) => [promoted.knowledge_id, tested])),
   };
 }
 
-/** Forge ran tests that passed in this cycle. Anybody can type the rest of an evaluation. */
-const wasTested = ({ record }: Identified): boolean =>
-  objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0);
+/** New contradictions contest what is known. Evidence from the same window waits for a later consolidation. */
+function judge(weighed: Weighed, known?: Proven) {
+  if (known?.status === 'invalid') return { rejected: reject(weighed, ['invalidated']) };
+  const failed = failedConditions(weighed);
+  if (!known || known.status === 'unproven') {
+    const promotion = promote(weighed);
+    const { pattern, scope, created_at } = promotion.promoted;
+    // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
+    const isComplete = normalisePattern(pattern) !== '' && isScope(scope) && created_at !== '';
+    if (failed.length === 0 && !isComplete) failed.push('fields');
+    return failed.length > 0 ? { rejected: reject(weighed, failed) } : { promotion };
+  }
+  const { knowledge_id, pattern, scope, answered, contested: settles } = known;
+  const contradicts = weighed.against.filter((id) => !answered.has(id));
+  if (contradicts.length > 0) return { contested: { knowledge_id, pattern, scope, contradicts } };
+  if (settles.length === 0) return {};
+  if (failed.length > 0) return { rejected: reject(weighed, failed) };
+  const evidence = newestOf(weighed).map(({ id }) => id);
+  return { reinstated: { knowledge_id, pattern, scope, evidence, settles } };
+}
 
-const reject = ({ knowledge_id, pattern, scope, ...weighed }: Weighed, failed: Condition[]): Rejected => ({
-  ...{ knowledge_id, pattern, scope, failed },
-  ...{ observed: weighed.cycles.size, qualified: weighed.evidence.length },
-});
+/** `promoted`: exactly LTM's fields, and the ids of the evidence. */
+function promote(weighed: Weighed) {
+  const { knowledge_id, pattern, scope, against } = weighed;
+  const evidence = newestOf(weighed);
+  const promoted = {
+    ...{ knowledge_id, pattern },
+    evidence_cycles: evidence.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
+    ...{ confidence: 'high', scope },
+    // Of the newest evidence, so that two machines agree.
+    created_at: evidence.at(-1)?.record.at ?? '',
+    evidence: evidence.map(({ id }) => id),
+  };
+  // Forge ran tests that passed in these cycles. Anybody can type the rest of an evaluation.
+  const wasTested = ({ record }: Identified): boolean =>
+    objectsIn(record.evidence).some(({ exit_code }) => exit_code === 0);
+  return { promoted, tested: evidence.filter(wasTested).length, against };
+}
 
-const newest = (evidence: readonly Identified[]): readonly Identified[] => evidence.slice(-MAX_EVIDENCE);
+const isScope = (scope: string): boolean => (SCOPES as readonly string[]).includes(scope);
 
-/** LTM, "Knowledge Record Format": a missing or empty field rejects the promotion. */
-const isComplete = ({ pattern, scope, created_at }: Promotion): boolean =>
-  normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
+const newestOf = (weighed: Weighed): Identified[] => evidenceOf(weighed).slice(-MAX_EVIDENCE);
+
+const reject = (weighed: Weighed, failed: Condition[]) => {
+  const { knowledge_id, pattern, scope } = weighed;
+  /** Cycles that showed it, and those that count, since it was last contradicted. */
+  const counts = { observed: countCycles(weighed), qualified: evidenceOf(weighed).length };
+  return { knowledge_id, pattern, scope, failed, ...counts };
+};
 
 /** How many cycles with a verdict no consolidation covers, counted up to those that make one due. */
 export function countUncovered(
@@ -265,16 +223,14 @@ export const coveredHeads = (knowledge: readonly Identified[]): string[] =>
 /** Lets two machines with the same records compare their plans. */
 export const digestPlan = (plan: Plan): string => sha256(JSON.stringify(plan));
 
-interface Coverage {
-  /** Heads of the graph. */
-  covers: readonly string[];
-  /** How many evaluated cycles they reach, and the number of the last one. */
-  cycles: number;
-  last_cycle: number;
-}
-
-/** The records of one consolidation, for one write. */
-export function recordsOf(plan: Plan, coverage: Coverage): Draft[] {
+/**
+ * The records of one consolidation, for one write. `covers`: heads of the graph, with the number of evaluated cycles that
+ * they reach, and of the last one.
+ */
+export function recordsOf(
+  plan: Plan,
+  coverage: { covers: readonly string[]; cycles: number; last_cycle: number },
+): Draft[] {
   const of = (kind: string, fields: object): Body => ({ tier: 'knowledge', kind, ...fields });
   const ids = (entries: readonly Known[]): string[] => entries.map(({ knowledge_id }) => knowledge_id);
   return [

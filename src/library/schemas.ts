@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { CHECKPOINT } from '../checkpoint/rules.js';
-import { usage } from '../core/error.js';
 import { checkInput, type Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { noSuch } from '../core/text.js';
 import { EVENT_FORMATS } from '../events/event.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
@@ -51,10 +50,7 @@ export function schemaNames(): string[] {
 /** The JSON Schema (draft 2020-12) of a format, from the schema that validates it. Exit 2 for an unknown name. */
 export function schemaOf(name: string): Record<string, unknown> {
   const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
-  if (!schema)
-    throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
-      hint: `Formats: ${schemaNames().join(', ')}`,
-    });
+  if (!schema) throw noSuch('format', name, `Formats: ${schemaNames().join(', ')}`, 'schema');
   const { $schema, ...rest } = z.toJSONSchema(schema as z.ZodMiniType, {
     io: 'input',
     unrepresentable: 'any',
@@ -104,15 +100,6 @@ const TOOL_INPUTS = {
 };
 export type ToolName = keyof typeof TOOL_INPUTS;
 
-/** The JSON Schema of each tool's input. Short, because every prompt contains them. */
-export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
-  const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
-    const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
-    return [name, described(name, shorten(json) as { properties?: Record<string, object> })];
-  });
-  return Object.fromEntries(entries);
-}
-
 /** Properties that models get wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   session_start: { join: 'work beside the agent that holds it' },
@@ -120,11 +107,16 @@ const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   memory_record: { patterns: 'what this cycle taught' },
 };
 
-function described<T extends { properties?: Record<string, object> }>(name: string, schema: T): T {
-  const properties = { ...schema.properties };
-  for (const [key, description] of Object.entries(DESCRIBED[name] ?? {}))
-    properties[key] = { ...properties[key], description };
-  return { ...schema, properties };
+/** The JSON Schema of each tool's input. Short, because every prompt contains them. */
+export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
+  const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
+    const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
+    const short = shorten(json) as { properties: Record<string, object> };
+    for (const [key, description] of Object.entries(DESCRIBED[name] ?? {}))
+      Object.assign(short.properties[key] as object, { description });
+    return [name, short];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Removes bounds that do not help a model. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { checkText, oneLine, sha256 } from '../core/text.js';
+import { checkText, noSuch, oneLine, sha256 } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -108,20 +108,18 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
   requireMemory(context);
   return context.disk.withLock(() => {
     const { disk, layout } = context;
-    const { id: session } = requireRunning(context);
-    const entry = findEntry(context, id);
-    if (observe) {
-      const observed = observe([entry.text]);
-      leaveKfr(context, { session, entry, at: timestamp(context) });
-      return observed;
-    }
     const intent: PromotionIntent = {
       schema_version: INTENT.version,
       op: 'kfr.promote',
-      session,
-      entry,
+      session: requireRunning(context).id,
+      entry: findEntry(context, id),
       at: timestamp(context),
     };
+    if (observe) {
+      const observed = observe([intent.entry.text]);
+      leaveKfr(context, intent);
+      return observed;
+    }
     disk.replace(promotionFile(layout), encodeDocument(intent));
     return complete(context, intent);
   });
@@ -130,10 +128,8 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
 function findEntry(context: Context, id: string): Entry {
   const { entries } = readKfr(context);
   const entry = entries.find((candidate) => candidate.id === id);
-  if (!entry)
-    throw usage('kfr.unknown', `There is no entry ${JSON.stringify(oneLine(id, 40))}.`, {
-      hint: `forge kfr list   # active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'}`,
-    });
+  const active = entries.map((candidate) => candidate.id).join(', ') || 'none';
+  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${active}`, 'kfr');
   if (entry.requires_resolution)
     throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
       hint: `${settling('resolve', id)}   # then note the answer`,
@@ -155,25 +151,23 @@ function storeNote(context: Context, draft: Draft): RecordRef | undefined {
 const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
 
 /** Each step can be repeated after a crash: the note has a key, and the intent is removed last. */
-function complete(context: Context, { session, entry, at }: PromotionIntent): Note {
+function complete(context: Context, intent: PromotionIntent): Note {
   const { disk, layout } = context;
-  const { id, text } = entry;
+  const { session, at } = intent;
+  const { id, text } = intent.entry;
   const key = sha256(`kfr\u0000${session}\u0000${id}`);
   const known = findKeyed(context, new Set([key])).get(key)?.records[0];
   const stored =
     known ??
     storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) });
-  leaveKfr(context, { session, entry, at });
+  leaveKfr(context, intent);
   const noteId = stored?.id ?? '';
   queueEvent(context, 'learning', noteId, { kind: 'note', id: noteId, title: text }, session);
   disk.remove(promotionFile(layout));
   return { id: noteId, text, at, session, from: id, ...madeBy(context) };
 }
 
-function leaveKfr(
-  { disk, layout }: Context,
-  { session, entry: { id }, at }: Pick<PromotionIntent, 'session' | 'entry' | 'at'>,
-): void {
+function leaveKfr({ disk, layout }: Context, { session, entry: { id }, at }: PromotionIntent): void {
   const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
   if (before.value.session !== session || before.value.entries.every((other) => other.id !== id)) return;
   const after = closeEntries(before.value, new Set([id]), 'promoted', at);
@@ -182,12 +176,12 @@ function leaveKfr(
 
 /** Completes an interrupted promotion before anything else reads notes or the KFR. */
 export async function finishPromotion(context: Context): Promise<void> {
-  const { disk } = context;
+  const { disk, layout } = context;
   if (disk.dryRun || !hasPromotion(context)) return;
   await installGuard(context);
   requireMemory(context);
   disk.withLock(() => {
-    const intent = readIntent(context);
+    const { value: intent } = disk.readDocument(INTENT, promotionFile(layout), null);
     if (!intent) return;
     complete(context, intent);
     context.warnings.push(
@@ -195,6 +189,3 @@ export async function finishPromotion(context: Context): Promise<void> {
     );
   });
 }
-
-const readIntent = ({ disk, layout }: Context): PromotionIntent | null =>
-  disk.readDocument(INTENT, promotionFile(layout), null).value;

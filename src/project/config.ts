@@ -5,7 +5,7 @@ import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/e
 import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { isBranchName, isObject, namesLike, oneLine } from '../core/text.js';
+import { isBranchName, isObject, namesLike, noSuch, oneLine } from '../core/text.js';
 import { lineOfKey, readToml } from '../core/toml.js';
 
 interface Setting<T> {
@@ -238,7 +238,5 @@ function requireSetting(name: string): void {
       hint: 'forge trust --help',
     });
   const [near] = namesLike(name, SETTINGS);
-  throw usage('config.unknown', `There is no setting ${JSON.stringify(oneLine(name, 60))}.`, {
-    hint: near ? `Did you mean ${near}?` : 'forge config list',
-  });
+  throw noSuch('setting', name, near ? `Did you mean ${near}?` : 'forge config list', 'config');
 }

@@ -161,15 +161,10 @@ export const humanRequired = (what: string, why: string): Error =>
   });
 
 /** A repository with its `.forge/`. */
-export interface Place {
-  repository: Repository;
-  git: Git;
-  /** `.forge/` from the repository's top. */
-  folder: string;
-}
+export type Place = ReturnType<typeof requireRepository>;
 
-/** Exit 3 without a repository. */
-export function requireRepository({ repository, git, layout }: Context): Place {
+/** Exit 3 without a repository. `folder`: `.forge/` from the repository's top. */
+export function requireRepository({ repository, git, layout }: Context) {
   if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
   throw refused('git.none', 'This needs git, and this folder is not in a git repository.', {
     hint: 'git init',
@@ -180,7 +175,7 @@ export const timestamp = (context: Context): string => context.world.now().toISO
 
 /** The result of `work`, or null: an expected failure is only a warning, which begins with `what`. */
 export async function orWarn<T>(
-  { warnings }: Pick<Context, 'warnings'>,
+  context: Pick<Context, 'warnings'>,
   what: string,
   work: () => T | Promise<T>,
   isExpected: (error: ForgeError) => boolean = () => true,
@@ -189,7 +184,7 @@ export async function orWarn<T>(
     return await work();
   } catch (error) {
     if (!(error instanceof ForgeError) || !isExpected(error)) throw error;
-    warnings.push(`${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    warnOnce(context, `${what}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
 }
@@ -304,14 +299,11 @@ export interface Observed {
  * GOV-05: passes a builder's texts to its cycle. Null for everybody else. Exit 3 `role.denied` for a builder without a
  * cycle.
  */
-export function observerOf(
-  { world, disk }: Context,
-  what: string,
-): ((texts: readonly string[], confirmed?: readonly string[]) => Observed) | null {
+export function observerOf({ world, disk }: Context, what: string) {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';
   if (!isAbsolute(path)) throw deniedToBuilder(what);
-  return (texts, confirmed = []) => {
+  return (texts: readonly string[], confirmed: readonly string[] = []): Observed => {
     const lines = [...texts.map((pattern) => ({ pattern })), ...confirmed.map((confirm) => ({ confirm }))];
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     // Fails without the file, which the cycle made.

@@ -11,7 +11,7 @@ import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
@@ -194,7 +194,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
     knowledge: () => loose(knowledgeDocuments(knowledge)),
     learned: () =>
       loose(
-        listLearnings(readEntries(context.disk, LEARNED_LIST).entries).map((learning) =>
+        readLearnings(context.disk).map((learning) =>
           document('learned', learning.id, describeLearning(learning), {
             at: learning.kind === 'invariant' ? null : (learning.learned_at ?? null),
           }),

@@ -113,10 +113,10 @@ interface Flags {
 }
 
 /** One thing at a time. */
-function refuseSeveral({ plan, worktree, undo, list }: Flags): void {
-  const given = Object.entries({ '--plan': plan, '--worktree': worktree, '--undo': undo, '--list': list })
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => name);
+function refuseSeveral(flags: Flags): void {
+  const given = (['plan', 'worktree', 'undo', 'list'] as const)
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => `--${name}`);
   if (given.length > 1) throw usage('recover.several', `${given.join(' and ')} cannot be used together.`);
 }
 

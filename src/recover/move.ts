@@ -124,15 +124,11 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   about: Record<string, unknown>;
 }
 
-/** The backup, the commit if one was needed, and how many files are written or removed. */
-interface Moved {
-  ref: string | null;
-  commit: string | null;
-  files: number;
-}
-
-/** Backs up what the move changes, writes the intent, and moves. Nothing is written in a dry run, or if nothing differs. */
-export async function moveTo(context: Context, target: Target): Promise<Moved> {
+/**
+ * Backs up what the move changes, writes the intent, and moves. Nothing is written in a dry run, or if nothing differs:
+ * then `ref`, the backup, is null. `commit` is null if HEAD already had that tree.
+ */
+export async function moveTo(context: Context, target: Target) {
   await requireRest(context);
   const { git, folder } = requireRepository(context);
   return atBench(context, async (bench) => {

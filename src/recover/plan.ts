@@ -2,36 +2,27 @@ import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { type Git, must, words } from '../git/client.js';
-import { type Filtered, findFiltered } from '../git/config.js';
+import { findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
+import { objectsIn } from '../learning/proven.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
+import { textIn } from '../ledger/record.js';
 import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
-  type Decision,
   type Divergence,
   decide,
   judgeDivergence,
   judgePlace,
   NEVER,
   type Relation,
-  type Rule,
 } from './rules.js';
 
 /** The situation and the decision of the rules. */
-export interface RecoveryPlan {
-  checkpoint: Manifest | null;
-  /** The examined commit. */
-  head: string | null;
-  divergence: Divergence;
-  /** The current results of what the checkpoint proved. */
-  checks: ProvedCheck[];
-  decision: Decision;
-  rules: Rule[];
-}
+export type RecoveryPlan = Awaited<ReturnType<typeof planRecovery>>;
 
 /**
  * GIT-06: the last checkpoint (or `to`), the changes since, the current results of its checks, and the decision.
@@ -41,7 +32,7 @@ export async function planRecovery(
   context: Context,
   { to, rollback = false }: { to?: string | undefined; rollback?: boolean | undefined } = {},
   watch: CheckpointWatch = {},
-): Promise<RecoveryPlan> {
+) {
   const place = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);
   const [measured, ledger] = await Promise.all([
@@ -59,14 +50,7 @@ export async function planRecovery(
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
-  return {
-    checkpoint: manifest,
-    head,
-    divergence,
-    checks,
-    decision: decide(rules),
-    rules,
-  };
+  return { checkpoint: manifest, head, divergence, checks, decision: decide(rules), rules };
 }
 
 /** Adds what is known about a broken feature at HEAD. */
@@ -90,27 +74,19 @@ async function runChecks(
   );
 }
 
-interface Verification {
-  commit?: string | null;
-  runs?: { feature: string; status: string }[];
-}
-
 /** The commit at which its tests last passed without uncommitted files. */
 function lastPassed(context: Context, id: string): string | null {
   const passed = readRecords(context, 'evaluation').findLast(
     ({ record: { kind, dirty, runs } }) =>
       kind === 'verification' &&
       dirty !== true &&
-      ((runs ?? []) as Verification['runs'])?.some((run) => run.feature === id && run.status === 'passing'),
+      objectsIn(runs).some(({ feature, status }) => feature === id && status === 'passing'),
   );
-  return (passed?.record as Verification | undefined)?.commit ?? null;
+  return textIn(passed?.record.commit);
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */
-export async function chooseTarget(
-  context: Context,
-  to: string | undefined,
-): Promise<{ manifest: Manifest | null; state: string }> {
+export async function chooseTarget(context: Context, to: string | undefined) {
   const found = to === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, to);
   const newer = to === undefined ? await brokenSince(context, found) : null;
   if (newer) return { manifest: null, state: describe(newer) };
@@ -129,26 +105,14 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   return damageOf(await verifyReadOnly(context)).length > 0 ? 'corrupted' : 'intact';
 }
 
-/** Git's part of the divergence. The rest only forge knows. */
-interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
-  head: string | null;
-  /** Whether HEAD has the checkpoint's files. */
-  isHeadSame: boolean;
-  /** Files that cannot be compared. */
-  filtered: Filtered | null;
-}
-
 /** Where git does not have the checkpoint's commit. */
 const NOT_COMPARED = {
   ...{ commits: 0, behind: 0, branch: 'missing' as Relation },
   ...{ files: 0, insertions: 0, deletions: 0, isHeadSame: false },
 };
 
-/** Reads concurrently. Writes nothing. */
-async function measureDivergence(
-  { repository, git, folder }: Place,
-  commit: string | null,
-): Promise<Measured> {
+/** Git's part of the divergence, and the files that cannot be compared. Reads concurrently. Writes nothing. */
+async function measureDivergence({ repository, git, folder }: Place, commit: string | null) {
   const distance = commit === null ? null : await readDistance(git, commit);
   const [{ head, files }, compared] = await Promise.all([
     readTreeStatus(git, folder, 'all'),
@@ -162,18 +126,13 @@ async function measureDivergence(
     untracked: files.length - changed.length,
     uncommitted: files.length - (filtered?.paths.length ?? 0),
     filtered,
-    branch: head === null ? 'unborn' : compared.branch,
+    branch: head === null ? ('unborn' as const) : compared.branch,
     operation: operationInProgress(repository) ?? (isUnmerged ? 'an unresolved conflict' : null),
     head,
   };
 }
 
-async function compareWith(
-  git: Git,
-  commit: string,
-  folder: string,
-  distance: Distance,
-): Promise<typeof NOT_COMPARED> {
+async function compareWith(git: Git, commit: string, folder: string, distance: Distance) {
   const outside = (...args: string[]): Promise<string> =>
     must(git, ['--no-literal-pathspecs', ...args, ...outsideOf(folder)]);
   const diff = ['diff', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];

@@ -102,10 +102,7 @@ const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unkn
 });
 
 /** Restores the checkpoint's tree outside `.forge/`, as a commit on HEAD and on disk. */
-async function rollBack(
-  context: Context,
-  plan: RecoveryPlan,
-): Promise<{ backup_ref: string | null; commit: string | null }> {
+async function rollBack(context: Context, plan: RecoveryPlan) {
   const { tag, commit: target, features_passing } = plan.checkpoint as Manifest;
   const { ref, commit } = await moveTo(context, {
     ...{ action: 'rollback', tree: target, history: target, vouched: features_passing },
@@ -191,17 +188,13 @@ const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
 };
 
 /** A checkpoint in a separate folder. */
-export interface InspectedCheckpoint {
-  checkpoint: Manifest;
-  /** Null in a dry run. */
-  worktree: string | null;
-}
+export type InspectedCheckpoint = Awaited<ReturnType<typeof inspectCheckpoint>>;
 
 /** Only a worktree of the checkpoint, on no branch, in a new or empty folder. Nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
   { to, dir }: { to?: string | undefined; dir: string },
-): Promise<InspectedCheckpoint> {
+) {
   requireSupervisor(context, RESERVED);
   const { git } = requireRepository(context);
   const { manifest, state } = await chooseTarget(context, to);

@@ -49,19 +49,14 @@ export interface Facts {
   isHeadSame: boolean;
 }
 
-const word = (rule: string, value: string, limit: string): Rule => ({
-  rule,
-  value,
-  limit,
-  holds: value === limit,
-  otherwise: 'alert',
-});
-
-const atMost = (rule: string, value: number, limit: number, otherwise: Rule['otherwise']): Rule => ({
-  rule,
-  value,
-  limit,
-  holds: value <= limit,
+const row = (
+  rule: string,
+  value: string | number,
+  limit: string | number,
+  otherwise: Rule['otherwise'] = 'alert',
+): Rule => ({
+  ...{ rule, value, limit },
+  holds: typeof limit === 'number' ? Number(value) <= limit : value === limit,
   otherwise,
 });
 
@@ -74,11 +69,11 @@ export function judgePlace({
   const { branch, operation, ledger } = divergence;
   const place = isShallow && branch !== 'descendant' ? `${branch}, in a shallow clone` : branch;
   return [
-    word('checkpoint', checkpoint, 'ok'),
+    row('checkpoint', checkpoint, 'ok'),
     // Without a checkpoint there is nothing to compare with.
-    ...(checkpoint === 'ok' ? [word('branch', place, 'descendant')] : []),
-    word('operation', operation ?? 'none', 'none'),
-    word('ledger', ledger, 'intact'),
+    ...(checkpoint === 'ok' ? [row('branch', place, 'descendant')] : []),
+    row('operation', operation ?? 'none', 'none'),
+    row('ledger', ledger, 'intact'),
   ];
 }
 
@@ -95,25 +90,19 @@ export function judgeDivergence(facts: Facts): Rule[] {
   const { files, untracked, uncommitted } = divergence;
   const isFixable =
     uncommitted > 0 && (isHeadSame || failed.every(({ passedAtHead }) => passedAtHead === true));
-  if (checks.length === 0) return [...place, word('checks', 'none', 'some')];
+  if (checks.length === 0) return [...place, row('checks', 'none', 'some')];
   const rules = [
     ...place,
-    atMost('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0, 'alert'),
-    atMost('failing', causes, isFixable ? 1 : 0, 'rollback'),
+    row('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0),
+    row('failing', causes, isFixable ? 1 : 0, 'rollback'),
   ];
   // The same files passed then, so the cause is outside git and a rollback cannot remove it.
-  if (failed.length > 0 && files + untracked === 0) rules.push(word('changes', 'none', 'some'));
+  if (failed.length > 0 && files + untracked === 0) rules.push(row('changes', 'none', 'some'));
   return rules;
 }
 
 /** A person wants to roll back although nothing is broken. Unknowns still have to be settled first. */
-export const ASKED: Rule = {
-  rule: 'asked_for',
-  value: 'rollback',
-  limit: 'continue',
-  holds: false,
-  otherwise: 'rollback',
-};
+export const ASKED = row('asked_for', 'rollback', 'continue', 'rollback');
 
 /** The value of the row `checkpoint` if there was never one. */
 export const NEVER = 'none';

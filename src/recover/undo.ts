@@ -13,7 +13,7 @@ import {
 import { findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { removeFeature } from '../feature/feature.js';
-import { type Feature, requireFeature } from '../feature/rules.js';
+import { requireFeature } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import {
   type Backup,
@@ -37,25 +37,17 @@ import { requireArchive } from '../session/store.js';
 import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
 import { RESERVED } from './recover.js';
 
-export interface BackupList {
-  backups: Backup[];
-}
+export type BackupList = Awaited<ReturnType<typeof listRecoveries>>;
 
 /** All backups in this repository, newest first. */
-export const listRecoveries = async (context: Context): Promise<BackupList> => ({
+export const listRecoveries = async (context: Context) => ({
   backups: await listBackups(requireRepository(context).git),
 });
 
-/** A backup to restore. */
-interface Found {
-  backup: Backup;
-  note: BackupNote;
-  /** The user named it. */
-  isNamed: boolean;
-}
+type Found = Awaited<ReturnType<typeof findBackup>>;
 
 /** The named backup, or the last one of this worktree. Exit 2 without one. */
-async function findBackup(context: Context, name: string | undefined): Promise<Found> {
+async function findBackup(context: Context, name: string | undefined) {
   const { git, repository } = requireRepository(context);
   const isNamed = name !== undefined;
   for (const backup of await listBackups(git)) {
@@ -73,50 +65,36 @@ async function findBackup(context: Context, name: string | undefined): Promise<F
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
 
 /** The result of an undo. */
-export interface Undone {
-  /** The restored backup. */
-  undone: string;
-  /** The command it was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
-  action: string;
-  /** The backup of the state before the undo. Null in a dry run. */
-  ref: string | null;
-  /** The command that reverts this. */
-  redo: string;
-  /** The commit that reverts the rollback's. Null without one, or if HEAD already had that tree. */
-  commit: string | null;
-  /** How many files were written or removed. */
-  files: number;
-  /** Only with --dry-run. */
-  planned?: true;
-}
+export type Undone = Awaited<ReturnType<typeof undoLast>>;
 
 /**
  * GIT-09: reverts the last change here, or the named one: a rollback, a removed feature, a discarded session. The
  * current state is saved to another backup ref first, so a second undo is a redo.
  */
-export async function undoLast(
-  context: Context,
-  { backup }: { backup?: string | undefined } = {},
-): Promise<Undone> {
+export async function undoLast(context: Context, { backup }: { backup?: string | undefined } = {}) {
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
   const { note } = found;
-  const planned = context.disk.dryRun ? { planned: true as const } : {};
-  const done = { undone: found.backup.ref, action: String(note.why), redo: 'forge undo', ...planned };
-  if (!Array.isArray(note.state)) return { ...done, ...(await undoRollback(context, found)) };
-  const ref = await putFiles(context, note as Snapshot);
-  return { ...done, commit: null, ref, files: note.state.length };
+  const done = Array.isArray(note.state)
+    ? { ref: await putFiles(context, note as Snapshot), commit: null, files: note.state.length }
+    : await undoRollback(context, found);
+  return {
+    undone: found.backup.ref,
+    /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+    action: String(note.why),
+    /** The command that reverts this. */
+    redo: 'forge undo',
+    ...(context.disk.dryRun ? { planned: true as const } : {}),
+    ...done,
+  };
 }
 
 /**
  * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
  * work was done since. The current state is saved to a separate backup first.
  */
-async function undoRollback(
-  context: Context,
-  { backup, note, isNamed }: Found,
-): Promise<Pick<Undone, 'ref' | 'commit' | 'files'>> {
+async function undoRollback(context: Context, { backup, note, isNamed }: Found) {
   await requireVerified(context);
   const isRollback = note.why === 'rollback';
   const { ref, commit: kept } = backup;
@@ -194,10 +172,7 @@ async function rehearse(context: Context, work: (dry: Context) => unknown): Prom
 }
 
 /** Like `feature remove`, after saving the feature to a backup ref. */
-export async function removeFeatureKept(
-  context: Context,
-  input: { id: string },
-): Promise<{ removed: Feature; undo: string | null }> {
+export async function removeFeatureKept(context: Context, input: { id: string }) {
   await rehearse(context, (dry) => removeFeature(dry, input));
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
@@ -207,10 +182,7 @@ export async function removeFeatureKept(
 }
 
 /** Like `session discard`, after saving the session's files to a backup ref. */
-export async function discardSessionKept(
-  context: Context,
-  input: { id?: string | undefined } = {},
-): Promise<ReturnType<typeof discardSession> & { undo: string | null }> {
+export async function discardSessionKept(context: Context, input: { id?: string | undefined } = {}) {
   await rehearse(context, (dry) => discardSession(dry, input));
   const { layout } = context;
   const running = readRunning(context);
@@ -235,11 +207,8 @@ async function putFiles(context: Context, { state, why, feature }: Snapshot): Pr
   if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))
     throw newer('Another session was started', 'forge end');
   const about = { why, subject: `Before the undo of ${why}`, feature };
-  const ref = await keepFiles(
-    context,
-    about,
-    files.map(({ path }) => path),
-  );
+  const paths = files.map(({ path }) => path);
+  const ref = await keepFiles(context, about, paths);
   disk.withLock(() => {
     for (const { path, bytes } of files)
       if (bytes !== null) disk.replaceMoved(path, Buffer.from(bytes, 'base64'));

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
-import { readEntries } from '../core/entries.js';
 import { checkInput } from '../core/schema.js';
 import { firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -18,7 +17,7 @@ import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
+import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
@@ -45,7 +44,7 @@ const MAX_NOTES = 300;
 export function readLearned(context: Context, listed?: readonly Listed[]) {
   const read = () => {
     const memory = readMemory(context);
-    const known = readKnowledge(context, memory);
+    const known = readKnowledge(memory);
     const notes = memory.records('note').slice(-MAX_NOTES);
     return {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
@@ -54,7 +53,7 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
     };
   };
   const { candidates, ...learned } = derive(context, 'briefing', read, listed);
-  const learnings = listLearnings(readEntries(context.disk, LEARNED_LIST).entries);
+  const learnings = readLearnings(context.disk);
   const lessons = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
   return { ...learned, learnings, candidates: firstOpen(candidates, lessons) };
 }

@@ -19,15 +19,19 @@ export const CYCLE_COMMANDS = {
 const Kind = z.enum(['file', 'command', 'rule', 'url']);
 
 /** Something in the repository that a person must approve: code to run, an address, or an invariant for agents to obey. */
-export interface Runnable {
-  kind: z.infer<typeof Kind>;
-  /** The file's path in the repository, or the place of the command or rule (`feature F-1`). */
-  name: string;
-  content: string;
-}
+export type Runnable = ReturnType<typeof runnable>;
+
+/**
+ * `name`: the file's path in the repository, or the place of the command or rule (`feature F-1`). A command is approved by
+ * its words, wherever it is. A file is approved by its path and bytes.
+ */
+export const runnable = (kind: z.infer<typeof Kind>, name: string, content: string) => ({
+  ...{ kind, name, content },
+  digest: sha256(`${kind}\u0000${kind === 'file' ? name : ''}\u0000${content}`),
+});
 
 /** The server that events are sent to. */
-export const toUrl = (url: string): Runnable => ({ kind: 'url', name: '[events] url', content: url });
+export const toUrl = (url: string): Runnable => runnable('url', '[events] url', url);
 
 /** What a person approved. The content is kept so that a later change can be shown. */
 export const Approval = z.looseObject({
@@ -42,19 +46,14 @@ export const Approval = z.looseObject({
 export type Approval = z.infer<typeof Approval>;
 
 export interface TrustItem extends Runnable {
-  digest: string;
   state: 'trusted' | 'changed' | 'new';
   /** What was approved before it changed. */
   before?: string;
 }
 
-/** A command is approved by its words, wherever it is. A file is approved by its path and bytes. */
-export const digestRunnable = ({ kind, name, content }: Runnable): string =>
-  sha256(`${kind}\u0000${kind === 'file' ? name : ''}\u0000${content}`);
-
 /** One digest of all runnables in the repository with this ledger, in any order. */
 export const digestAll = (ledger: string, runnables: readonly Runnable[]): string =>
-  sha256([ledger, ...sorted(runnables.map(digestRunnable))].join('\n'));
+  sha256([ledger, ...sorted(runnables.map(({ digest }) => digest))].join('\n'));
 
 const sorted = (digests: readonly string[]): string[] => [...new Set(digests)].sort(compareText);
 
@@ -75,15 +74,13 @@ export function approvedBy(
 
 /** The state of each against the approvals. */
 export function judgeTrust(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
-  const digests = new Set(approvals.map((approval) => approval.digest));
-  return runnables.map((runnable) => {
-    const digest = digestRunnable(runnable);
-    if (digests.has(digest)) return { ...runnable, digest, state: 'trusted' };
-    const before = approvals.findLast(({ kind, name }) => kind === runnable.kind && name === runnable.name);
+  const digests = new Set(approvals.map(({ digest }) => digest));
+  return runnables.map((one) => {
+    if (digests.has(one.digest)) return { ...one, state: 'trusted' };
+    const before = approvals.findLast(({ kind, name }) => kind === one.kind && name === one.name);
     // All invariants have the same name, so another text is a new one.
-    return before && runnable.kind !== 'rule'
-      ? { ...runnable, digest, state: 'changed', before: before.content }
-      : { ...runnable, digest, state: 'new' };
+    if (!before || one.kind === 'rule') return { ...one, state: 'new' };
+    return { ...one, state: 'changed', before: before.content };
   });
 }
 
@@ -95,14 +92,13 @@ export function diffLines(before: string, after: string): string[] {
   while (head < least && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < least - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  const end = a.length - tail;
+  const marked = (sign: string, lines: string[]): string[] => lines.map((line) => sign + line);
   return [
-    ...a.slice(Math.max(head - 1, 0), head).map((line) => ` ${line}`),
-    ...a.slice(head, a.length - tail).map((line) => `-${line}`),
-    ...b.slice(head, b.length - tail).map((line) => `+${line}`),
-    ...a
-      .slice(a.length - tail)
-      .slice(0, 1)
-      .map((line) => ` ${line}`),
+    ...marked(' ', a.slice(Math.max(head - 1, 0), head)),
+    ...marked('-', a.slice(head, end)),
+    ...marked('+', b.slice(head, b.length - tail)),
+    ...marked(' ', a.slice(end, end + 1)),
   ];
 }
 
@@ -132,7 +128,7 @@ const MAX_KEPT = 20_000;
 /** Whether a person approved exactly this here. */
 export function approvedHere(context: Context): (runnable: Runnable) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
-  return (runnable) => known.has(digestRunnable(runnable));
+  return ({ digest }) => known.has(digest);
 }
 
 /** Adds approvals, readable by this person only. Durable on return. */
@@ -144,12 +140,8 @@ export function approve(context: Context, runnables: readonly Runnable[], how: A
   withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
     const isKnown = approvedHere(context);
     const added = runnables
-      .filter((runnable) => !isKnown(runnable))
-      .map((runnable) => ({
-        ...runnable,
-        content: runnable.content.length > MAX_KEPT ? '' : runnable.content,
-        ...{ digest: digestRunnable(runnable), at, how },
-      }));
+      .filter((one) => !isKnown(one))
+      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at, how }));
     if (added.length === 0) return;
     const approvals = [...readApprovals(context), ...added];
     const after = { schema_version: APPROVALS.version, identity: identityHere(context), approvals };

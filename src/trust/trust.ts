@@ -1,6 +1,5 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { readEntries } from '../core/entries.js';
 import { ForgeError, refused } from '../core/error.js';
 import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
@@ -8,7 +7,7 @@ import { architectureFile, initScript, shown, skillsFolder } from '../core/paths
 import { templatesFolder } from '../core/templates.js';
 import { isBinary, sha256 } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
-import { LEARNED_LIST, listLearnings, parseInvariants } from '../knowledge/rules.js';
+import { parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import {
@@ -18,28 +17,22 @@ import {
   approvedHere,
   CYCLE_COMMANDS,
   digestAll,
-  digestRunnable,
   identityHere,
   judgeTrust,
   type Runnable,
   readApprovals,
-  type TrustItem,
+  runnable,
   toUrl,
   trustValue,
 } from './approvals.js';
 
-export interface TrustReport {
-  /** The repository (its common git dir) or the folder that approvals are tied to. */
-  identity: string;
-  /** A value of FORGE_TRUST that approves all of this in CI, in this repository and its clones. */
-  digest: string;
-  /** What forge would run, then where it would connect to, then the invariants. */
-  items: TrustItem[];
-  trusted: boolean;
-}
+export type TrustReport = ReturnType<typeof showTrust>;
 
-/** Everything from this repository that forge would run or have agents obey, and whether it may. */
-export function showTrust(context: Context): TrustReport {
+/**
+ * Everything from this repository that forge would run, where it would connect to, and what agents would obey, and whether
+ * it may. `digest`: a value of FORGE_TRUST that approves all that runs, in CI, in this repository and its clones.
+ */
+export function showTrust(context: Context) {
   const runnables = listRunnables(context);
   const ledger = ledgerId(context);
   const inCi = approvedBy(ciApproval(context.world.env), ledger, runnables);
@@ -63,8 +56,8 @@ const ledgerId = (context: Context): string => readMemory(context).graph.ledger(
 
 /** The value of FORGE_TRUST that approves exactly these commands, with the files that they name. */
 export function trustValueOf(context: Context, commands: readonly string[]): string {
-  const wanted = new Set(commandRunnables(context, commands).map(digestRunnable));
-  const listed = listRunnables(context).filter((each) => wanted.has(digestRunnable(each)));
+  const wanted = new Set(commandRunnables(context, commands).map(({ digest }) => digest));
+  const listed = listRunnables(context).filter(({ digest }) => wanted.has(digest));
   return trustValue(ledgerId(context), listed);
 }
 
@@ -84,8 +77,7 @@ export function approveTrust(
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });
-  const shownRules = new Set(input.rules);
-  const rules = listNamed(context).filter((rule) => shownRules.has(digestRunnable(rule)));
+  const rules = listNamed(context).filter(({ digest }) => input.rules?.includes(digest));
   approve(context, [...runnables, ...rules], 'approved');
   return showTrust(context);
 }
@@ -134,16 +126,15 @@ export function requireTrust(
   commands: readonly string[],
   files: readonly string[] = [],
 ): void {
-  const { items } = showTrust(context);
-  const trusted = new Set(items.filter(({ state }) => state === 'trusted').map(({ digest }) => digest));
+  const items = new Map(showTrust(context).items.map((item) => [item.digest, item]));
   const isApproved = approvedHere(context);
   const wanted = [
     ...commandRunnables(context, commands),
     ...files.flatMap((path) => fileRunnable(context, path)),
   ];
-  const blocking = wanted.find((one) => !isApproved(one) && !trusted.has(digestRunnable(one)));
+  const blocking = wanted.find((one) => !isApproved(one) && items.get(one.digest)?.state !== 'trusted');
   if (!blocking) return;
-  const listed = items.find(({ digest }) => digest === digestRunnable(blocking));
+  const listed = items.get(blocking.digest);
   const what =
     blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
   const why =
@@ -160,15 +151,14 @@ const listNamed = (context: Context): Runnable[] => {
   return [...(url === '' ? [] : [toUrl(url)]), ...listRules(context)];
 };
 
-const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', content: text });
+const toRule = (text: string): Runnable => runnable('rule', 'invariant', text);
 
 /** Every invariant once: those of architecture.md, then those that were entered. */
 function listRules({ disk, layout }: Context): Runnable[] {
   const architecture = unlessFailed('', () => disk.read(architectureFile(layout))?.toString('utf8') ?? '');
-  const entered = listLearnings(readEntries(disk, LEARNED_LIST).entries);
   const texts = [
     ...parseInvariants(architecture).map(({ text }) => text),
-    ...entered.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
+    ...readLearnings(disk).flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   ];
   return [...new Set(texts)].map(toRule);
 }
@@ -194,11 +184,11 @@ function listRunnables(context: Context): Runnable[] {
     ...skillNames(context).flatMap((name) => skillRunnables(context, name)),
     ...(['commit', 'checkpoint'] as const)
       .filter((key) => cycle[key])
-      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
+      .map((key) => runnable('command', `[cycle] ${key}`, CYCLE_COMMANDS[key])),
   ];
   // Equal commands and files are approved once, under the first name.
-  const digests = all.map(digestRunnable);
-  return all.filter((_, i) => digests.indexOf(digests[i] as string) === i);
+  const digests = all.map(({ digest }) => digest);
+  return all.filter(({ digest }, i) => digests.indexOf(digest) === i);
 }
 
 export const skillNames = ({ disk, layout }: Context): string[] => disk.listFolders(skillsFolder(layout));
@@ -235,12 +225,12 @@ export const approveSkill = (context: Context, name: string): void => {
 const testRunnables = (context: Context, name: string, test: string, template: string): Runnable[] =>
   unlessFailed([], () => {
     const argv = testArgv(test, template);
-    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
+    return [runnable('command', name, formatArgv(argv)), ...filesIn(context, argv)];
   });
 
 const commandRunnables = (context: Context, commands: readonly string[]): Runnable[] =>
   commands.flatMap((command) => [
-    { kind: 'command' as const, name: 'checkpoint', content: command },
+    runnable('command', 'checkpoint', command),
     ...filesIn(context, splitCommand(command)),
   ]);
 
@@ -258,5 +248,5 @@ function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const content = isBinary(bytes)
     ? `binary, ${bytes.length} bytes, SHA-256 ${sha256(bytes)}`
     : bytes.toString('utf8');
-  return [{ kind: 'file', name: shown(layout, path), content }];
+  return [runnable('file', shown(layout, path), content)];
 }

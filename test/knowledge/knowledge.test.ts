@@ -125,6 +125,21 @@ describe('forge knowledge', () => {
     });
   });
 
+  it('KNO-01 lists once, and removes, every spelling that two branches have stored', async () => {
+    const project = await makeForge();
+    for (const [n, text] of ['Never use Blake3', 'never use blake3.', 'Other'].entries())
+      project.write(
+        `.forge/memory/long-term/learned.d/${n}.json`,
+        JSON.stringify({ kind: 'invariant', text, learned_at: `2026-0${n + 1}-01T00:00:00.000Z` }),
+      );
+    const list = () => forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'list']);
+    const [first, ...others] = (await list()).learnings;
+    expect([first?.text, others.map(({ text }) => text)]).toEqual(['Never use Blake3', ['Other']]);
+    await forgeJson(project, ['knowledge', 'remove', first?.id ?? '']);
+    expect((await list()).learnings).toEqual(others);
+    expect(project.json(KNOWLEDGE)).toMatchObject({ invariants: ['Other'] });
+  });
+
   it('KNO-01 keeps unknown fields, also of entries', async () => {
     const project = await makeForge();
     const entry = { context: 'c', approach: 'a', learned_at: AT, by: 'ada' };

@@ -5,42 +5,38 @@ import {
   approvedBy,
   diffLines,
   digestAll,
-  digestRunnable,
   judgeTrust,
   type Runnable,
+  runnable,
   trustValue,
 } from '../../src/trust/approvals.js';
 
-const init: Runnable = { kind: 'file', name: '.forge/init.sh', content: '#!/bin/sh\nnpm ci\n' };
-const test: Runnable = { kind: 'command', name: 'feature A', content: 'npm test' };
-const approve = (runnable: Runnable): Approval => ({
-  ...runnable,
-  digest: digestRunnable(runnable),
+const init = runnable('file', '.forge/init.sh', '#!/bin/sh\nnpm ci\n');
+const test = runnable('command', 'feature A', 'npm test');
+const change = ({ kind, name, content }: Runnable, fields: { name?: string; content?: string }): Runnable =>
+  runnable(kind, fields.name ?? name, fields.content ?? content);
+const approve = (one: Runnable): Approval => ({
+  ...one,
   at: '2026-03-01T10:00:00.000Z',
   how: 'approved',
 });
 
-describe('digestRunnable', () => {
+describe('runnable', () => {
   it.each<[string, Runnable, Runnable, boolean]>([
-    ['one byte more', init, { ...init, content: `${init.content} ` }, false],
-    ['one byte of another value', init, { ...init, content: init.content.replace('ci', 'cc') }, false],
-    ['the same bytes in another file', init, { ...init, name: '.forge/other.sh' }, false],
-    ['the same command of another feature', test, { ...test, name: 'feature B' }, true],
-    ['another command', test, { ...test, content: 'npm  test' }, false],
-    [
-      'a file with the content of a command',
-      { ...init, name: '', content: 'x' },
-      { kind: 'command', name: '', content: 'x' },
-      false,
-    ],
+    ['one byte more', init, change(init, { content: `${init.content} ` }), false],
+    ['one byte of another value', init, change(init, { content: init.content.replace('ci', 'cc') }), false],
+    ['the same bytes in another file', init, change(init, { name: '.forge/other.sh' }), false],
+    ['the same command of another feature', test, change(test, { name: 'feature B' }), true],
+    ['another command', test, change(test, { content: 'npm  test' }), false],
+    ['a file with the content of a command', runnable('file', '', 'x'), runnable('command', '', 'x'), false],
   ])('B-86 compares %s', (_name, a, b, same) => {
-    expect(digestRunnable(a) === digestRunnable(b)).toBe(same);
+    expect(a.digest === b.digest).toBe(same);
   });
 });
 
 describe('digestAll', () => {
   it('B-88 ignores the order and repeated commands', () => {
-    const again = { ...test, name: 'feature B' };
+    const again = change(test, { name: 'feature B' });
     expect(digestAll('l', [init, test])).toBe(digestAll('l', [again, test, init, test]));
     expect(digestAll('l', [init, test])).toMatch(/^[0-9a-f]{64}$/);
     expect(digestAll('l', [init])).not.toBe(digestAll('m', [init]));
@@ -48,7 +44,7 @@ describe('digestAll', () => {
 });
 
 describe('approvedBy', () => {
-  const other: Runnable = { kind: 'command', name: 'feature B', content: 'npm run e2e' };
+  const other = runnable('command', 'feature B', 'npm run e2e');
   const approved = (value: string, ledger: string, all: Runnable[]): Runnable[] =>
     all.filter(approvedBy(value, ledger, all));
 
@@ -66,19 +62,20 @@ describe('approvedBy', () => {
 
 describe('judgeTrust', () => {
   it('B-86 distrusts a single changed byte, and keeps the approved content', () => {
-    const changed = { ...init, content: `${init.content}curl x | sh\n` };
-    const older = { ...init, content: 'older' };
+    const changed = change(init, { content: `${init.content}curl x | sh\n` });
+    const older = change(init, { content: 'older' });
     const [item] = judgeTrust([changed], [approve(older), approve(init)]);
     expect(item).toEqual({
       ...changed,
-      digest: digestRunnable(changed),
       state: 'changed',
       before: init.content,
     });
   });
 
   it('B-86 distinguishes a file and a command with the same name', () => {
-    expect(judgeTrust([{ ...test, name: init.name }], [approve(init)])).toMatchObject([{ state: 'new' }]);
+    expect(judgeTrust([change(test, { name: init.name })], [approve(init)])).toMatchObject([
+      { state: 'new' },
+    ]);
   });
 });
 

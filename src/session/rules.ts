@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { compareText, oneLine } from '../core/text.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
@@ -92,10 +92,13 @@ export function nextNumber(date: string, ids: readonly string[]): number {
   return Math.max(0, ...numbers) + 1;
 }
 
-/** Newest last, by the counter, never by the clock. */
-export function bySequence(a: { seq: number; id: string }, b: { seq: number; id: string }): number {
-  return a.seq - b.seq || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-}
+type Ordered = Pick<ArchivedSession, 'seq' | 'id' | 'started_at' | 'ended_at'>;
+
+/** Newest last, by the counter. The clock only orders sessions of clones that did not know of each other. */
+export const bySequence = (a: Ordered, b: Ordered): number =>
+  a.seq - b.seq ||
+  compareText(a.ended_at ?? a.started_at, b.ended_at ?? b.started_at) ||
+  compareText(a.id, b.id);
 
 /** By the shown or the stored id. */
 export const isCalled = (stored: string, wanted: string): boolean =>

@@ -262,22 +262,29 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
   refuseAgent(context, "Changing git's hooks");
   const folder = await readFolder(context);
-  // Hooks that were installed before someone set core.hooksPath are still in the git dir.
-  const folders = folder.hooksPath ? [folder, { ...folder, hooksPath: null, isHusky: false }] : [folder];
-  const changes = folders.flatMap((one) =>
-    ALL_HOOKS.flatMap((hook): Change[] => {
-      const { file } = planHook(hook, one);
+  const { repository } = folder;
+  // Also where git does not look now: hooks from before core.hooksPath was set, and husky's in a clone without husky.
+  const husky = { value: '.husky', scope: 'local', folder: join(repository.root, '.husky'), isThere: true };
+  const folders = [
+    ...[folder, { repository, hooksPath: null, isHusky: false }],
+    { repository, hooksPath: husky, isHusky: true },
+  ];
+  const removed = new Map<string, Change & { hook: GitHook }>();
+  for (const hook of ALL_HOOKS)
+    for (const one of folders) {
+      const file = planHook(hook, one).file;
       const text = textOf(file) ?? '';
-      if (!hasBlock(text) || isShared(file.path, one.repository)) return [];
+      if (!hasBlock(text) || isShared(file.path, repository)) continue;
       const rest = withoutBlock(text);
-      return [{ file, bytes: ['', SHEBANG].includes(rest) ? null : Buffer.from(rest, 'latin1') }];
-    }),
-  );
-  const changed = new Set(changes.map(({ file }) => file.path));
-  const hooks = planHooks(folder).map((plan) => ({
-    ...toRow(plan),
-    state: changed.has(plan.file.path) ? ('removed' as const) : ('absent' as const),
-  }));
+      const bytes = ['', SHEBANG].includes(rest) ? null : Buffer.from(rest, 'latin1');
+      removed.set(file.path, { hook, file, bytes });
+    }
+  const changes = [...removed.values()];
+  const hooks = planHooks(folder).map((plan) => {
+    const change = removed.get(plan.file.path) ?? changes.find(({ hook }) => hook === plan.hook);
+    const state = change ? ('removed' as const) : ('absent' as const);
+    return { ...toRow({ ...plan, ...change }), state, why: undefined };
+  });
   const { disk, layout } = context;
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);

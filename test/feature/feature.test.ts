@@ -105,6 +105,7 @@ describe('forge feature', () => {
       'NameError: no f',
       '=== FAILURES ===\n    def test():\n>       assert f() == 1\nE       NameError: no f\n=== 1 failed ===\n',
     ],
+    ['No test files found, exiting with code 1', 'No test files found, exiting with code 1\n\nexclude: a\n'],
     ['npm error 404 Not Found - GET a', 'npm error code E404\nnpm error 404 Not Found - GET a\n'],
   ])('FEA-05 shows the line that says why the test of a new feature fails: %s', async (line, report) => {
     const project = await makeForge();

@@ -79,14 +79,15 @@ export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
   return [...known.values()];
 }
 
-/** Adds one, unless it is there. */
+/** Adds one, unless it is there, for its task or for any. */
 export function learn(
   stored: readonly StoredLearning[],
   entry: NewLearning,
   now: string,
 ): { stored: StoredLearning[]; learning: Learning; duplicate: boolean } {
   const added = { ...entry, learned_at: now, id: idOf(entry) };
-  const twin = listLearnings(stored).find(({ id }) => id === added.id);
+  const ids = [added.id, ...('context' in entry ? [idOf({ ...entry, context: ANY_TASK })] : [])];
+  const twin = listLearnings(stored).find(({ id }) => ids.includes(id));
   if (twin) return { stored: [...stored], learning: twin, duplicate: true };
   return { stored: [...stored, { ...entry, learned_at: now }], learning: added, duplicate: false };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
+  ANY_TASK,
   forget,
   KNOWLEDGE,
   LEARNED_LIST,
@@ -97,6 +98,14 @@ describe('learning something again', () => {
     expect(learn(all, { ...success, approach: 'Do not' }, now).duplicate).toBe(false);
     expect(learn(all, { ...failed, issue: ' needs  serde ' }, now).duplicate).toBe(true);
     expect(learn(all, { ...failed, resolution: '' }, now).duplicate).toBe(false);
+  });
+
+  it('KNO-01 a pattern of any task is known for one task, not the other way round', () => {
+    const general = { ...success, context: ANY_TASK };
+    const { stored, learning } = learn([], general, now);
+    expect(learn(stored, success, now)).toEqual({ stored, learning, duplicate: true });
+    expect(learn(learn([], success, now).stored, general, now).duplicate).toBe(false);
+    expect(learn(stored, { ...success, approach: 'Do not' }, now).duplicate).toBe(false);
   });
 });
 

@@ -122,7 +122,7 @@ async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
 
 /** Read-only commands, and forge's own. */
 const LOOKS =
-  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
+  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files|checkout|switch|fetch|pull|push))\b/;
 
 /** In `cd X && Y`, Y is the command. */
 const isWork = (command: string): boolean => {

@@ -55,6 +55,8 @@ describe('a turn of an agent', () => {
       ['ls -la', 0],
       ['cd app && npx tsc', 0],
       ['git status', 0],
+      ['git checkout -q -b feature', 0],
+      ['git push -u origin HEAD', 0],
       ['npm test', 1],
     );
     expect(await claude(project, 'stop', { transcript_path: path })).toEqual(SILENT);

@@ -116,6 +116,15 @@ describe('forge feature', () => {
     expect(stdout).toMatch(new RegExp(`its test fails for now, as it should .*:\\n {4}${line}\\n`));
   });
 
+  it('FEA-05 says where a test runs, in a package of the project', async () => {
+    const project = await makeForge();
+    project.write('packages/a/src/a.js', '');
+    const args = ['feature', 'add', 'A', 'a', '--test', 'test -f src/b.js'];
+    const add = await runForge(project, ['-C', project.path('packages/a'), ...args]);
+    expect(add.stderr).toContain(`A: test -f src/b.js   (in ${project.dir})\n`);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).stderr).toMatch(/^A: test -f src\/b\.js$/m);
+  });
+
   it('FEA-05 a test that cannot run is named with what to type instead', async () => {
     const project = await makeForge();
     const { stdout } = await runForge(project, [

@@ -58,18 +58,23 @@ export async function installAgents(context: Context, input: WiringInput): Promi
   requireSupervisor(context, 'how agents are wired');
   const result = install(placeFor(context, input), input);
   const { agents, files, wants } = result;
-  const { git, layout } = context;
   const written = files.filter(({ change }) => change === 'created' || change === 'changed');
-  const paths = written.map(({ path }) => join(layout.root, path));
-  const ignored = git && written.length > 0 ? await ignoredAmong(git, paths) : [];
-  const texts = ignored
-    .map((path) => relative(layout.root, path))
-    .map((path) => `git ignores ${path}: install in each clone and worktree, or: git add -f ${path}`);
+  const ignored = await ignoredOf(context, written);
+  const texts = ignored.map(describeIgnored);
   if (written.length > ignored.length)
     texts.push('commit these files, so that clones and worktrees have the hooks too');
   for (const text of texts) wants.push({ agent: agents[0] as AgentName, text });
   return result;
 }
+
+/** The paths of those files that `git add` refuses. */
+export async function ignoredOf({ git, layout }: Context, files: readonly ChangedFile[]): Promise<string[]> {
+  const paths = files.map(({ path }) => join(layout.root, path));
+  return git ? (await ignoredAmong(git, paths)).map((path) => relative(layout.root, path)) : [];
+}
+
+export const describeIgnored = (path: string): string =>
+  `git ignores ${path}: install in each clone and worktree, or: git add -f ${path}`;
 
 /** AGT-01: removes it again. */
 export async function uninstallAgents(context: Context, input: WiringInput): Promise<WiringChange> {

@@ -265,14 +265,11 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   const { repository } = folder;
   // Also where git does not look now: hooks from before core.hooksPath was set, and husky's in a clone without husky.
   const husky = { value: '.husky', scope: 'local', folder: join(repository.root, '.husky'), isThere: true };
-  const folders = [
-    ...[folder, { repository, hooksPath: null, isHusky: false }],
-    { repository, hooksPath: husky, isHusky: true },
-  ];
+  const others = [null, husky].map((hooksPath) => ({ repository, hooksPath, isHusky: hooksPath === husky }));
   const removed = new Map<string, Change & { hook: GitHook }>();
   for (const hook of ALL_HOOKS)
-    for (const one of folders) {
-      const file = planHook(hook, one).file;
+    for (const one of [folder, ...others]) {
+      const { file } = planHook(hook, one);
       const text = textOf(file) ?? '';
       if (!hasBlock(text) || isShared(file.path, repository)) continue;
       const rest = withoutBlock(text);
@@ -281,7 +278,7 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
     }
   const changes = [...removed.values()];
   const hooks = planHooks(folder).map((plan) => {
-    const change = removed.get(plan.file.path) ?? changes.find(({ hook }) => hook === plan.hook);
+    const change = changes.find(({ hook }) => hook === plan.hook);
     const state = change ? ('removed' as const) : ('absent' as const);
     return { ...toRow({ ...plan, ...change }), state, why: undefined };
   });

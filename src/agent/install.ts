@@ -1,3 +1,4 @@
+import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
 import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { usage } from '../core/error.js';
@@ -5,6 +6,7 @@ import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../cor
 import { checkInput } from '../core/schema.js';
 import { namesLike, oneLine, oneOf } from '../core/text.js';
 import type { World } from '../core/world.js';
+import { ignoredAmong } from '../git/status.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isHookOf } from './agents.js';
 import { dropParts, putParts } from './edit-text.js';
@@ -54,8 +56,25 @@ export interface WiringStatus {
 /** AGT-01: adds forge to the files of agents, next to what is there. */
 export async function installAgents(context: Context, input: WiringInput): Promise<WiringChange> {
   requireSupervisor(context, 'how agents are wired');
-  return install(placeFor(context, input), input);
+  const result = install(placeFor(context, input), input);
+  const { agents, files, wants } = result;
+  const written = files.filter(({ change }) => change === 'created' || change === 'changed');
+  const ignored = await ignoredOf(context, written);
+  const texts = ignored.map(describeIgnored);
+  if (written.length > ignored.length)
+    texts.push('commit these files, so that clones and worktrees have the hooks too');
+  for (const text of texts) wants.push({ agent: agents[0] as AgentName, text });
+  return result;
 }
+
+/** The paths of those files that `git add` refuses. */
+export async function ignoredOf({ git, layout }: Context, files: readonly ChangedFile[]): Promise<string[]> {
+  const paths = files.map(({ path }) => join(layout.root, path));
+  return git ? (await ignoredAmong(git, paths)).map((path) => relative(layout.root, path)) : [];
+}
+
+export const describeIgnored = (path: string): string =>
+  `git ignores ${path}: install in each clone and worktree, or: git add -f ${path}`;
 
 /** AGT-01: removes it again. */
 export async function uninstallAgents(context: Context, input: WiringInput): Promise<WiringChange> {
@@ -95,11 +114,6 @@ function install(place: Place, { agent: word, command, allow = false }: WiringIn
     const texts = AGENTS[agent].wants(command ?? 'forge', place.isUser, isAllowed);
     return texts.map((text) => ({ agent, text }));
   });
-  if (!place.isUser && files.some(({ change }) => change === 'created' || change === 'changed'))
-    wants.push({
-      agent: agents[0] as AgentName,
-      text: 'commit these files, so that clones and worktrees have the hooks too',
-    });
   return { place: nameOf(place), agents, files, wants };
 }
 

@@ -104,8 +104,9 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
   };
 }
 
-/** The progress log and the file names; without a log, one line per file. */
-function describeWork(done: readonly string[], all: KnownWork['files']): string[] {
+/** The progress log and the file names; without a log, one line per file. The log's own lists of files repeat them. */
+function describeWork(log: readonly string[], all: KnownWork['files']): string[] {
+  const done = log.filter((line) => !line.startsWith('Changed: '));
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
   const files = others.length > 0 ? others : all;
   const shown = files.slice(0, MAX_FILES).map(({ status, path }) => ({ status, name: oneLine(path, 120) }));

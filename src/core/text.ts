@@ -95,7 +95,7 @@ export function oneLine(text: string, max = 200): string {
 export const firstNames = (names: readonly string[], most: number): string =>
   names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
 
-const TELLING = /^not ok|error|assert|\bFAIL|not found|no such|cannot|undefined/i;
+const TELLING = /^not ok|error|assert|\bFAIL|not found|\bno (?:such|tests?)\b|cannot|undefined/i;
 
 /** A line without a cause: a rule between parts (`=== FAILURES ===`), or the code before npm's message. */
 const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code /u;

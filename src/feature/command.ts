@@ -133,7 +133,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
       return await call.forge().feature.verify(
         { ids, all },
         {
-          onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
+          onStart: announce(call),
           onOutput: tail ? tail.write : call.stream,
           // Tests that pass before the work are shown in one line.
           onResult: ({ status, unproven }) => tail?.end(status !== 'passing' && unproven !== true),
@@ -174,10 +174,14 @@ async function ask(call: Call, question: string): Promise<void> {
   throw refused('feature.unconfirmed', 'Cancelled: this needs confirmation (--yes).');
 }
 
-const firstRun = (call: Call): VerifyWatch => ({
-  onStart: (name, line) => call.say(`${name}: ${oneLine(line, 200)}`),
-  signal: call.signal,
-});
+const firstRun = (call: Call): VerifyWatch => ({ onStart: announce(call), signal: call.signal });
+
+/** In a folder below, names where a test runs: its paths may be meant from this folder. */
+function announce(call: Call): (id: string, line: string) => void {
+  const { root } = call.forge();
+  const where = call.cwd === root ? '' : `   (in ${oneLine(root, 200)})`;
+  return (id, line) => call.say(`${id}: ${oneLine(line, 200)}${where}`);
+}
 
 const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
 

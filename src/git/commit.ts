@@ -13,7 +13,7 @@ import {
   type UserGit,
 } from './client.js';
 import { operationInProgress, type Repository } from './repository.js';
-import { type FileState, readUncommitted } from './status.js';
+import { type FileState, ignoredAmong, readUncommitted } from './status.js';
 import { signingGit } from './tags.js';
 
 interface FolderCommit {
@@ -97,9 +97,8 @@ export async function whyNoCommit({
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {
-  const args = ['--no-literal-pathspecs', 'check-ignore', '--quiet', '--', `${folder}/config.toml`];
-  const { code } = await git(args, PORCELAIN);
-  return code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
+  const ignored = await ignoredAmong(git, [`${folder}/config.toml`]);
+  return ignored.length > 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
 async function commit(job: FolderCommit): Promise<CommitOutcome> {

@@ -169,3 +169,10 @@ export async function findMarked(git: Git, folder: string): Promise<string[]> {
 export async function addResolved(git: Git, path: string): Promise<void> {
   await must(git, ['add', '--', path], PORCELAIN);
 }
+
+/** The untracked ones of `paths` that git ignores. */
+export async function ignoredAmong(git: Git, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const args = ['--no-literal-pathspecs', 'check-ignore', '-z', '--stdin'];
+  return words((await git(args, { ...PORCELAIN, input: paths.join('\0') })).stdout);
+}

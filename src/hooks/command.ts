@@ -38,7 +38,7 @@ function describeEffect({ hooks, enforce, who }: HooksReport, style: Style): str
 function render(report: HooksReport, style: Style): string {
   const { hooks, gone } = report;
   const mark = (state: HookState): string => {
-    if (state === 'refused') return style.bad('✗');
+    if (state === 'refused' || gone.length > 0) return style.bad('✗');
     return state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   };
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -53,7 +53,6 @@ function render(report: HooksReport, style: Style): string {
   const parts = [[columns(rows), ...lost].join('\n'), ...describeEffect(report, style)];
   if (hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/')))
     parts.push(style.dim('Commit the files of the project that forge added its block to.'));
-  if (hooks.every(({ state }) => state === 'absent')) parts.push(style.command('forge hooks install'));
   return parts.join('\n\n');
 }
 
@@ -132,7 +131,10 @@ const status: CommandSpec<HooksReport> = {
   summary: 'Show which hooks are installed',
   example: 'forge hooks status',
   run: (call) => call.forge().hooks.status(),
-  render,
+  render: (report, style) => {
+    const isAbsent = report.hooks.every(({ state }) => state === 'absent');
+    return [render(report, style), ...(isAbsent ? [style.command('forge hooks install')] : [])].join('\n\n');
+  },
 };
 
 export const group: Group = { commands: [command(install), command(uninstall), command(status)] };

@@ -67,7 +67,7 @@ interface HookPlan {
   /** The new content; null leaves the file alone. */
   text: string | null;
   /** Why the hook cannot be installed, and what to do. */
-  why?: string;
+  why?: string | undefined;
   fix?: string;
 }
 
@@ -253,24 +253,28 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
   refuseAgent(context, "Changing git's hooks");
   const folder = await readFolder(context);
-  // Hooks that were installed before someone set core.hooksPath are still in the git dir.
-  const folders = folder.hooksPath ? [folder, { ...folder, hooksPath: null, isHusky: false }] : [folder];
-  const changes = folders.flatMap((one) =>
-    ALL_HOOKS.flatMap((hook): Change[] => {
+  const { repository } = folder;
+  // Also where git does not look now: hooks from before core.hooksPath was set, and husky's in a clone without husky.
+  const husky = { value: '.husky', scope: 'local', folder: join(repository.root, '.husky'), isThere: true };
+  const others = [null, husky].map((hooksPath) => ({ repository, hooksPath, isHusky: hooksPath === husky }));
+  const removed = new Map<string, Change & { hook: GitHook }>();
+  for (const hook of ALL_HOOKS)
+    for (const one of [folder, ...others]) {
       const { file } = planHook(hook, one);
       const text = textOf(file) ?? '';
-      if (!hasBlock(text) || isShared(file.path, one.repository)) return [];
+      if (!hasBlock(text) || isShared(file.path, repository)) continue;
       const rest = withoutBlock(text);
-      return [{ file, bytes: ['', SHEBANG].includes(rest) ? null : Buffer.from(rest, 'latin1') }];
-    }),
-  );
-  const changed = new Set(changes.map(({ file }) => file.path));
-  const plans = planHooks(folder);
+      const bytes = ['', SHEBANG].includes(rest) ? null : Buffer.from(rest, 'latin1');
+      removed.set(file.path, { hook, file, bytes });
+    }
+  const changes = [...removed.values()];
+  const changed = new Map(changes.map((change) => [change.hook, change]));
+  const plans = planHooks(folder).map((plan) => ({ ...plan, ...changed.get(plan.hook), why: undefined }));
   const { disk, layout } = context;
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  return report(context, plans, ({ file }) => (changed.has(file.path) ? 'removed' : 'absent'));
+  return report(context, plans, ({ hook }) => (changed.has(hook) ? 'removed' : 'absent'));
 }
 
 export async function hooksStatus(context: Context): Promise<HooksReport> {

@@ -293,10 +293,12 @@ async function setUp(
   };
   if (agents !== undefined && agents !== 'none')
     await orSkip('agents', async () => {
-      const { installAgents } = await import('../agent/install.js');
+      const { describeIgnored, ignoredOf, installAgents } = await import('../agent/install.js');
       const change = await installAgents(context, { agent: agents, ...(allow && { allow }) });
       result.agents = change.agents;
-      result.commit = change.files.map(({ path }) => path);
+      const ignored = await ignoredOf(context, change.files);
+      result.commit = change.files.map(({ path }) => path).filter((path) => !ignored.includes(path));
+      result.skipped.push(...ignored.map((path) => `agents: ${describeIgnored(path)}`));
     });
   if (hooks === 'warn' || hooks === 'block')
     await orSkip('hooks', async () => {

@@ -30,6 +30,7 @@ import {
   describeLearning,
   type Invariant,
   idOf,
+  idsOf,
   LEARNED_LIST,
   type Learning,
   listLearnings,
@@ -61,7 +62,7 @@ export function keepLearnings(context: Context, entries: readonly NewLearning[],
     const fresh = entries.flatMap((entry) => {
       const stored = { ...entry, ...madeBy(context), learned_at: at };
       const learning = { ...stored, id: idOf(entry) };
-      const twin = known.get(learning.id);
+      const twin = idsOf(entry).flatMap((id) => known.get(id) ?? [])[0];
       kept.push({ learning: twin ?? learning, duplicate: twin !== undefined });
       known.set(learning.id, twin ?? learning);
       return twin ? [] : [stored];

@@ -77,6 +77,12 @@ export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
   return [...known.values()];
 }
 
+/** The ids by which it is known already: its own, and that of the same for any task. */
+export const idsOf = (learning: NewLearning): string[] => [
+  idOf(learning),
+  ...('context' in learning ? [idOf({ ...learning, context: ANY_TASK })] : []),
+];
+
 /** Those that have every word of the query, case aside. */
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -3,7 +3,7 @@ import { SHELL_TOKENS } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { compareText, oneLine } from '../core/text.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
@@ -93,10 +93,13 @@ export function nextNumber(date: string, ids: readonly string[]): number {
   return Math.max(0, ...numbers) + 1;
 }
 
-/** Newest last, by the counter, never by the clock. */
-export function bySequence(a: { seq: number; id: string }, b: { seq: number; id: string }): number {
-  return a.seq - b.seq || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-}
+type Ordered = Pick<ArchivedSession, 'seq' | 'id' | 'started_at' | 'ended_at'>;
+
+/** Newest last, by the counter. The clock only orders sessions of clones that did not know of each other. */
+export const bySequence = (a: Ordered, b: Ordered): number =>
+  a.seq - b.seq ||
+  compareText(a.ended_at ?? a.started_at, b.ended_at ?? b.started_at) ||
+  compareText(a.id, b.id);
 
 /** By the shown or the stored id. */
 export const isCalled = (stored: string, wanted: string): boolean =>
@@ -347,7 +350,7 @@ export function holdsWork(file: string): boolean {
 
 /** Read-only commands, and forge's own. */
 const LOOKS =
-  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
+  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files|checkout|switch|fetch|pull|push))\b/;
 
 /** Also one whose end was cut off. */
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1(?:[\s\S]*?\n\s*\2\b|[\s\S]*$)/g;

@@ -54,6 +54,19 @@ describe('forge agent install', () => {
     expect(differences(before, snapshot(project.dir)).filter((path) => path !== '.git/index')).toEqual([]);
   });
 
+  it('AGT-01 does not ask to commit a file that git ignores', async () => {
+    const project = await makeForge();
+    project.write('.gitignore', '.claude/\n');
+    const texts = (await install(project)).wants.map(({ text }) => text);
+    expect(texts).toContain(
+      `git ignores ${SETTINGS}: install in each clone and worktree, or: git add -f ${SETTINGS}`,
+    );
+    expect(texts.at(-1)).toContain('commit these files');
+    project.write('.gitignore', '.claude/\n.mcp.json\n');
+    const again = await install(project, '--command', 'npx --no-install forge');
+    expect(again.wants.map(({ text }) => text).join('\n')).not.toContain('commit these files');
+  });
+
   it("AGT-01 keeps a person's own hooks first, and every byte of the file", async () => {
     const project = await withSettings();
     await install(project);

@@ -125,6 +125,8 @@ people sign in
     };
     for (const text of ['one', 'two', 'three'])
       expect(await what(text)).toBe(`- ${text}\n- Files: src/login.js`);
+    // What the end of an agent's turn recorded says no more than the list of files.
+    expect(await what('Changed: src/login.js')).toBe('- Change src/login.js');
   });
 
   it('GIT-02 --amend keeps the parts of the last message that are not given', async () => {

@@ -202,3 +202,11 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+describe('what init copies', () => {
+  // A formatter of the project would change it, and forge would ask for trust in each changed file.
+  it.each(SHIPPED.filter((page) => /^templates.forge.*\.md$/.test(page)))('%s is formatted', (page) => {
+    const text = prose(page);
+    expect(text).not.toMatch(/^#+ .*\n.|^\*\*.*\n[-\d|]|\|-|-\|/m);
+  });
+});

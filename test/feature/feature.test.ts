@@ -105,6 +105,7 @@ describe('forge feature', () => {
       'NameError: no f',
       '=== FAILURES ===\n    def test():\n>       assert f() == 1\nE       NameError: no f\n=== 1 failed ===\n',
     ],
+    ['No test files found, exiting with code 1', 'No test files found, exiting with code 1\n\nexclude: a\n'],
     ['npm error 404 Not Found - GET a', 'npm error code E404\nnpm error 404 Not Found - GET a\n'],
   ])('FEA-05 shows the line that says why the test of a new feature fails: %s', async (line, report) => {
     const project = await makeForge();
@@ -113,6 +114,15 @@ describe('forge feature', () => {
       ...['feature', 'add', 'Sums', '--test', "sh -c 'cat report.txt; exit 1'"],
     ]);
     expect(stdout).toMatch(new RegExp(`its test fails for now, as it should .*:\\n {4}${line}\\n`));
+  });
+
+  it('FEA-05 says where a test runs, in a package of the project', async () => {
+    const project = await makeForge();
+    project.write('packages/a/src/a.js', '');
+    const args = ['feature', 'add', 'A', 'a', '--test', 'test -f src/b.js'];
+    const add = await runForge(project, ['-C', project.path('packages/a'), ...args]);
+    expect(add.stderr).toContain(`A: test -f src/b.js   (in ${project.dir})\n`);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).stderr).toMatch(/^A: test -f src\/b\.js$/m);
   });
 
   it('FEA-05 a test that cannot run is named with what to type instead', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   block,
@@ -110,6 +110,36 @@ describe('forge hooks install', () => {
       expect(await refusal(project)).toMatchObject({ code: 'hooks.refused' });
     },
   );
+});
+
+describe('forge hooks uninstall', () => {
+  it.each(['', '.husky/_'])(
+    'GIT-03 B-46 finds husky where git does not run it, hooksPath "%s"',
+    async (path) => {
+      const project = await makeForge();
+      put(project, 'pnpm lint\n', '.husky/commit-msg');
+      put(project, '', '.husky/_/h');
+      project.git('config', 'core.hooksPath', '.husky/_');
+      expect(stateOf(await install(project, '--yes'))).toBe('added');
+      rmSync(project.path('.husky/_'), { recursive: true });
+      project.git('config', ...(path ? ['core.hooksPath', path] : ['--unset', 'core.hooksPath']));
+      const { stdout } = await runForge(project, ['hooks', 'uninstall']);
+      expect(stdout).toMatch(/commit-msg +removed +\.husky\/commit-msg\n/);
+      expect(project.read('.husky/commit-msg')).toBe('pnpm lint\n');
+      expect(existsSync(project.path('.husky/pre-push'))).toBe(false);
+      expect((await runForge(project, ['hooks', 'uninstall'])).stdout).not.toContain('forge hooks install');
+      expect((await runForge(project, ['hooks', 'status'])).stdout).not.toContain('✓');
+    },
+  );
+
+  it('GIT-03 status approves no hook whose script is gone, as in a clone', async () => {
+    const project = await makeForge();
+    await install(project);
+    rmSync(project.path('.git/forge/hook'));
+    const { stdout } = await runForge(project, ['hooks', 'status']);
+    expect(stdout).toMatch(/✗ +commit-msg/);
+    expect(stdout).not.toContain('✓');
+  });
 });
 
 describe('withBlock', () => {

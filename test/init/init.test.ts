@@ -169,7 +169,9 @@ describe('forge init', () => {
     expect(wired.skipped.join()).toContain('forge config set commit.enforce warn');
 
     const fresh = makeRepository();
+    fresh.write('.git/info/exclude', '.claude/\n');
     const { stdout } = await runForge(fresh, ['init', '--agents', 'claude', '--hooks', 'warn']);
+    expect(stdout).toContain('git ignores .claude/settings.json: install in each clone');
     expect(parse(fresh.read(CONFIG))).toMatchObject({ commit: { enforce: 'warn' } });
     // The lines it prints work as they stand.
     const [, commit = ''] = /together: (.*)/.exec(stdout) ?? [];

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
+  ANY_TASK,
   idOf,
+  idsOf,
   KNOWLEDGE,
   LEARNED_LIST,
   listLearnings,
@@ -87,6 +89,13 @@ describe('learning something again', () => {
     expect(idOf({ ...success, approach: 'Do not' })).not.toBe(idOf(success));
     expect(idOf({ ...failed, issue: ' needs  serde ' })).toBe(idOf(failed));
     expect(idOf({ ...failed, resolution: '' })).not.toBe(idOf(failed));
+  });
+
+  it('KNO-01 a pattern of any task is known for one task, not the other way round', () => {
+    const general = { ...success, context: ANY_TASK };
+    expect(idsOf(success)).toContain(idOf(general));
+    expect(idsOf(general)).not.toContain(idOf(success));
+    expect(idsOf({ ...success, approach: 'Do not' })).not.toContain(idOf(general));
   });
 });
 

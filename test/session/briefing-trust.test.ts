@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { SAMPLES } from '../support/samples.js';
 import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 
 interface Briefing {
   text: string;

@@ -97,6 +97,8 @@ describe('forge ci', () => {
       for (const words of ['forge ci --junit forge-ci.xml', /fetch-depth: 0|GIT_DEPTH: "0"/])
         expect(stdout).toMatch(words);
       expect(stdout).not.toContain('\t');
+      // A push to master must not pass unchecked.
+      if (system === 'github') expect(stdout).toContain('branches: [main, master, trunk]');
     },
   );
 

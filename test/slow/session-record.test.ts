@@ -57,6 +57,8 @@ describe('a turn of an agent', () => {
       ['git status', 0],
       ['forge log "x; y" && forge done a; npm run lint', 0],
       [`git add -A; git commit -m "$(cat <<'EOF'\nAdd "x"; and y\nEOF\n)"`, 0],
+      ['git checkout -q -b feature', 0],
+      ['git push -u origin HEAD', 0],
       ['npm test', 1],
     );
     expect(await claude(project, 'stop', { transcript_path: path })).toEqual(SILENT);

@@ -5,7 +5,7 @@ import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTest, type TestWatch } from '../feature/verify.js';
+import { runTest, type TestWatch, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
@@ -190,9 +190,9 @@ export async function runProved(
     const failed = await runner.firstFailed(commands);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    // 127: the shell that a command started did not find a program.
-    const state = !run?.started || run.exit_code === 127 ? 'not_run' : 'failed';
-    return { state, why: `${command}: ${why}`, command };
+    const not_run = run ? whyNotRun(run) : why;
+    const state = not_run === null ? 'failed' : 'not_run';
+    return { state, why: `${command}: ${not_run ?? why}`, command };
   };
   const features = readFeatures(context)
     .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)

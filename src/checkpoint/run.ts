@@ -190,7 +190,7 @@ export async function runProved(
     const failed = await runner.firstFailed(commands);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    const not_run = run ? whyNotRun(run) : why;
+    const not_run = run?.started ? whyNotRun(run) : why;
     const state = not_run === null ? 'failed' : 'not_run';
     return { state, why: `${command}: ${not_run ?? why}`, command };
   };

@@ -30,8 +30,8 @@ const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, decl
   ],
   [
     /\.(c|h|cc|cpp|cxx|hpp|hh|m)$/,
-    /^((?:typedef\s+)?(?:struct|class|enum|union|namespace)\s+\w+|#define\s+\w+)/,
-    /^(?!static\b)(?:[\w:<>,*&]+\s+)+[*&]*([\w:~]+)\s*\([^;]*$/,
+    /^((?:typedef\s+)?(?:struct|class|enum|union|namespace)\s+\w+)|^(?!static\b)(?:[\w:<>,*&]+\s+)+[*&]*([\w:~]+)\s*\([^;]*$/,
+    /^(#define\s+\w+)/,
   ],
   [/\.rb$/, /^\s*((?:class|module)\s+[\w:]+|def\s+[\w.?!=]+)/, /^\s*(attr_\w+\s+:\w+)/],
   [
@@ -127,7 +127,7 @@ function answerFact(output: string): string {
 /** The summary lines of test runners, and the first error of a compiler. The last match counts. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
-  /^=+ (.*\b(?:passed|failed|errors?)\b.* in [\d.]+s.*?) =+$/m,
+  /^(?:=+ )?((?:\d+ \w+, )*\d+ (?:passed|failed|errors?|skipped|deselected)\b.* in [\d.]+s.*?)(?: =+)?$/m,
   /^test result: .*$/m,
   /^\s*\d+ passing\b.*$/m,
   /^# pass \d+$/m,

@@ -10,8 +10,8 @@ async function run(call: Call): Promise<Imported> {
   const from = (call.options['from'] ?? []) as string[];
   const forge = call.forge();
   const plan = await forge.import({ from, apply: false });
-  if (count(plan) === 0 || call.flags.dryRun) return plan;
-  if (!call.flags.yes) {
+  if (count(plan) === 0) return plan;
+  if (!call.flags.yes && !call.flags.dryRun) {
     if (!call.interactive) return plan;
     call.say(render(plan, call.style));
     const { confirm } = await import('../cli/prompt.js');

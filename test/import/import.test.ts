@@ -75,6 +75,8 @@ describe('forge import', () => {
     expect(stdout).toMatch(/issues\.jsonl +1 note, 2 features, 1 done, skipped/);
     expect(stdout).toContain('Nothing was stored. To import: forge import --yes');
     await take(project, '--dry-run', '--yes');
+    const dry = await runForge(project, ['import', '--dry-run']);
+    expect(dry.stderr).toMatch(/Dry run: nothing was written\. \d+ files would change: .*bd-1\.json/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 

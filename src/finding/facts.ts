@@ -96,7 +96,9 @@ function pathsIn(output: string): string[] {
   return [...new Set(found)];
 }
 
-function searchFact(output: string): string {
+/** Without forge's record of findings, which quotes the search. */
+function searchFact(all: string): string {
+  const output = all.replace(/^ *(?:\.\/)?\.forge\/local\/.*\n?/gm, '');
   const paths = pathsIn(output);
   const lines = output.split('\n').filter((line) => line.trim() !== '').length;
   if (/^(no (files|matches|results)|found 0\b)/i.test(output.trim()) || output.trim() === '')

@@ -129,6 +129,10 @@ describe('facts', () => {
       'Found 2 files: src/a.ts, b.ts',
     );
     expect(fact('Grep', { pattern: 'a' }, 'No matches found')).toBe('Found nothing');
+    const own = './.forge/local/findings/1.jsonl:5:{"query":"grep a"}\n';
+    expect(fact('Grep', { pattern: 'a' }, `./b.ts:1:a\n${own}`)).toBe('Found 1 file: b.ts');
+    expect(fact('Grep', { pattern: 'a' }, own)).toBe('Found nothing');
+    expect(fact('Grep', { pattern: 'a' }, '.forge/config.toml:1:a')).toBe('Found 1 file: .forge/config.toml');
     expect(fact('LS', { path: 'src' }, 'a.ts\nb.ts')).toBe('2 entries: a.ts, b.ts');
     expect(fact('mind:rag-query', { text: 'why' }, '{"answer":"Because of the lock.","sources":[]}')).toBe(
       'Because of the lock.',

@@ -105,6 +105,10 @@ const compileEarly = (code) =>
     '$1: (function$2 {\n$3  })\n});',
   );
 
+/** Escapes regular expressions as esbuild escapes strings. Node reads and compiles a file of ASCII alone a millisecond faster. */
+const inAscii = (code) =>
+  code.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 async function commandLine(dist, name, plugins) {
   const { outputFiles, metafile } = await build({
     ...common,
@@ -122,7 +126,7 @@ async function commandLine(dist, name, plugins) {
   for (const { path, text } of outputFiles) {
     const { code } = await transform(compileEarly(text), { format: 'cjs', minify, platform, target });
     mkdirSync(join(dist, 'cli'), { recursive: true });
-    writeFileSync(path, code);
+    writeFileSync(path, inAscii(code));
   }
   return metafile;
 }

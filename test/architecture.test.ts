@@ -139,7 +139,7 @@ const impure = new Set(
     const packages = imports.filter(({ from, to }) => from === file && !to.endsWith('.ts'));
     return (
       packages.some(({ to }) => to.startsWith('node:') && !FOR_ALL.includes(to)) ||
-      /\bprocess\.|\bimport\(/.test(codeOf(file))
+      /\bprocess\.(?!getBuiltinModule\('node:crypto'\))|\bimport\(/.test(codeOf(file))
     );
   }),
 );

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { isObject } from '../core/text.js';
+import { isObject, sha256 } from '../core/text.js';
 import { kindOf, type ToolInput } from '../finding/question.js';
 import { isStopReason } from '../kfr/rules.js';
 import type { RanCommand } from '../session/record.js';
@@ -134,7 +133,7 @@ export function replyTo(agent: Agent, { moment, name }: Agent['events'][string],
 export function conversationId(agent: AgentName, conversation: string): string {
   if (conversation === '') return `${agent}-unnamed`;
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(conversation)) return `${agent}-${conversation}`;
-  return `${agent}-${createHash('sha256').update(conversation).digest('hex').slice(0, 32)}`;
+  return `${agent}-${sha256(conversation).slice(0, 32)}`;
 }
 
 /** In bytes. Of a longer turn only the end is read. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { basename, join, relative, resolve } from 'node:path';
 import murmur from 'murmurhash3js-revisited';
 import * as z from 'zod/mini';
@@ -6,7 +5,7 @@ import { refused, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { artifactsFolder, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import { type Context, madeBy, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
@@ -89,7 +88,7 @@ export async function addArtifact(context: Context, raw: z.infer<typeof Artifact
     schema_version: ARTIFACT.version,
     ...{ id: `${hash}-${name}`, path: shown(context.layout, path), type, name, triv },
     ...{
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      sha256: sha256(bytes),
       bytes: bytes.length,
       at: timestamp(context),
     },
@@ -173,7 +172,7 @@ export async function verifyArtifacts(
   return { verified: all.length - problems.length, problems: [...problems, ...unknown] };
 }
 
-function problemOf(context: Context, { path, sha256, triv }: Artifact): string | null {
+function problemOf(context: Context, { path, sha256: digest, triv }: Artifact): string | null {
   const whole = resolve(context.layout.root, path);
   if (relative(artifactsFolder(context.layout), whole).startsWith('..'))
     throw refused(
@@ -182,7 +181,7 @@ function problemOf(context: Context, { path, sha256, triv }: Artifact): string |
     );
   const bytes = context.disk.read(whole, MAX_BYTES);
   if (bytes === null) return 'the file is missing';
-  if (createHash('sha256').update(bytes).digest('hex') !== sha256) return 'its content is not what was added';
+  if (sha256(bytes) !== digest) return 'its content is not what was added';
   const hash = murmur128(bytes);
   const isNamed =
     basename(path).startsWith(`triv_${hash.slice(0, ID_LENGTH)}_`) && triv.startsWith(`triv:${hash}_`);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
@@ -25,6 +24,7 @@ import {
   writtenFile,
 } from './paths.js';
 import { decodeDocument, type Format } from './schema.js';
+import { sha256 } from './text.js';
 
 /** A file as it was read. Pass `bytes` to `replace` to detect a change in between. */
 interface Snapshot<T> {
@@ -247,4 +247,4 @@ const readWritten = (layout: Layout): Record<string, string> => readHint(written
 export const wasWritten = (layout: Layout, path: string, bytes: Buffer): boolean =>
   readWritten(layout)[shown(layout, path)] === digest(bytes);
 
-const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+const digest = (bytes: Buffer): string => sha256(bytes).slice(0, 32);

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from './disk.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format } from './schema.js';
-import { oneLine } from './text.js';
+import { oneLine, sha256 } from './text.js';
 
 /**
  * A list with one file for each entry, so that branches that change different entries never conflict (LAY-09). A view,
@@ -138,7 +137,7 @@ function writeView<E, V>(
  * different indentation, so that git does not take it for a renamed copy of another one.
  */
 export function encodeFields(key: string, fields: object): Buffer {
-  const indent = ' '.repeat((createHash('sha256').update(key).digest()[0] ?? 0) % 32);
+  const indent = ' '.repeat(Number.parseInt(sha256(key).slice(0, 2), 16) % 32);
   const lines = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${indent}  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { basename, join, relative, sep } from 'node:path';
+import { sha256 } from './text.js';
 
 /** The folders of an opened `.forge/` (RFC-9060 §2.1). All paths that forge makes are in this file. */
 export interface Layout {
@@ -179,7 +179,7 @@ export const hooksRecordFile = inShared('hooks.json');
 const inStateHome =
   (folder: string) =>
   (stateHome: string, identity: string): string =>
-    join(stateHome, folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);
+    join(stateHome, folder, `${sha256(identity).slice(0, 32)}.json`);
 
 /** A person's approvals for one repository. */
 export const trustFile = inStateHome('trust');

@@ -1,5 +1,4 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { timeLimit } from './clock.js';
@@ -172,7 +171,7 @@ function readOutput(
   streams: readonly Readable[],
   { onOutput, keepBytes = MAX_TAIL_BYTES }: ProcessOptions,
 ): () => Log {
-  const hash = createHash('sha256');
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   let [tail, bytes] = [Buffer.alloc(0), 0];
   for (const stream of streams) {
     // A chunk may end in the middle of a character.

@@ -1,3 +1,4 @@
+import type { hash } from 'node:crypto';
 import { usage } from './error.js';
 
 /** The most bytes one text argument may have. */
@@ -139,7 +140,15 @@ export function compareIds(a: string, b: string): number {
 export const plural = (count: number, word: string, many = `${word}s`): string =>
   `${count} ${count === 1 ? word : many}`;
 
-/** Random hex digits for unique names, not for secrets. Loading node:crypto would cost 2 ms. */
+let digest: typeof hash | undefined;
+
+/** In 64 hex digits. Loading node:crypto takes 4 ms, and many commands hash nothing. */
+export function sha256(data: string | Uint8Array): string {
+  digest ??= process.getBuiltinModule('node:crypto').hash;
+  return digest('sha256', data);
+}
+
+/** Random hex digits for unique names, not for secrets. */
 export function makeToken(digits: number): string {
   let token = '';
   while (token.length < digits)

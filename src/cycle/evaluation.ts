@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import { verifyFeatures } from '../feature/verify.js';
@@ -168,15 +167,13 @@ async function verify(
   }
 }
 
-const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
 export function readFacts(context: Context): CycleFacts {
   const { disk, layout } = context;
   const { features } = listFeatures(context);
   const config = disk.read(configFile(layout));
   const scripts = showTrust(context)
     .items.filter(({ kind }) => kind === 'file')
-    .map(({ name, content }) => [name, digest(content)]);
+    .map(({ name, content }) => [name, sha256(content)]);
   const breaches = readRecords(context, 'audit')
     .filter(({ record }) => record.kind === 'breach')
     .map(({ id, record }): [string, string] => {
@@ -187,7 +184,7 @@ export function readFacts(context: Context): CycleFacts {
     features,
     testFiles: readTestFiles(layout.root, features),
     files: {
-      [shown(layout, configFile(layout))]: config && digest(config),
+      [shown(layout, configFile(layout))]: config && sha256(config),
       [shown(layout, initScript(layout))]: null,
       ...Object.fromEntries(scripts),
     },
@@ -225,10 +222,10 @@ function readTestFiles(root: string, features: readonly Feature[]): CycleFacts['
   const files: Record<string, string> = {};
   for (const name of new Set(words.filter(isPath))) {
     const bytes = tryRead(join(root, name));
-    if (bytes) files[name] = digest(bytes);
+    if (bytes) files[name] = sha256(bytes);
   }
   const manifest = tryRead(join(root, 'package.json'));
-  return manifest ? { ...files, [SCRIPTS]: digest(scriptsIn(manifest)) } : files;
+  return manifest ? { ...files, [SCRIPTS]: sha256(scriptsIn(manifest)) } : files;
 }
 
 const isPath = (word: string): boolean =>

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 
 /** The end of each subject of RFC-9060 §7, after the prefix. */
 export const SUBJECTS = {
@@ -85,7 +84,7 @@ export const subjectsOf = (prefix: string): string[] => EVENT_TYPES.map((type) =
 
 /** An id that follows from what happened, not from when it was reported. */
 export const eventId = (project: string, type: EventType, about: string): string =>
-  createHash('sha256').update([project, type, about].join('\u0000')).digest('hex').slice(0, 32);
+  sha256([project, type, about].join('\u0000')).slice(0, 32);
 
 /** Cuts the texts of an event's data. */
 export const cutData = <T extends object>(data: T): T =>

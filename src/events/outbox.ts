@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { outboxFolder } from '../core/paths.js';
-import { makeToken } from '../core/text.js';
+import { makeToken, sha256 } from '../core/text.js';
 import { currentState, ledgerTrailer } from '../ledger/memory.js';
 import { actorOf, type Context, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -43,7 +42,7 @@ function readUrl(context: Context): string {
 
 /** Identifies a worktree among those of all machines. */
 export const placeOf = ({ layout, world }: Context): string =>
-  createHash('sha256').update(`${world.self().host}\u0000${layout.state}`).digest('hex').slice(0, 16);
+  sha256(`${world.self().host}\u0000${layout.state}`).slice(0, 16);
 
 /** The id of the ledger, which all clones share; '' without one. */
 export const projectOf = (context: Context): string => currentState(context).ledger;
@@ -107,7 +106,7 @@ function nextName(context: Context, queue: string): string {
       `The outbox is full (${MAX_WAITING} events); the oldest ${dropped.length} were dropped.`,
     );
   const number = Math.max(context.world.now().getTime(), numberOf(names.at(-1) ?? '') + 1);
-  const key = createHash('sha256').update(queue).digest('hex').slice(0, 8);
+  const key = sha256(queue).slice(0, 8);
   return `${String(number).padStart(15, '0')}-${key}-${makeToken(4)}.json`;
 }
 

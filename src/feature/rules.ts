@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
-import { namesLike, oneLine } from '../core/text.js';
+import { namesLike, oneLine, sha256 } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
@@ -211,7 +210,7 @@ export function makeId(features: readonly Feature[], name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
     .replace(/^-+|-+$/g, '');
-  const base = isId(words) ? words : `f-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+  const base = isId(words) ? words : `f-${sha256(name).slice(0, 8)}`;
   let id = base;
   for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
   return id;

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readPlain } from '../core/files.js';
-import { countTokens, oneLine } from '../core/text.js';
+import { countTokens, oneLine, sha256 } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import { type Finding, findingOf, type Step } from './memory.js';
@@ -97,7 +96,7 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
     if (!stats.isFile() || stats.size > MAX_FILE || !isInside(realpathSync(path), realpathSync(layout.root)))
       return null;
     const bytes = readFileSync(path);
-    return { bytes, sha: createHash('sha256').update(bytes).digest('hex'), changed: stats.ctimeMs };
+    return { bytes, sha: sha256(bytes), changed: stats.ctimeMs };
   } catch {
     return null;
   }

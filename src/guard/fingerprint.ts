@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Disk } from '../core/disk.js';
 import { createFile, readHint, writeHint } from '../core/files.js';
@@ -7,12 +6,15 @@ import { type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import type { GuardClass } from './rule.js';
 
+/** Most commands make no fingerprint, and it takes Node 4 ms to load. */
+const crypto = () => process.getBuiltinModule('node:crypto');
+
 /** The key of this repository's fingerprints (32 bytes), created on first use. It stays on this machine, in all worktrees. */
 function readSalt(disk: Disk): Buffer {
   const path = saltFile(disk.layout);
   const known = disk.read(path, 64);
   if (known?.length === 32) return known;
-  const salt = randomBytes(32);
+  const salt = crypto().randomBytes(32);
   if (disk.dryRun) return salt;
   disk.makeFolder(dirname(path));
   // If another process created the file first, its key counts.
@@ -20,7 +22,7 @@ function readSalt(disk: Disk): Buffer {
 }
 
 const digestOf = (key: string | Buffer, value: string, length: number): string =>
-  createHmac('sha256', key).update(value).digest('hex').slice(0, length);
+  crypto().createHmac('sha256', key).update(value).digest('hex').slice(0, length);
 
 const withKey = (key: string, value: string): string => `${key}.${digestOf(key, value, 32)}`;
 

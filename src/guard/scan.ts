@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../core/text.js';
 import { bare } from './numbers.js';
 import {
   isJoined,
@@ -97,7 +97,7 @@ function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonl
 const wordsOf = (text: string): Set<string> => new Set(text.replace(/#.*/g, '').split(/\s+/));
 let published: Set<string> | undefined;
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const digestOf = (text: string): string => sha256(text).slice(0, 16);
 
 /** Only the signature of a JSON web token is secret. */
 const keyOf = (secret: string): string => /^eyJ[\w-]+\.[\w-]+\.([\w-]{40,})$/.exec(secret)?.[1] ?? secret;

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
 import { checkInput, decodeUtf8, isId } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
@@ -184,7 +183,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
 /** An id that is no valid feature id gets a hash, because ids become file names. */
 function toId(id: string): string {
   if (isId(id)) return id;
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 6);
+  const hash = sha256(id).slice(0, 6);
   return `${
     id
       .replaceAll(/[^A-Za-z0-9]+/g, '-')

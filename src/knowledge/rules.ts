@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type EntryList, encodeFields } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { compareText, oneLine } from '../core/text.js';
+import { compareText, oneLine, sha256 } from '../core/text.js';
 
 const text = z.string();
 const SUCCESS = { context: text, approach: text };
@@ -56,11 +55,9 @@ const partsOf = (learning: NewLearning): string[] => {
 const normalise = (words: string): string =>
   words.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
 
-const digest = (words: string): string => createHash('sha256').update(words).digest('hex');
-
 /** The id of a learning: the same content has the same one on every machine. */
 const idOf = (learning: NewLearning): string =>
-  digest([learning.kind, ...partsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
+  sha256([learning.kind, ...partsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
 
 /** In one line, for people. */
 export function describeLearning(learning: NewLearning): string {
@@ -164,7 +161,7 @@ function takeIn(
 export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   folder: learnedFolder,
   entry: LEARNED,
-  nameOf: (entry) => digest(JSON.stringify(entry)).slice(0, 16),
+  nameOf: (entry) => sha256(JSON.stringify(entry)).slice(0, 16),
   arrange: (stored) =>
     [...stored].sort(
       (a, b) => compareText(a.learned_at ?? '', b.learned_at ?? '') || compareText(idOf(a), idOf(b)),

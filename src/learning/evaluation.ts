@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { lastBytes, MAX_TAIL_BYTES, oneLine } from '../core/text.js';
+import { lastBytes, MAX_TAIL_BYTES, oneLine, sha256 } from '../core/text.js';
 import type { Body } from '../ledger/memory.js';
 
 /** How a cycle is judged. Only the first two may teach anything (LTM, "Knowledge Promotion Mechanism"). */
@@ -100,7 +99,7 @@ function keepLog(log: string | Log | undefined): Log | undefined {
   return {
     tail: lastBytes(bytes),
     bytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256(bytes),
   };
 }
 

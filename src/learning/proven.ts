@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { oneLine, plural, wordsOf } from '../core/text.js';
+import { oneLine, plural, sha256, wordsOf } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
 
@@ -11,9 +10,7 @@ export const normalisePattern = (text: string): string => wordsOf(text, '.!;');
 
 /** The id of a piece of knowledge: the same on every machine that learns it (LTM-07). */
 export const knowledgeId = (scope: string, pattern: string): string =>
-  createHash('sha256')
-    .update(`forge\u0000knowledge\u0000${scope}\u0000${normalisePattern(pattern)}`)
-    .digest('hex');
+  sha256(`forge\u0000knowledge\u0000${scope}\u0000${normalisePattern(pattern)}`);
 
 /** A piece of knowledge as its records describe it (docs/governance.md). */
 export interface Proven {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../core/text.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord, textsIn } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
@@ -256,8 +256,7 @@ export const coveredHeads = (knowledge: readonly Identified[]): string[] =>
   knowledge.flatMap(({ record }) => (record.kind === 'consolidation' ? textsIn(record.covers) : []));
 
 /** Lets two machines with the same records compare their plans. */
-export const digestPlan = (plan: Plan): string =>
-  createHash('sha256').update(JSON.stringify(plan)).digest('hex');
+export const digestPlan = (plan: Plan): string => sha256(JSON.stringify(plan));
 
 interface Coverage {
   /** Heads of the graph. */

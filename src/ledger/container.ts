@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import {
   type Identified,
   type LedgerRecord,
@@ -80,7 +79,12 @@ export interface Container {
 
 /** Git's object id of a blob. */
 const blobId = (bytes: Buffer): string =>
-  createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  process
+    .getBuiltinModule('node:crypto')
+    .createHash('sha1')
+    .update(`blob ${bytes.length}\0`)
+    .update(bytes)
+    .digest('hex');
 
 export interface Line {
   /** 1-based. */

@@ -1,6 +1,5 @@
-import { createHash, hash } from 'node:crypto';
 import { usage } from '../core/error.js';
-import { compareText, isObject, oneLine } from '../core/text.js';
+import { compareText, isObject, oneLine, sha256 } from '../core/text.js';
 
 /** The tiers of the one ledger (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
@@ -51,11 +50,10 @@ export type ParsedLine =
   | { type: 'bad'; reason: string };
 
 /** The id of a record: SHA-256 of its line without indentation, CR and LF. */
-export const recordId = (line: Uint8Array | string): string => hash('sha256', line);
+export const recordId = sha256;
 
 /** The same in every clone that shares the smallest root commit. */
-export const ledgerId = (root: string): string =>
-  createHash('sha256').update(`forge\u0000${root}`).digest('hex');
+export const ledgerId = (root: string): string => sha256(`forge\u0000${root}`);
 
 export const isRecordId = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value);

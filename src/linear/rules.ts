@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import type { Unit } from '../feature/tasks.js';
 import type { Answers } from './form.js';
 
@@ -106,7 +105,7 @@ export function branchName({ linear_id, title, type }: Pick<Issue, 'linear_id' |
 
 /** A UUID that follows from a text: sending the same thing again is recognized as the same. */
 export function uuidFrom(text: string): string {
-  const hex = createHash('sha256').update(`forge\0${text}`).digest('hex');
+  const hex = sha256(`forge\0${text}`);
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
   return [
     hex.slice(0, 8),

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { checkText, oneLine } from '../core/text.js';
+import { checkText, oneLine, sha256 } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -159,7 +158,7 @@ const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
 function complete(context: Context, { session, entry, at }: PromotionIntent): Note {
   const { disk, layout } = context;
   const { id, text } = entry;
-  const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
+  const key = sha256(`kfr\u0000${session}\u0000${id}`);
   const known = findKeyed(context, new Set([key])).get(key)?.records[0];
   const stored =
     known ??

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { stateHome } from '../core/environment.js';
@@ -7,7 +6,7 @@ import { MAX_STATE_BYTES } from '../core/json.js';
 import { withLock } from '../core/lock.js';
 import { trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
-import { compareText } from '../core/text.js';
+import { compareText, sha256 } from '../core/text.js';
 import { identityOf } from '../git/repository.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 
@@ -48,8 +47,6 @@ export interface TrustItem extends Runnable {
   /** What was approved before it changed. */
   before?: string;
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A command is approved by its words, wherever it is. A file is approved by its path and bytes. */
 export const digestRunnable = ({ kind, name, content }: Runnable): string =>

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { readEntries } from '../core/entries.js';
@@ -7,7 +6,7 @@ import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js'
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
-import { isBinary } from '../core/text.js';
+import { isBinary, sha256 } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { LEARNED_LIST, listLearnings, parseInvariants } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
@@ -257,7 +256,7 @@ function fileRunnable({ layout }: Context, path: string): Runnable[] {
   const bytes = readTarget(path, MAX_STATE_BYTES);
   if (!bytes) return [];
   const content = isBinary(bytes)
-    ? `binary, ${bytes.length} bytes, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`
+    ? `binary, ${bytes.length} bytes, SHA-256 ${sha256(bytes)}`
     : bytes.toString('utf8');
   return [{ kind: 'file', name: shown(layout, path), content }];
 }

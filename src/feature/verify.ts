@@ -254,8 +254,15 @@ const NOTHING_RAN: readonly (readonly [nothing: RegExp, something: RegExp | null
 ];
 
 /** How programs that run others report that the other is missing: python -m, npm, cargo, go, make, node --test. */
-const MISSING =
-  /^(?:\S*python[\d.]*: No module named \S+|npm (?:error|ERR!) Missing script: .+|Unknown command: "[^"]+"|error: no such (?:sub)?command: .+|error: no test target named .+|go \S+: unknown command|g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\.  Stop\.|Could not find '.+')$/m;
+const MISSING: readonly RegExp[] = [
+  /^\S*python[\d.]*: No module named \S+$/m,
+  /^npm (?:error|ERR!) Missing script: .+$/m,
+  /^Unknown command: "[^"]+"$/m,
+  /^error: no (?:such (?:sub)?command:|test target named) .+$/m,
+  /^go \S+: unknown command$/m,
+  /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
+  /^Could not find '.+'$/m,
+];
 
 /** Make hides the exit code of the program. */
 const MADE_BY_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
@@ -266,11 +273,13 @@ const NOT_FOUND = 127;
 /** Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. */
 export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
   if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
+  // It was stopped, or a signal ended it.
+  if (exit_code === null) return null;
   const shown = stripVTControlCharacters(output.tail);
   if (NOTHING_RAN.some(([nothing, something]) => nothing.test(shown) && !something?.test(shown)))
     return 'no test ran';
-  const missing = exit_code === 0 ? null : MISSING.exec(shown);
-  if (missing) return oneLine(missing[0], 120);
+  const missing = exit_code === 0 ? undefined : MISSING.flatMap((pattern) => pattern.exec(shown) ?? [])[0];
+  if (missing !== undefined) return oneLine(missing, 120);
   const isMade = exit_code !== 0 && MADE_BY_MAKE.test(shown);
   if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isMade) return null;
   const lines = shown.trimEnd().split('\n');

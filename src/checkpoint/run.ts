@@ -5,7 +5,7 @@ import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTest, type TestWatch } from '../feature/verify.js';
+import { runTest, type TestWatch, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
@@ -24,7 +24,8 @@ interface Outcome {
 
 /** Runs commands once each, up to the first failure, which it returns. `outcomes` are those of all that were run. */
 interface Runner {
-  firstFailed(commands: readonly string[]): Promise<Outcome | null>;
+  /** `areTests`: of a feature, so a run in which no test ran proves nothing. */
+  firstFailed(commands: readonly string[], areTests?: boolean): Promise<Outcome | null>;
   outcomes: Outcome[];
 }
 
@@ -42,12 +43,13 @@ function runnerFor(context: Context, watch: CheckpointWatch): Runner {
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
     return { command, why: whyFailed(made), run: made };
   };
-  const firstFailed = async (commands: readonly string[]): Promise<Outcome | null> => {
+  const firstFailed = async (commands: readonly string[], areTests = false): Promise<Outcome | null> => {
     for (const command of commands) {
       const known = outcomes.find((outcome) => outcome.command === command);
       const outcome = known ?? (await run(command));
       if (!known) outcomes.push(outcome);
-      if (outcome.why !== null) return outcome;
+      const why = outcome.why ?? (areTests && outcome.run ? whyNotRun(outcome.run) : null);
+      if (why !== null) return { ...outcome, why };
     }
     return null;
   };
@@ -133,7 +135,7 @@ export async function prove(
   }
   const proven: Claim[] = [];
   for (const claim of claims) {
-    const failed = await runner.firstFailed(claim.commands);
+    const failed = await runner.firstFailed(claim.commands, true);
     if (failed)
       context.warnings.push(`${claim.id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
     else proven.push(claim);
@@ -185,14 +187,15 @@ export async function runProved(
   const runner = runnerFor(context, watch);
   const judge = async (
     commands: readonly string[] | null,
+    areTests = false,
   ): Promise<Pick<ProvedCheck, 'state' | 'why' | 'command'>> => {
     if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
-    const failed = await runner.firstFailed(commands);
+    const failed = await runner.firstFailed(commands, areTests);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    // 127: the shell that a command started did not find a program.
-    const state = !run?.started || run.exit_code === 127 ? 'not_run' : 'failed';
-    return { state, why: `${command}: ${why}`, command };
+    const not_run = run?.started ? whyNotRun(run) : why;
+    const state = not_run === null ? 'failed' : 'not_run';
+    return { state, why: `${command}: ${not_run ?? why}`, command };
   };
   const features = readFeatures(context)
     .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)
@@ -205,6 +208,6 @@ export async function runProved(
   for (const name of new Set(verified_by))
     if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
   for (const { feature, commands } of features)
-    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)), feature });
+    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands, true)), feature });
   return checks;
 }

@@ -9,7 +9,7 @@ import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
+import { runTests, type VerifyWatch, whyNotRun, whyTestFailed } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
@@ -242,8 +242,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const failures: CiFinding[] = [];
   for (const { feature, commands } of trusted) {
     const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
-    if (!last || last.exit_code === 0) continue;
-    const what = `is marked passing and fails now: ${formatArgv(last.argv)}: ${whyTestFailed(last)}`;
+    const not_run = last && whyNotRun(last);
+    if (!last || (last.exit_code === 0 && not_run === null)) continue;
+    const now = not_run === null ? 'fails now' : 'did not run';
+    const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyTestFailed(last)}`;
     failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
   }
   const findings = [...unproven, ...failures];

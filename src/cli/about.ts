@@ -67,7 +67,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'artifact show': { exits: { '1': 'its content is not as it was added' } },
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
-    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds only what is new.',
+    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, GEMINI.md, the rules of Cursor, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds only what is new.',
     examples: ['forge import --from beads --yes'],
   },
   linear: {

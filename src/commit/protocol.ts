@@ -72,14 +72,14 @@ export function checkMessage(
   };
 }
 
-/** True if the subject alone shows that its commit breaks the protocol. */
+/** True if the subject alone shows that its commit breaks the protocol. Its id may be that of a feature since removed. */
 export function breaksProtocol(
   { subject, parents }: { subject: string; parents: number },
   rules: CommitRules,
 ): boolean {
   if (isRevert(subject)) return false;
   const { problems } = checkMessage(Buffer.from(subject), rules, { stored: true, parents });
-  return problems.some(({ rule }) => ['subject', 'id', 'description', 'subject-length'].includes(rule));
+  return problems.some(({ rule }) => ['subject', 'description', 'subject-length'].includes(rule));
 }
 
 const problem = (rule: RuleName, line: number, message: string, fix: string): Problem => ({

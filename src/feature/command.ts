@@ -136,7 +136,8 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
           onStart: announce(call),
           onOutput: tail ? tail.write : call.stream,
           // Tests that pass before the work are shown in one line.
-          onResult: ({ status, unproven }) => tail?.end(status !== 'passing' && unproven !== true),
+          onResult: ({ status, unproven, not_run }) =>
+            tail?.end(not_run !== undefined || (status !== 'passing' && unproven !== true)),
           signal: call.signal,
         },
       );

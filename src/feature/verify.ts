@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
@@ -176,7 +177,7 @@ async function verifyOne(
   };
 }
 
-/** Runs the commands in order up to the first that fails. */
+/** Runs the commands in order up to the first that fails or ran no test. */
 export async function runTests(
   context: Context,
   feature: Feature,
@@ -191,7 +192,7 @@ export async function runTests(
     watch.known?.set(formatArgv(argv), run);
     watch.onRun?.(feature.id, run);
     runs.push(run);
-    if (run.exit_code !== 0) break;
+    if (run.exit_code !== 0 || whyNotRun(run) !== null) break;
   }
   return runs;
 }
@@ -221,26 +222,50 @@ export function whyTestFailed(run: ProcessRun): string {
   return `${whyFailed(run)}${hint}`;
 }
 
-/** How test runners report that they ran nothing. The first pattern must match, the second must not. */
+/** How test runners report that no test ran or all were skipped. The first pattern must match, the second must not. */
 const NOTHING_RAN: readonly (readonly [nothing: RegExp, something: RegExp | null])[] = [
   // go test: `ok  example.com/a  0.1s [no tests to run]`, `?  example.com/b  [no test files]`
-  [/\[no tests? (?:to run|files)\]$/m, /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\))$/m],
-  // cargo test prints one count for each target.
-  [/^running 0 tests$/m, /^running [1-9]\d* tests?$/m],
+  [
+    /\[(?:no tests to run|no test files|setup failed)\]$/m,
+    /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])$/m,
+  ],
+  // cargo test prints one result for each target, and an error if one of them ended without.
+  [/^test result: ok\. 0 passed;/m, /^(?:test result: (?:FAILED|ok\. [1-9])|error: )/m],
   // node --test
-  [/^(?:#|ℹ) tests 0$/m, null],
+  [/^(?:#|ℹ) pass 0$/m, /^(?:#|ℹ) (?:pass|fail|cancelled) [1-9]/m],
   // pytest, unittest, mocha, jest and vitest, rspec, phpunit
-  [/^=*\s*no tests (?:ran|collected)\b/m, null],
-  [/^Ran 0 tests in /m, null],
+  [
+    /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
+    /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
+  ],
+  [/^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m, null],
   [/^\s*0 passing\b/m, /^\s*[1-9]\d* (?:passing|failing)\b/m],
   [/^No tests? (?:files )?found, exiting with code 0/m, null],
-  [/^0 examples, 0 failures/m, null],
+  [
+    /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
+    /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
+  ],
+  [/^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m, null],
   [/^No tests executed!/m, null],
+  // ctest, prove, and make with a file called test
+  [/^No tests were found!!!$/m, null],
+  [/^Result: NOTESTS$/m, /^Result: (?:PASS|FAIL)$/m],
+  [/^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/, null],
 ];
 
-/** How programs that run others report that the other is missing: python -m, npm, cargo, node --test. */
-const MISSING =
-  /^(?:\S*python[\d.]*: No module named \S+|npm (?:error|ERR!) Missing script: .+|Unknown command: "[^"]+"|error: no such command: .+|Could not find '.+')$/m;
+/** How programs that run others report that the other is missing: python -m, npm, cargo, go, make, node --test. */
+const MISSING: readonly RegExp[] = [
+  /^\S*python[\d.]*: No module named \S+$/m,
+  /^npm (?:error|ERR!) Missing script: .+$/m,
+  /^Unknown command: "[^"]+"$/m,
+  /^error: no (?:such (?:sub)?command:|test target named) .+$/m,
+  /^go \S+: unknown command$/m,
+  /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
+  /^Could not find '.+'$/m,
+];
+
+/** Make hides the exit code of the program. */
+const MADE_BY_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
 
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
@@ -248,12 +273,16 @@ const NOT_FOUND = 127;
 /** Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. */
 export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
   if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
-  if (NOTHING_RAN.some(([nothing, something]) => nothing.test(output.tail) && !something?.test(output.tail)))
+  // It was stopped, or a signal ended it.
+  if (exit_code === null) return null;
+  const shown = stripVTControlCharacters(output.tail);
+  if (NOTHING_RAN.some(([nothing, something]) => nothing.test(shown) && !something?.test(shown)))
     return 'no test ran';
-  const missing = exit_code === 0 ? null : MISSING.exec(output.tail);
-  if (missing) return oneLine(missing[0], 120);
-  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE) return null;
-  const lines = output.tail.trimEnd().split('\n');
+  const missing = exit_code === 0 ? undefined : MISSING.flatMap((pattern) => pattern.exec(shown) ?? [])[0];
+  if (missing !== undefined) return oneLine(missing, 120);
+  const isMade = exit_code !== 0 && MADE_BY_MAKE.test(shown);
+  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isMade) return null;
+  const lines = shown.trimEnd().split('\n');
   const cause = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
   return oneLine(cause ?? `${argv[0]}: exit code ${exit_code}`, 120);
 }
@@ -263,7 +292,7 @@ export interface FirstRun {
   result: 'failed' | 'passed' | 'not_run';
   /** Why it failed or did not run. */
   reason?: string;
-  /** Of a failure's output, the line that says most. */
+  /** Of a failure's output, the line that says most; that it was stopped. */
   line?: string;
   command: string;
 }
@@ -282,7 +311,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
-  const line = tellingLine(last.output.tail);
+  const line = last.exit_code === null ? whyTestFailed(last) : tellingLine(last.output.tail);
   return ok
     ? { result: 'passed', command }
     : { result: 'failed', reason: whyTestFailed(last), ...(line === '' ? {} : { line }), command };

@@ -30,8 +30,8 @@ const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, decl
   ],
   [
     /\.(c|h|cc|cpp|cxx|hpp|hh|m)$/,
-    /^((?:typedef\s+)?(?:struct|class|enum|union|namespace)\s+\w+|#define\s+\w+)/,
-    /^(?!static\b)(?:[\w:<>,*&]+\s+)+[*&]*([\w:~]+)\s*\([^;]*$/,
+    /^((?:typedef\s+)?(?:struct|class|enum|union|namespace)\s+\w+)|^(?!static\b)(?:[\w:<>,*&]+\s+)+[*&]*([\w:~]+)\s*\([^;]*$/,
+    /^(#define\s+\w+)/,
   ],
   [/\.rb$/, /^\s*((?:class|module)\s+[\w:]+|def\s+[\w.?!=]+)/, /^\s*(attr_\w+\s+:\w+)/],
   [
@@ -96,7 +96,9 @@ function pathsIn(output: string): string[] {
   return [...new Set(found)];
 }
 
-function searchFact(output: string): string {
+/** Without forge's record of findings, which quotes the search. */
+function searchFact(all: string): string {
+  const output = all.replace(/^ *(?:\.\/)?\.forge\/local\/.*\n?/gm, '');
   const paths = pathsIn(output);
   const lines = output.split('\n').filter((line) => line.trim() !== '').length;
   if (/^(no (files|matches|results)|found 0\b)/i.test(output.trim()) || output.trim() === '')
@@ -127,7 +129,7 @@ function answerFact(output: string): string {
 /** The summary lines of test runners, and the first error of a compiler. The last match counts. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
-  /^(?:=+ )?(\d+ (?:passed|failed|skipped|errors?)\b.* in [\d.]+s.*?)(?: =+)?$/m,
+  /^(?:=+ )?((?:\d+ \w+, )*\d+ (?:passed|failed|errors?|skipped|deselected)\b.* in [\d.]+s.*?)(?: =+)?$/m,
   /^test result: .*$/m,
   /^\s*\d+ passing\b.*$/m,
   /^# pass \d+$/m,

@@ -3,15 +3,17 @@ import { columns, type Style } from '../cli/style.js';
 import { plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
-const NAMES = 'claude agents progress features memory-bank beads task-master backlog'.split(' ');
+const NAMES = 'claude agents gemini cursor progress features memory-bank beads task-master backlog'.split(
+  ' ',
+);
 
 /** Shows the plan and asks. Without a terminal it stores nothing unless --yes is given. */
 async function run(call: Call): Promise<Imported> {
   const from = (call.options['from'] ?? []) as string[];
   const forge = call.forge();
   const plan = await forge.import({ from, apply: false });
-  if (count(plan) === 0 || call.flags.dryRun) return plan;
-  if (!call.flags.yes) {
+  if (count(plan) === 0) return plan;
+  if (!call.flags.yes && !call.flags.dryRun) {
     if (!call.interactive) return plan;
     call.say(render(plan, call.style));
     const { confirm } = await import('../cli/prompt.js');
@@ -60,7 +62,7 @@ function describe(
 
 function render(result: Imported, style: Style): string {
   if (result.files.length === 0)
-    return 'Nothing to import: no CLAUDE.md, AGENTS.md, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
+    return 'Nothing to import: no CLAUDE.md, AGENTS.md, GEMINI.md, Cursor rules, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
   const table = tableOf(result.files, style);
   if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command('forge next')}`;
   return count(result) === 0

@@ -30,6 +30,9 @@ export interface Source {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** YAML between two lines of ---, then the text. */
+const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
+
 /** Longer sections are split between paragraphs. */
 const MAX_NOTE = 2000;
 
@@ -37,6 +40,12 @@ const MAX_NOTE = 2000;
 export const SOURCES: readonly Source[] = [
   { name: 'claude', files: ['CLAUDE.md', '.claude/CLAUDE.md', 'CLAUDE.local.md'], read: readMarkdown },
   { name: 'agents', files: ['AGENTS.md'], read: readMarkdown },
+  { name: 'gemini', files: ['GEMINI.md'], read: readMarkdown },
+  {
+    name: 'cursor',
+    files: ['.cursor/rules/*.mdc', '.cursorrules'],
+    read: (text) => readMarkdown(FRONTMATTER.exec(text)?.[2] ?? text),
+  },
   { name: 'progress', files: ['claude-progress.txt', 'claude-progress.md'], read: readMarkdown },
   { name: 'features', files: ['feature_list.json'], read: readFeatureList },
   { name: 'memory-bank', files: ['memory-bank/*.md', '.memory-bank/*.md'], read: readMarkdown },
@@ -168,7 +177,7 @@ function taskMaster(row: Fields, prefix: string, parent: string): Row {
 
 /** One task per file: YAML frontmatter, then Markdown. */
 function readBacklog(text: string): Taken {
-  const [, yaml, body = ''] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
+  const [, yaml, body = ''] = FRONTMATTER.exec(text) ?? [];
   if (yaml === undefined)
     throw new SyntaxProblem('it does not begin with a frontmatter between two lines of ---');
   const row = fieldsOf(readYaml(yaml));

@@ -138,12 +138,12 @@ export interface TestProposal {
   by: string;
 }
 
-/** How to run the project's tests. `make test` comes first if several stacks are at the top. */
+/** How to run the project's tests. `make test` or `make check` comes first if several stacks are at the top. */
 export function proposeTest(parts: readonly Part[], top: TopFiles): TestProposal | null {
   const here = parts.filter(({ folder }) => folder === '.');
-  const make = /^test[ \t]*:(?!=)/m.test(top.read('Makefile'))
-    ? { command: 'make test', by: 'Makefile' }
-    : null;
+  const makefile = top.read('Makefile');
+  const target = ['test', 'check'].find((name) => new RegExp(`^${name}[ \\t]*:(?!=)`, 'm').test(makefile));
+  const make = target ? { command: `make ${target}`, by: 'Makefile' } : null;
   if (make && here.length > 1) return make;
   // A package.json may be there only for a formatter, so a stack without tests does not count.
   const found = here.flatMap(({ stack, by }) => {

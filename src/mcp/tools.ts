@@ -114,8 +114,11 @@ export const TOOLS: Record<ToolName, Tool> = {
         onResult: ({ id, status }) => progress(`${id}: ${status}`),
       }),
     text: (value) => asData(value),
+    // Undefined fields are not sent.
     shape: ({ results }) => ({
-      results: results.map(({ id, status, exit_code }) => ({ id, status, exit_code })),
+      results: results.map(({ id, status, exit_code, not_run, unproven }) => ({
+        ...{ id, status, exit_code, not_run, unproven },
+      })),
     }),
   }),
   memory_record: tool({

@@ -203,6 +203,17 @@ describe('forge done', () => {
     await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
+  it('FEA-05 shows the output of a passing feature whose tests are skipped now', async () => {
+    const project = await makeForge();
+    project.write('output.txt', '1 passed in 0.1s\n');
+    await add(project, 'A', 'cat output.txt');
+    await runForge(project, ['feature', 'verify', 'A']);
+    project.write('output.txt', 'later: needs a server\n1 skipped in 0.1s\n');
+    const { stderr, stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    expect(stderr).toContain('later: needs a server\n');
+    expect(stdout).toBe('- A  passing  not run (no test ran)\n');
+  });
+
   it('FEA-02 shows the output of a failing test only', async () => {
     const project = await makeForge();
     await add(project, 'A', "sh -c 'echo fine'");

@@ -140,6 +140,14 @@ describe('forge feature', () => {
     );
   });
 
+  it('FEA-05 a new test that was stopped is reported as such, whatever it printed', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);
+    const test = "sh -c 'echo make: error; echo 1 skipped in 0.1s; sleep 100'";
+    const { stdout } = await runForge(project, ['feature', 'add', 'Slow', '--test', test]);
+    expect(stdout).toMatch(/its test fails for now, as it should .*:\n {4}stopped after 1 s\n/);
+  });
+
   it('FEA-01 a test that needs a shell is refused with one', async () => {
     const project = await makeForge();
     const refused = await forgeError(project, ['feature', 'add', 'Login works', '--test', 'a && b']);

@@ -73,7 +73,7 @@ describe('facts', () => {
     ['a.go', 'type Store struct {}\nfunc (s *Store) Add() {}\nfunc own() {}', 'type Store (1)'],
     ['a.rs', 'pub struct Store;\npub async fn add() {}\nfn own() {}', 'struct Store (1), add (2), own (3)'],
     ['A.java', 'public class A {\n  public static int run(int x) {', 'class A (1), int run (2)'],
-    ['a.h', '#define MAX 3\nstruct node {\nint main(void)', '#define MAX (1), struct node (2), main (3)'],
+    ['a.h', '#define MAX 3\nstruct node {\nint main(void)', 'struct node (2), main (3), #define MAX (1)'],
     ['A.cs', 'public interface IStore\npublic async Task Run(', 'interface IStore (1)'],
     ['a.rb', 'module M\n  class A\n    def run?', 'module M (1), class A (2), run? (3)'],
     ['a.php', 'final class A {\n  public function run() {', 'class A (1)'],
@@ -95,6 +95,12 @@ describe('facts', () => {
       ' Test Files  1 passed (1)\n      Tests  3 failed | 41 passed (44)\n',
       'exit 1: Tests 3 failed | 41 passed (44)',
       1,
+    ],
+    [
+      'pytest -q',
+      '..s. [ 50%]\n.... [100%]\n7 passed, 1 skipped in 0.1s\n',
+      'exit 0: 7 passed, 1 skipped',
+      0,
     ],
     ['pytest', 'x\n===== 2 failed, 5 passed in 0.31s =====\n', 'exit 1: 2 failed, 5 passed in 0.31s', 1],
     [
@@ -129,6 +135,10 @@ describe('facts', () => {
       'Found 2 files: src/a.ts, b.ts',
     );
     expect(fact('Grep', { pattern: 'a' }, 'No matches found')).toBe('Found nothing');
+    const own = './.forge/local/findings/1.jsonl:5:{"query":"grep a"}\n';
+    expect(fact('Grep', { pattern: 'a' }, `./b.ts:1:a\n${own}`)).toBe('Found 1 file: b.ts');
+    expect(fact('Grep', { pattern: 'a' }, own)).toBe('Found nothing');
+    expect(fact('Grep', { pattern: 'a' }, '.forge/config.toml:1:a')).toBe('Found 1 file: .forge/config.toml');
     expect(fact('LS', { path: 'src' }, 'a.ts\nb.ts')).toBe('2 entries: a.ts, b.ts');
     expect(fact('mind:rag-query', { text: 'why' }, '{"answer":"Because of the lock.","sources":[]}')).toBe(
       'Because of the lock.',

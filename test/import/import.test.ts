@@ -47,6 +47,11 @@ async function full(): Promise<Project> {
     '\ufeff# Shop\n\nA shop.\n\n## Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```\n\n@docs/more.md\n',
   );
   project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n');
+  project.write('GEMINI.md', '# Gemini\n\nNo network in tests.\n');
+  project.write(
+    '.cursor/rules/tests.mdc',
+    '---\ndescription: tests\nglobs: tests/**/*.py\nalwaysApply: false\n---\n- Every test has a docstring.\n',
+  );
   project.write('claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.\n');
   project.write(
     'feature_list.json',
@@ -75,6 +80,8 @@ describe('forge import', () => {
     expect(stdout).toMatch(/issues\.jsonl +1 note, 2 features, 1 done, skipped/);
     expect(stdout).toContain('Nothing was stored. To import: forge import --yes');
     await take(project, '--dry-run', '--yes');
+    const dry = await runForge(project, ['import', '--dry-run']);
+    expect(dry.stderr).toMatch(/Dry run: nothing was written\. \d+ files would change: .*bd-1\.json/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
@@ -88,7 +95,7 @@ describe('forge import', () => {
     expect(stdout).toMatch(/and 280 other files +29 features, 251 done, skipped/);
   });
 
-  it('AGT-05 takes over notes and tasks of eight tools, with their file on each record', async () => {
+  it('AGT-05 takes over notes and tasks of ten tools, with their file on each record', async () => {
     const project = await full();
     const { applied, files } = await take(project, '--yes');
     expect(applied).toBe(true);
@@ -115,6 +122,8 @@ describe('forge import', () => {
       ['CLAUDE.md', 'Shop\n\nA shop.'],
       ['CLAUDE.md', 'Shop › Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```'],
       ['AGENTS.md', 'Style\n\nTabs, never spaces.'],
+      ['GEMINI.md', 'Gemini\n\nNo network in tests.'],
+      ['.cursor/rules/tests.mdc', '- Every test has a docstring.'],
       ['claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.'],
       ['feature_list.json', 'FL-1: New chat\n\n- Open\n- Click'],
       ['memory-bank/systemPatterns.md', 'Patterns\n\nRepositories behind services.'],

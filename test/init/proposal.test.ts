@@ -87,6 +87,8 @@ describe('proposals from a repository', () => {
     [[part('node'), part('python')], { 'package.json': '{}', 'pytest.ini': '' }, 'python3 -m pytest'],
     [[part('node'), part('rust')], { 'package.json': json('x') }, null],
     [[], { Makefile: 'test :\n' }, 'make test'],
+    [[], { Makefile: 'check: all\n' }, 'make check'],
+    [[], { Makefile: 'check: all\ntest: all\n' }, 'make test'],
   ])('LAY-04 the command that runs the tests: %j %j', (parts, texts, command) => {
     expect(proposeTest(parts, top(texts))?.command ?? null).toBe(command);
   });

@@ -49,6 +49,28 @@ describe('the claims of a checkpoint', () => {
     });
   });
 
+  it('GIT-05 GIT-06 a feature whose tests are skipped is not proved, now or by a later checkpoint', async () => {
+    const project = await makeForge();
+    const report = (text: string): void => {
+      project.write('report.txt', text);
+      project.git('add', '.');
+      project.git('commit', '-qm', 'Report');
+    };
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat report.txt']);
+    report('1 passed in 0.1s\n');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    expect(await create(project, 'ONE')).toMatchObject({ features_passing: ['A'] });
+    report('1 skipped in 0.1s\n');
+    const plan = await runForge(project, ['recover', '--plan', '--json']);
+    expect(plan.stdout).toContain('"decision":"alert"');
+    expect(plan.stdout).toContain('"state":"not_run","why":"cat report.txt: no test ran"');
+    const { stderr } = await runForge(project, ['checkpoint', 'create', 'TWO', '--verify', 'true']);
+    expect(stderr).toContain('A is not in the checkpoint. cat report.txt: no test ran');
+    expect(await forgeJson(project, ['checkpoint', 'show', 'TWO-v1'])).toMatchObject({
+      features_passing: [],
+    });
+  });
+
   it('GIT-05 unapproved tests are not run, and their features not listed', async () => {
     const project = await withFeature();
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });

@@ -253,6 +253,20 @@ describe('forge ci: each cause alone', () => {
     ]);
   });
 
+  it('GIT-07 --run reports a passing feature whose tests are skipped now', async () => {
+    const project = await ready();
+    project.write('output.txt', '1 passed in 0.1s\n');
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'cat output.txt']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    project.write('output.txt', '1 skipped in 0.1s\n');
+    commit(project);
+    const skipped = await ci(project, ['--run']);
+    expect([skipped.exitCode, messages(skipped)]).toEqual([
+      1,
+      ['A is marked passing and did not run: cat output.txt: no test ran'],
+    ]);
+  });
+
   it('GIT-07 --baseline does not report the findings of an earlier scan again', async () => {
     const project = await ready();
     project.write('key.txt', `${SAMPLES.secret()}\n`);

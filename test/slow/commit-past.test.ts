@@ -28,6 +28,14 @@ function commit(project: Project, subject: string, ...flags: string[]): string {
 const ONE = /1 commit since the last session does not follow the commit protocol \(the first: (\w+)\)/;
 
 describe('commits that bypassed the hooks', () => {
+  it('B-50 does not report a commit whose feature was removed since', async () => {
+    const project = await hooked();
+    await forgeJson(project, ['feature', 'add', 'login', 'Log in']);
+    commit(project, '[login] Log in');
+    await forgeJson(project, ['feature', 'remove', 'login', '--yes']);
+    expect(await again(project)).toEqual([]);
+  });
+
   it('B-50 reports a commit made with --no-verify once, at the next start', async () => {
     const project = await hooked();
     commit(project, '[FORGE] As it should be');

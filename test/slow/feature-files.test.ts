@@ -201,20 +201,92 @@ describe('a new feature', () => {
 
   it.each([
     ['go', 'ok  \texample.com/a\t0.1s [no tests to run]\n?   \texample.com/b\t[no test files]\n'],
+    ['go', 'stat /a/b: directory not found\nFAIL\t./b [setup failed]\nFAIL\n'],
     ['cargo', '\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 6 filtered out\n'],
+    ['cargo', '\nrunning 1 test\ntest a ... ignored\n\ntest result: ok. 0 passed; 0 failed; 1 ignored\n'],
     ['node', 'TAP version 13\n1..0\n# tests 0\n# pass 0\n'],
+    ['node', '# tests 1\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 1\n'],
     ['pytest', '=== no tests ran in 0.01s ===\n'],
+    ['pytest', 'collected 9 items / 9 deselected / 0 selected\n\n=== 9 deselected in 0.05s ===\n'],
+    ['pytest', 's\n1 skipped, 8 deselected, 1 warning in 0.02s\n'],
     ['mocha', '\n\n  0 passing (1ms)\n\n'],
+    ['jest', 'Test Suites: 1 skipped, 0 of 1 total\nTests:       3 skipped, 1 todo, 4 total\n'],
+    ['vitest', '\u001b[2m      Tests \u001b[22m \u001b[33m3 skipped\u001b[39m\u001b[90m (3)\u001b[39m\n'],
     ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n'],
+    ['unittest', 'ss\n-----\nRan 2 tests in 0.000s\n\nOK (skipped=2)\n'],
+    ['rspec', '1 example, 0 failures, 1 pending\n'],
+    ['ctest', 'Test project /a\nNo tests were found!!!\n'],
+    ['prove', 't/a.t .. skipped: no tty\nFiles=1, Tests=0,  0 wallclock secs\nResult: NOTESTS\n'],
+    ['make', "make: 'test' is up to date.\n"],
+    ['make', "make: Nothing to be done for 'check'.\n"],
   ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
     const project = await makeForge();
     project.write('output.txt', output);
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
     const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
     expect([exitCode, stdout]).toEqual([6, expect.stringContaining('not run (no test ran)')]);
-    project.write('output.txt', `${output}ok  \texample.com/c\t0.2s\nrunning 3 tests\n  2 passing (1ms)\n`);
-    if (['go', 'cargo', 'mocha'].includes(_))
+    const result = 'test result: ok. 3 passed; 0 failed\n';
+    project.write(
+      'output.txt',
+      `${output}ok  \texample.com/c\t0.2s\nrunning 3 tests\n${result}  2 passing (1ms)\n=== 2 passed in 0.1s ===\n`,
+    );
+    if (['go', 'cargo', 'mocha', 'pytest'].includes(_))
       expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['pytest', 's.x [100%]\n1 passed, 1 skipped, 1 xfailed in 0.01s\n'],
+    [
+      'cargo',
+      `test result: ok. 400 passed; 0 failed\n${'-'.repeat(99)}\nrunning 0 tests\ntest result: ok. 0 passed\n`,
+    ],
+    ['unittest', 'Ran 3 tests in 0.000s\n\nOK (skipped=2)\n'],
+    ['jest', 'Tests:       3 skipped, 1 passed, 4 total\n'],
+    ['node', '# tests 2\n# pass 1\n# skipped 1\n'],
+    ['a build by make', "make: 'kilo' is up to date.\n"],
+  ])('FEA-05 a run of %s in which something passed is a pass', async (_, output) => {
+    const project = await makeForge();
+    project.write('output.txt', output);
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['pytest', '1 failed, 2 skipped in 0.1s\n'],
+    ['go', '# a [a.test]\n./a.go:3: undefined: x\nFAIL\ta [build failed]\n?   \tb\t[no test files]\nFAIL\n'],
+    [
+      'cargo',
+      'test result: ok. 0 passed; 0 failed\nrunning 1 test\nerror: test failed, to rerun pass `--test a`\n',
+    ],
+    ['make', "make: *** No rule to make target 'a.c', needed by 'a.o'.  Stop.\n"],
+    ['make', 'make: *** [Makefile:3: test] Error 1\n'],
+  ])('FEA-02 a run of %s that failed is a failure, also where other parts ran no test', async (_, output) => {
+    const project = await makeForge();
+    project.write('output.txt', output);
+    const test = "sh -c 'cat output.txt; exit 2'";
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
+    const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('not_implemented → failing')]);
+  });
+
+  it.each([
+    [
+      "make: *** No rule to make target 'check-undo'.  Stop.",
+      "make: *** No rule to make target 'check-undo'. Stop.",
+    ],
+    [
+      'make: clang-tidy-99: No such file or directory\nmake: *** [Makefile:15: tidy] Error 127',
+      'clang-tidy-99: No such',
+    ],
+    ['error: no such subcommand: `tset`', 'error: no such subcommand: `tset`'],
+    ['go vtt: unknown command', 'go vtt: unknown command'],
+  ])('FEA-05 a program that does not find what to run has run no test: %s', async (output, reason) => {
+    const project = await makeForge();
+    project.write('output.txt', `${output}\n`);
+    const test = "sh -c 'cat output.txt; exit 2'";
+    const { stdout } = await runForge(project, ['feature', 'add', 'A', 'a', '--test', test]);
+    expect(stdout).toContain('not run (');
+    expect(stdout).toContain(reason);
   });
 
   it('FEA-05 reports a test that fails or has no tool; --no-run and import run nothing', async () => {

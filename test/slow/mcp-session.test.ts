@@ -52,6 +52,13 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       results: [{ id: 'A', status: 'passing', exit_code: 0 }],
     });
 
+    const skipped = "sh -c 'echo 1 skipped in 0.1s'";
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'Log out', '--test', skipped]);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    expect((await call('feature_verify', { ids: ['B'] })).structuredContent).toEqual({
+      results: [{ id: 'B', status: 'not_implemented', exit_code: 0, not_run: 'no test ran' }],
+    });
+
     const refused = await call('session_end');
     expect(refused.isError).toBe(true);
     expect(refused.structuredContent.error).toMatchObject({ code: 'gate.closed', exit: 3 });

@@ -61,7 +61,7 @@ export async function installAgents(context: Context, input: WiringInput): Promi
   const written = files.filter(({ change }) => change === 'created' || change === 'changed');
   const ignored = await ignoredOf(context, written);
   const texts = ignored.map(describeIgnored);
-  if (written.length > ignored.length)
+  if (context.git && written.length > ignored.length)
     texts.push('commit these files, so that clones and worktrees have the hooks too');
   for (const text of texts) wants.push({ agent: agents[0] as AgentName, text });
   return result;

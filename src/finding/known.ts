@@ -268,7 +268,8 @@ interface Ignored {
   isAll: boolean;
 }
 
-const ALL_BUT_OWN: Ignored = { names: new Set(['.forge']), paths: new Set(), isAll: true };
+/** Nobody who searches `.` with grep means the files of git, which change all the time. */
+const ALL_BUT_OWN: Ignored = { names: new Set(OWN_FOLDERS), paths: new Set(), isAll: true };
 
 /** The folders that ripgrep ignores by a plain name or path in the top .gitignore. With exceptions, none are known. */
 function ignored(root: string): Ignored {

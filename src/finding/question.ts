@@ -281,8 +281,8 @@ function search(args: string[], cwd: string, name: string): Question | null {
       if (word[1] !== 'B') way.after = Math.max(way.after, lines);
     } else if (word === '-m' || /^-[a-zA-Z]*f/.test(word) || isFollowing(word, ripgrep)) return null;
     else if (value !== undefined) globs.push(value);
-    else if (word.startsWith('--include=') || word.startsWith('--glob='))
-      globs.push(word.replace(/^.*?=/, ''));
+    else if (/^--(?:include|glob)=/.test(word)) globs.push(word.replace(/^.*?=/, ''));
+    else if (/^--exclude(?:-dir)?=/.test(word)) globs.push(word);
     else if (word === '--line-number' || word === '--recursive' || word.startsWith('--color')) continue;
     else if (word === '--ignore-case') options.add('i');
     else if (/^-[A-Za-z]+$/.test(word))

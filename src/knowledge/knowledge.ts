@@ -11,9 +11,9 @@ import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { loadGuard, maskText } from '../guard/guard.js';
-import { candidateId } from '../learning/knowledge.js';
+import { candidateId, listKnown, openCandidates } from '../learning/knowledge.js';
 import { knowledgeId } from '../learning/proven.js';
-import { readMemory, TIERS } from '../ledger/memory.js';
+import { derive, readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
 import {
   type Context,
@@ -28,6 +28,7 @@ import {
 import { approveRules } from '../trust/trust.js';
 import {
   describeLearning,
+  firstOpen,
   type Invariant,
   idOf,
   idsOf,
@@ -104,6 +105,23 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
 /** The candidate that the briefing lists for a lesson. */
 const candidateOf = (entry: Learning): string | null =>
   entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : null;
+
+/** What memory holds as known, and what may become knowledge. */
+export type Learned = Awaited<ReturnType<typeof listLearned>>;
+
+export async function listLearned(context: Context) {
+  const { assess, whyWaiting } = await import('../learning/consolidation.js');
+  const { due_in, known, open } = derive(context, 'learned', () => {
+    const { due_in, memory } = assess(context);
+    return { due_in, known: listKnown(memory), open: openCandidates(memory) };
+  });
+  const waits = due_in > 0 ? null : whyWaiting(context, readMemory(context));
+  return {
+    known,
+    candidates: firstOpen(open, readLearnings(context.disk)),
+    consolidation: { due_in, waits },
+  };
+}
 
 /** Rewrites features.json and knowledge.json, and imports a person's edits. */
 export function refreshViews(context: Context): void {

@@ -4,6 +4,8 @@ import { type EntryList, encodeFields, readEntries } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine, sha256 } from '../core/text.js';
+import type { Open, PatternCandidate } from '../learning/knowledge.js';
+import { normalisePattern } from '../learning/proven.js';
 
 const text = z.string();
 /** The texts of each kind, in the order that its id is made of. */
@@ -82,6 +84,19 @@ export const idsOf = (learning: NewLearning): string[] => [
   idOf(learning),
   ...('context' in learning ? [idOf({ ...learning, context: ANY_TASK })] : []),
 ];
+
+/** In the briefing, at session end and on the page. */
+const MAX_CANDIDATES = 5;
+
+/** The first ones, without lessons that somebody removed from what was learned. */
+export function firstOpen(open: readonly Open[], learnings: readonly NewLearning[]): PatternCandidate[] {
+  const approaches = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
+  const kept = new Set(approaches.map(normalisePattern));
+  return open
+    .filter(({ isLesson, pattern }) => !isLesson || kept.has(normalisePattern(pattern)))
+    .slice(0, MAX_CANDIDATES)
+    .map(({ isLesson: _, ...candidate }) => candidate);
+}
 
 /** Those that have every word of the query, case aside. */
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {

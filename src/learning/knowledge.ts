@@ -12,7 +12,7 @@ import {
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import { ENOUGH, normalisePattern, type Proven, readProven } from './proven.js';
+import { ENOUGH, type Proven, readProven } from './proven.js';
 import {
   countCycles,
   evidenceOf,
@@ -101,8 +101,6 @@ export function changeActive({ disk, layout }: Context, change: (issues: Unit[])
   if (!bytes?.equals(after)) disk.replace(path, after, bytes);
 }
 
-/** In the briefing and at session end. */
-const MAX_SHOWN = 5;
 /** Enough to show some when most were removed. */
 const MAX_OPEN = 100;
 
@@ -144,18 +142,9 @@ export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
     .map(({ id, pattern, scope, seen, isLesson }) => ({ id, pattern, scope, seen, isLesson }));
 }
 
-type Open = ReturnType<typeof openCandidates>[number];
+export type Open = ReturnType<typeof openCandidates>[number];
 /** A lesson that sessions and cycles report and that is not knowledge yet. */
 export type PatternCandidate = Omit<Open, 'isLesson'>;
-
-/** The first ones. With `lessons`, without those that somebody removed from these. */
-export function firstOpen(open: readonly Open[], lessons?: readonly string[]): PatternCandidate[] {
-  const kept = lessons && new Set(lessons.map(normalisePattern));
-  return open
-    .filter(({ isLesson, pattern }) => !kept || !isLesson || kept.has(normalisePattern(pattern)))
-    .slice(0, MAX_SHOWN)
-    .map(({ isLesson: _, ...candidate }) => candidate);
-}
 
 type Confirmed = NonNullable<CycleInput['patterns']>[number];
 

@@ -3,12 +3,12 @@ import { noSuch } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
 import { gitFolder } from '../ledger/files.js';
 import { statusOf, verifyReadOnly } from '../ledger/integrity.js';
-import { derive, type Identified, type Memory, readMemory } from '../ledger/memory.js';
+import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { numberIn, textIn, textsIn } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
-import { assess, whyWaiting } from './consolidation.js';
+import { assess } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
-import { firstOpen, listKnown, openCandidates } from './knowledge.js';
+import { listKnown } from './knowledge.js';
 import { objectsIn } from './proven.js';
 
 /** LTM-15: the four fields over a range of cycles, and their details. */
@@ -111,18 +111,6 @@ function describeEvent({ id, record }: Identified, names: ReadonlyMap<string, st
   const words = [action, reset, known ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
   const text = words.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return { id, at, kind, text };
-}
-
-/** What memory holds as known, and what may become knowledge. */
-export type Learned = ReturnType<typeof listLearned>;
-
-export function listLearned(context: Context) {
-  const { due_in, ...learned } = derive(context, 'learned', () => {
-    const { due_in, memory } = assess(context);
-    return { due_in, known: listKnown(memory), candidates: firstOpen(openCandidates(memory)) };
-  });
-  const waits = due_in > 0 ? null : whyWaiting(context, readMemory(context));
-  return { ...learned, consolidation: { due_in, waits } };
 }
 
 /** LTM-06: why something counts as known: fact, cycles, records, commits. */

@@ -120,7 +120,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       /** Every record in one line. */
       rows: bind(() => import('../ledger/rows.js'), 'readRows', 'looks'),
       /** LTM-06: what is known, and why. */
-      known: bind(() => import('../learning/report.js'), 'listLearned', 'looks'),
+      known: bind(() => import('../knowledge/knowledge.js'), 'listLearned', 'looks'),
       chain: bind(() => import('../learning/report.js'), 'showChain', 'looks'),
     },
     /** Working memory (AGN-024, AGN-025). */

@@ -17,8 +17,8 @@ import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, readLearnings } from '../knowledge/rules.js';
-import { firstOpen, openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { describeLearning, firstOpen, readLearnings } from '../knowledge/rules.js';
+import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -54,8 +54,7 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
   };
   const { candidates, ...learned } = derive(context, 'briefing', read, listed);
   const learnings = readLearnings(context.disk);
-  const lessons = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
-  return { ...learned, learnings, candidates: firstOpen(candidates, lessons) };
+  return { ...learned, learnings, candidates: firstOpen(candidates, learnings) };
 }
 
 export type State = ReturnType<typeof readState>;

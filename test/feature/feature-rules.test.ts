@@ -4,6 +4,7 @@ import {
   countStatuses,
   type Feature,
   judged,
+  makeId,
   planEdit,
   planFeature,
   planRemove,
@@ -29,6 +30,13 @@ const proven = feature('A', {
 });
 
 describe('a new feature', () => {
+  it.each([
+    ['Größe zählt', 'grosse-zahlt'],
+    ['Café à la carte', 'cafe-a-la-carte'],
+  ])('FEA-01 the id of %j is %s', (name, id) => {
+    expect(makeId([], name)).toBe(id);
+  });
+
   it('FEA-01 starts as not_implemented with its date', () => {
     expect(
       planFeature([], 'A', { name: 'Login', tests: ['npm test'], priority: 2, linear_issue: 'SX9-1' }, now),

@@ -186,6 +186,22 @@ describe('questions', () => {
     expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
     expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, false, 1]);
   });
+
+  it('EXM-03 a search of the whole project by grep holds until a file changes, whatever git does', async () => {
+    const project = await makeForge();
+    project.write('src/a.js', 'word\n');
+    await forgeJson(project, ['session', 'start']);
+    const queries = ['grep -rn word .', 'grep -rn --exclude-dir=node_modules word .'];
+    for (const query of queries) {
+      const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
+      await forgeJson(project, args, { stdin: './src/a.js:1:word\n' });
+    }
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Add a word');
+    for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, true, 0]);
+    project.write('src/a.js', 'another\n');
+    for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, false, 1]);
+  });
 });
 
 describe('forge finding', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { openForge } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -41,6 +42,8 @@ it('GOV-05 KNO-01 a lesson that is removed from what was learned is no candidate
   const [, id = ''] = /(C-\d+): npm ci first/.exec(text) ?? [];
   await forgeJson(project, ['knowledge', 'remove', id]);
   expect(await candidates()).toEqual(['seen by a loop']);
+  const known = await openForge(project.path('.')).memory.known();
+  expect(known.candidates.map(({ pattern }) => pattern)).toEqual(['seen by a loop']);
   await forgeJson(project, ['session', 'start']);
   const ended = await forgeJson<{ candidates: { pattern: string }[] }>(project, ['session', 'end']);
   expect(ended.candidates.map(({ pattern }) => pattern)).toEqual(['seen by a loop']);

@@ -116,7 +116,7 @@ describe('a tree that git changed under a running session', () => {
 
     project.git('checkout', '-q', 'main');
     expect(changedPaths(project)).toEqual([]);
-    expect(typed(project, ['session', 'start'])).toContain('F-1 Newer');
+    expect(typed(project, ['session', 'start'])).toContain('Task: F-1: Newer');
   });
 
   it('B-45 works in a dirty tree, a shallow clone, and a sparse one that has .forge/', () => {

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHint, readText, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
@@ -22,8 +23,25 @@ const LOGGED = 50;
 /** How many commits to read in order to show `count` that are not forge's own, and for `git/commits.log`. */
 export const lookBack = (count: number): number => Math.max(LOGGED, count * 3);
 
+/** The files in which a project shares its hooks. */
+const SHARED = ['.husky/commit-msg', 'lefthook.yml'];
+
+/** What somebody who starts to work should know of the git hooks. */
+export function noteHooks(context: Context, commits: readonly Commit[]): void {
+  const { layout, warnings, repository } = context;
+  if (hasHooks(context)) notePastHooks(context, commits);
+  else if (repository && SHARED.some((name) => startsForge(join(layout.root, name))))
+    warnings.push(
+      'The git hooks of this project start forge, but check nothing in this clone until: forge hooks install',
+    );
+}
+
+/** A link in a clone may lead to a device. */
+const startsForge = (hook: string): boolean =>
+  lstatSync(hook, { throwIfNoEntry: false })?.isFile() === true && readText(hook).includes('/forge/hook"');
+
 /** B-50: warns once about commits made in this clone since the last session start that bypassed the git hooks. */
-export function notePastHooks(context: Context, commits: readonly Commit[]): void {
+function notePastHooks(context: Context, commits: readonly Commit[]): void {
   const { layout, disk, warnings, repository } = context;
   const [newest] = commits;
   const since = readHint<{ head?: string }>(notedFile(layout))?.head ?? null;

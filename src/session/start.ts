@@ -1,4 +1,4 @@
-import { keepGitState, notePastHooks, readGitState } from '../commit/recent.js';
+import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
@@ -12,14 +12,7 @@ import { warnSize } from '../ledger/growth.js';
 import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
-import {
-  type Context,
-  hasHooks,
-  hasRecovery,
-  noteActivity,
-  readConfig,
-  warnFileSystem,
-} from '../project/project.js';
+import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
 import {
   commitsAround,
   composeBriefing,
@@ -93,7 +86,7 @@ export async function startSession(
   rebuildViews(context, listed);
   warnUnreviewed(context, verdict.waiting);
   warnSize(context, listed);
-  if (hasHooks(context)) notePastHooks(context, around.commits);
+  noteHooks(context, around.commits);
   await keepGitState(context, gitState);
   const [foreign, missing] = await Promise.all([findForeignEdits(context), readMissing(context, state)]);
   // Before the briefing, which names what others have learned.

@@ -10,6 +10,7 @@ import {
   withoutBlock,
 } from '../../src/hooks/shim.js';
 import type { HooksReport } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
@@ -144,6 +145,24 @@ describe('forge hooks uninstall', () => {
       expect((await runForge(project, ['hooks', 'status'])).stdout).not.toContain('✓');
     },
   );
+
+  it('GIT-03 a clone in which shared hooks check nothing is told so at each start, until they are installed', async () => {
+    const project = await makeForge();
+    put(project, 'pnpm lint\n', '.husky/commit-msg');
+    put(project, '', '.husky/_/h');
+    project.git('config', 'core.hooksPath', '.husky/_');
+    await install(project, '--yes');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Share the hooks');
+    const clone = cloneOf(project);
+    const warnings = async (): Promise<string> =>
+      (await forgeJson<{ warnings: string[] }>(clone, ['session', 'start'])).warnings.join('\n');
+    expect(await warnings()).toContain('check nothing in this clone until: forge hooks install');
+    put(clone, '', '.husky/_/h');
+    clone.git('config', 'core.hooksPath', '.husky/_');
+    expect(stateOf(await install(clone, '--yes'))).toBe('installed');
+    expect(await warnings()).not.toContain('hooks');
+  });
 
   it('GIT-03 status approves no hook whose script is gone, as in a clone', async () => {
     const project = await makeForge();

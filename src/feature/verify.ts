@@ -222,35 +222,38 @@ export function whyTestFailed(run: ProcessRun): string {
   return `${whyFailed(run)}${hint}`;
 }
 
-/** How test runners report that no test ran or all were skipped. The first pattern must match, the second must not. */
-const NOTHING_RAN: readonly (readonly [nothing: RegExp, something: RegExp | null])[] = [
+/** How test runners report that no test ran, or that all were skipped. */
+const NOTHING_RAN: readonly RegExp[] = [
   // go test: `ok  example.com/a  0.1s [no tests to run]`, `?  example.com/b  [no test files]`
-  [
-    /\[(?:no tests to run|no test files|setup failed)\]$/m,
-    /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])$/m,
-  ],
-  // cargo test prints one result for each target, and an error if one of them ended without.
-  [/^test result: ok\. 0 passed;/m, /^(?:test result: (?:FAILED|ok\. [1-9])|error: )/m],
-  // node --test
-  [/^(?:#|ℹ) pass 0$/m, /^(?:#|ℹ) (?:pass|fail|cancelled) [1-9]/m],
+  /\[(?:no tests to run|no test files|setup failed)\]$/m,
+  // cargo test, node --test
+  /^test result: ok\. 0 passed;/m,
+  /^(?:#|ℹ) pass 0$/m,
   // pytest, unittest, mocha, jest and vitest, rspec, phpunit
-  [
-    /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
-    /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
-  ],
-  [/^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m, null],
-  [/^\s*0 passing\b/m, /^\s*[1-9]\d* (?:passing|failing)\b/m],
-  [/^No tests? (?:files )?found, exiting with code 0/m, null],
-  [
-    /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
-    /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
-  ],
-  [/^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m, null],
-  [/^No tests executed!/m, null],
-  // ctest, prove, and make with a file called test
-  [/^No tests were found!!!$/m, null],
-  [/^Result: NOTESTS$/m, /^Result: (?:PASS|FAIL)$/m],
-  [/^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/, null],
+  /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
+  /^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m,
+  /^\s*0 passing\b/m,
+  /^No tests? (?:files )?found, exiting with code 0/m,
+  /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
+  /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
+  /^No tests executed!/m,
+  // ctest, prove, make with a file called test, and pnpm
+  /^No tests were found!!!$/m,
+  /^Result: NOTESTS$/m,
+  /^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/,
+  /^(?:None of the selected packages has a "|No projects matched the filters)/m,
+];
+
+/** The same, that one ran: a command may run tests in several places, and by several runners. */
+const SOME_RAN: readonly RegExp[] = [
+  /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])$/m,
+  // cargo prints one result for each target, and an error if one of them ended without.
+  /^(?:test result: (?:FAILED|ok\. [1-9])|error: (?:test failed|could not compile))/m,
+  /^(?:#|ℹ) (?:pass|fail|cancelled) [1-9]/m,
+  /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
+  /^\s*[1-9]\d* (?:passing|failing)\b/m,
+  /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
+  /^Result: (?:PASS|FAIL)$/m,
 ];
 
 /** How programs that run others report that the other is missing: python -m, npm, cargo, go, make, node --test. */
@@ -276,8 +279,8 @@ export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRu
   // It was stopped, or a signal ended it.
   if (exit_code === null) return null;
   const shown = stripVTControlCharacters(output.tail);
-  if (NOTHING_RAN.some(([nothing, something]) => nothing.test(shown) && !something?.test(shown)))
-    return 'no test ran';
+  const isIn = (pattern: RegExp): boolean => pattern.test(shown);
+  if (NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
   const missing = exit_code === 0 ? undefined : MISSING.flatMap((pattern) => pattern.exec(shown) ?? [])[0];
   if (missing !== undefined) return oneLine(missing, 120);
   const isMade = exit_code !== 0 && MADE_BY_MAKE.test(shown);

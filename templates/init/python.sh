@@ -1,10 +1,7 @@
 
 # ---- Python ----
 
-PIP_DISABLE_PIP_VERSION_CHECK=1
-PIP_NO_INPUT=1
-PYTHONDONTWRITEBYTECODE=1
-export PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT PYTHONDONTWRITEBYTECODE
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=1
 
 # The lock file says which tool the project uses; without one it is pip in a virtual environment.
 python_tools() {
@@ -20,6 +17,7 @@ python_tools() {
       need "$python" 'install Python 3: https://www.python.org'
       ;;
   esac
+  venv=.venv/bin/python
 }
 
 python_version() {
@@ -30,13 +28,8 @@ python_version() {
 }
 
 python_files() {
-  checksums -name pyproject.toml -o -name uv.lock -o -name poetry.lock -o -name 'requirements*.txt' -o \
-    -name '*requirements.txt' -o -path '*/requirements/*.txt' -o -name 'constraints*.txt' -o -name setup.py -o -name setup.cfg
-}
-
-python_look() {
-  venv=.venv/bin/python
-  [ ! -d .venv/Scripts ] || venv=.venv/Scripts/python.exe
+  checksums -name pyproject.toml -o -name uv.lock -o -name poetry.lock -o -name '*requirements*.txt' \
+    -o -path '*/requirements/*.txt' -o -name 'constraints*.txt' -o -name setup.py -o -name setup.cfg
 }
 
 python_install() {
@@ -49,15 +42,12 @@ python_install() {
 
 # A virtual environment that git ignores, whatever the project's .gitignore says.
 pip_install() {
-  if [ ! -x "$venv" ]; then
+  if ! "$venv" -c 'import pip' >/dev/null 2>&1; then
     "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 ||
       fail "$name: $python cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv"
     run "$python" -m venv --clear .venv
-    python_look
   fi
-  # A run that was killed in between has left it without pip, and some tools make it so.
-  "$venv" -c 'import pip' >/dev/null 2>&1 || run "$venv" -m ensurepip
-  [ -e .venv/.gitignore ] || printf '*\n' >.venv/.gitignore
+  printf '*\n' >.venv/.gitignore
   made=$venv
   pip_arguments >"$kept/pip" 2>"$kept/log" || fail "$name: $(tail -n 1 "$kept/log")"
   set --
@@ -78,48 +68,27 @@ try:
 except ImportError:
     from pip._vendor import tomli as tomllib
 
-def show(*arguments):
-    for argument in arguments:
-        if argument and "\n" not in argument:
-            print(argument)
-
-def within(table, key, kind, called):
-    value = table.get(key, kind())
-    if not isinstance(value, kind):
-        sys.exit("pyproject.toml: " + key + " is no " + called)
-    return value
-
-def show_packages(table, key):
-    for package in within(table, key, list, "list"):
-        if isinstance(package, str):
-            # pip would take it for an option.
-            if package.startswith("-"):
-                sys.exit("pyproject.toml: " + key + ": this is no package: " + repr(package))
-            show(package)
-
-names = ("requirements", "requirements-dev", "requirements-test", "dev-requirements", "test-requirements")
-for name in names:
+for name in ("requirements", "requirements-dev", "requirements-test", "dev-requirements", "test-requirements"):
     if os.path.isfile(name + ".txt"):
-        show("-r", name + ".txt")
-project = {}
-if os.path.isfile("pyproject.toml"):
-    try:
-        with open("pyproject.toml", "rb") as file:
-            project = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        sys.exit("pyproject.toml: " + str(error))
-table = within(project, "project", dict, "table")
-optional = within(table, "optional-dependencies", dict, "table")
+        print("-r", name + ".txt", sep="\n")
+text = open("pyproject.toml", "rb").read().decode() if os.path.isfile("pyproject.toml") else ""
+project = tomllib.loads(text)
+table = project.get("project", {})
+optional = table.get("optional-dependencies", {})
 extras = [name for name in ("dev", "test", "tests") if name in optional]
+packages = []
 if "build-system" in project or os.path.isfile("setup.py"):
-    show("-e", "." + ("[" + ",".join(extras) + "]" if extras else ""))
+    print("-e", "." + ("[" + ",".join(extras) + "]" if extras else ""), sep="\n")
 else:
-    show_packages(table, "dependencies")
-    for name in extras:
-        show_packages(optional, name)
-groups = within(project, "dependency-groups", dict, "table")
+    packages = sum([optional[name] for name in extras], table.get("dependencies", []))
 for name in ("dev", "test", "tests"):
-    show_packages(groups, name)
+    packages = packages + project.get("dependency-groups", {}).get(name, [])
+for package in packages:
+    if isinstance(package, str):
+        # pip would take it for an option.
+        if package.startswith("-"):
+            sys.exit("pyproject.toml: this is no package: " + repr(package))
+        print(package)
 '
 }
 
@@ -131,33 +100,30 @@ in_python() {
   esac
 }
 
-# pytest collects the tests where it is installed: that imports all that they import. No tests (exit 5) is no failure.
-python_prove() {
+# pytest collects the tests where it is installed: that imports all that they import.
+python_check() {
   if in_python -c 'import pytest' >/dev/null 2>&1; then
-    harmless=5
-    step 'pytest --collect-only' in_python -m pytest --collect-only -q -p no:cacheprovider
-    harmless=''
+    step 'pytest --collect-only' collect
   else
     step 'import what is here' in_python -c "$import_all"
   fi
 }
 
+collect() {
+  in_python -m pytest --collect-only -q -p no:cacheprovider
+  code=$?
+  # 5: there are no tests.
+  [ "$code" -eq 5 ] || return "$code"
+}
+
 # The packages are imported. A single file may be a script that does something: it is compiled.
 import_all='
 import glob, importlib, os, sys
-
-aside = {"test", "tests", "docs", "examples", "build", "dist"}
-for place in ("src", "."):
-    found = sorted(glob.glob(os.path.join(place, "*", "__init__.py")))
-    names = [name for name in (os.path.basename(os.path.dirname(path)) for path in found) if name not in aside]
-    sys.path.insert(0, os.path.abspath(place))
-    for name in names:
+sys.path[:0] = ["src", "."]
+for path in sorted(glob.glob("src/*/__init__.py") or glob.glob("*/__init__.py")):
+    name = os.path.basename(os.path.dirname(path))
+    if name not in ("test", "tests", "docs", "examples", "build", "dist"):
         importlib.import_module(name)
-        print("imported", name)
-    if names:
-        break
 for path in sorted(glob.glob("*.py")):
-    with open(path, "rb") as file:
-        compile(file.read(), path, "exec")
-    print("compiled", path)
+    compile(open(path, "rb").read(), path, "exec")
 '

@@ -21,6 +21,8 @@ function barePath(...more: string[]): string {
   const folder = makeFolder();
   const names = [
     'sh',
+    'dirname',
+    'tr',
     'mkdir',
     'rmdir',
     'rm',
@@ -87,7 +89,7 @@ describe('init.sh', () => {
     });
   });
 
-  it('LAY-03 fails with one clear line, and the start and end of the output, until it is fixed', () => {
+  it('LAY-03 fails with one clear line, and the end of the output, until it is fixed', () => {
     const project = initialised(makePlainProject(), {
       name: 'a',
       scripts: { test: `node -e "for (let i = 1; i < 99; i++) console.log('line ' + i); process.exit(3)"` },
@@ -100,8 +102,7 @@ describe('init.sh', () => {
       expect(first).toMatch(/^init: failed: node: npm run test \(exit 3; .*\.forge\/local\/init\/log\)$/);
       expect(rest).toHaveLength(20);
       const shown = rest.join('\n');
-      expect(shown).toMatch(/ {2}\| line 1\n(?: {2}\| line .\n)* {2}\| …\n {2}\| line 8\d\n/);
-      expect(shown).toContain('  | line 98');
+      expect(shown).toMatch(/^ {2}\| line 79\n(?: {2}\| line \d\d\n)+ {2}\| line 98$/);
     }
     expect(project.read('.forge/local/init/log')).toContain('line 1\n');
     project.write('package.json', '{ "scripts": { "test": "node -e 0" } }');
@@ -116,7 +117,7 @@ describe('init.sh', () => {
       expect(outcome.exitCode).toBe(1);
       return outcome.stderr;
     };
-    for (const text of ['{"name": ', '', '[]', '\u0000'])
+    for (const text of ['{"name": ', '', 'null', '\u0000'])
       expect(stderr(text)).toMatch(/^init: failed: node: package\.json: .+\n$/);
     project.write('package.json', `\uFEFF{ "name": "a",\r\n "x": "${'x'.repeat(5_000_000)}" }\r\n`);
     expect(bootstrap(project)).toMatchObject({ exitCode: 0, stderr: '' });

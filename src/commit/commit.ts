@@ -3,6 +3,7 @@ import { ForgeError, outside, refused, usage } from '../core/error.js';
 import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, tellingLine } from '../core/text.js';
+import type { Feature } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
@@ -233,6 +234,10 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   return file;
 }
 
+/** A new feature is not implemented, which is no news. */
+const changeOf = (status: Feature['status']): string =>
+  status === 'not_implemented' ? 'not implemented yet' : `now ${status.replaceAll('_', ' ')}`;
+
 /** The work since the last commit, as far as forge knows it. `parent`: of the new commit; default: HEAD. */
 export async function readWork(
   context: Context,
@@ -259,7 +264,7 @@ export async function readWork(
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
     done: running ? workSince(readProgressText(context), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),
-    updated: updated.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`),
+    updated: updated.map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
     files,
     parent: head,
     earlier: head ? (await readLog(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],

@@ -349,6 +349,10 @@ ${sign}
     const { message } = await forgeJson<MadeCommit>(project, ['commit']);
     expect(message).toContain('- Updated: features.json (FORGE-001 now in progress)\n');
     expect(message).toContain(`## What\n- Change ${featureFile('FORGE-001')}\n`);
+    await forgeJson(project, ['feature', 'add', 'FORGE-003', 'A new one']);
+    project.git('add', featureFile('FORGE-003'));
+    const { message: next } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(next).toContain('- Updated: features.json (FORGE-003 not implemented yet)\n');
   });
 
   it('GIT-02 uses only log lines since the last commit, even past midnight', async () => {

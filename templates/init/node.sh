@@ -31,7 +31,7 @@ ask_package() {
       const { smoke, test = "" } = pkg.scripts ?? {};
       const script = smoke ? "smoke" : test === "" || /no test specified/.test(test) ? "" : "test";
       const isCode = (file) => /\.[cm]?js$/.test(file ?? "") && fs.existsSync(file);
-      console.log((pkg.packageManager ?? "").split("@")[0]);
+      console.log(/^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? "")?.[1] ?? "");
       console.log(kinds.some((kind) => Object.keys(pkg[kind] ?? {}).length > 0) ? "yes" : "no");
       console.log(`${script}\n${[pkg.main, "index.js"].find(isCode) ?? ""}`);
     } catch (error) {

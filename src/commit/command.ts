@@ -16,7 +16,7 @@ import {
 
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
-  if (file?.includes('..') && !existsSync(resolve(call.cwd, file)))
+  if (file !== undefined && /^[^.].*\.\.(?!\/)/.test(file) && !existsSync(resolve(call.cwd, file)))
     throw usage('file.unreadable', `There is no file ${JSON.stringify(file)}.`, {
       hint: formatArgv(['forge', 'commit', 'check', '--range', file]),
     });

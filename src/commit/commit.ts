@@ -234,7 +234,7 @@ function saveMessage({ disk, layout }: Context, message: string): string {
   return file;
 }
 
-/** A new feature is not implemented, which is no news. */
+/** Only a status that changed is "now" something. */
 const changeOf = (status: Feature['status']): string =>
   status === 'not_implemented' ? 'not implemented yet' : `now ${status.replaceAll('_', ' ')}`;
 

@@ -26,13 +26,13 @@ export const lookBack = (count: number): number => Math.max(LOGGED, count * 3);
 /** The files in which a project shares its hooks. */
 const SHARED = ['.husky/commit-msg', 'lefthook.yml'];
 
-/** What somebody who starts to work should know of the git hooks. */
+/** Warns at a session's start about git hooks that check nothing, or that commits bypassed. */
 export function noteHooks(context: Context, commits: readonly Commit[]): void {
   const { layout, warnings, repository } = context;
   if (hasHooks(context)) notePastHooks(context, commits);
   else if (repository && SHARED.some((name) => startsForge(join(layout.root, name))))
     warnings.push(
-      'The git hooks of this project start forge, but check nothing in this clone until: forge hooks install',
+      "This project's git hooks call forge, but they check nothing in this clone yet. Run: forge hooks install",
     );
 }
 

@@ -134,8 +134,8 @@ function writeView<E, V>(
 
 /**
  * JSON with a blank line after each field, so that git merges changes of neighboring fields. Each entry has a
- * different indentation, so that git does not take it for a renamed copy of another one. What a formatter made of the
- * file stays, so that a change does not rewrite every line.
+ * different indentation, so that git does not take it for a renamed copy of another one. The layout of a
+ * formatter is kept, so that a change does not rewrite every line.
  */
 export function encodeFields(key: string, fields: object, before?: Buffer): Buffer {
   const formatted = /^\{\n([ \t]+)"/.exec(before?.toString('utf8') ?? '')?.[1];

@@ -244,7 +244,7 @@ const NOTHING_RAN: readonly RegExp[] = [
   /^(?:None of the selected packages has a "|No projects matched the filters)/m,
 ];
 
-/** The same, that one ran: a command may run tests in several places, and by several runners. */
+/** How they report that a test ran. One command may use several runners. */
 const SOME_RAN: readonly RegExp[] = [
   /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])$/m,
   // cargo prints one result for each target, and an error if one of them ended without.
@@ -268,7 +268,7 @@ const MISSING: readonly RegExp[] = [
 ];
 
 /** Make hides the exit code of the program. */
-const MADE_BY_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
+const FAILED_IN_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
 
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
@@ -283,8 +283,8 @@ export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRu
   if (NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
   const missing = exit_code === 0 ? undefined : MISSING.flatMap((pattern) => pattern.exec(shown) ?? [])[0];
   if (missing !== undefined) return oneLine(missing, 120);
-  const isMade = exit_code !== 0 && MADE_BY_MAKE.test(shown);
-  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isMade) return null;
+  const isInMake = exit_code !== 0 && FAILED_IN_MAKE.test(shown);
+  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isInMake) return null;
   const lines = shown.trimEnd().split('\n');
   const cause = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
   return oneLine(cause ?? `${argv[0]}: exit code ${exit_code}`, 120);

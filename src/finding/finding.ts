@@ -144,7 +144,7 @@ const isOwn = ({ tool, input }: Step): boolean =>
       typeof input === 'string' ? input : commandIn(input).trim(),
     ));
 
-/** Of a line that runs forge and something else, only a test runner's result. Null if there is none. */
+/** For a line that runs forge and something else: only the test runner's result. Null if it has none. */
 function withoutOwn(step: Step & { at: number }): (Step & { at: number }) | null {
   if (!isOwn(step)) return step;
   const { input, output } = step;

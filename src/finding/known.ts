@@ -102,7 +102,7 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
   }
 }
 
-/** Whether a file of the project is not as it was when it was read. */
+/** Whether a file of the project changed since it was read. */
 export function hasChanged(context: Context, { sha, whole }: Stored, { path }: Read): boolean {
   if (sha !== undefined) return readOwn(context, path)?.sha !== sha;
   return !whole && isInside(path, context.layout.root);
@@ -268,7 +268,7 @@ interface Ignored {
   isAll: boolean;
 }
 
-/** Nobody who searches `.` with grep means the files of git, which change all the time. */
+/** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
 const ALL_BUT_OWN: Ignored = { names: new Set(OWN_FOLDERS), paths: new Set(), isAll: true };
 
 /** The folders that ripgrep ignores by a plain name or path in the top .gitignore. With exceptions, none are known. */

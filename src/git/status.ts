@@ -24,7 +24,7 @@ export interface TreeStatus {
   files: FileState[];
 }
 
-/** Those of these file names, with or without a folder, that neither a tracked nor a new file has. */
+/** The names that no tracked or new file has. A name may include a folder. */
 export async function missingNames(git: Git, names: readonly string[]): Promise<string[]> {
   let missing = [...names];
   // Looking for new files takes longer.
@@ -170,7 +170,7 @@ export async function addResolved(git: Git, path: string): Promise<void> {
   await must(git, ['add', '--', path], PORCELAIN);
 }
 
-/** The untracked ones of `paths` that git ignores. */
+/** The paths that git ignores and does not track. */
 export async function ignoredAmong(git: Git, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const args = ['--no-literal-pathspecs', 'check-ignore', '-z', '--stdin'];

@@ -181,7 +181,7 @@ export function switchContext(context: Context, what: string): Write[] {
   if (kfr.entries.length === 0) return [];
   const expired = kfr.entries.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 100)}`);
   context.warnings.push(
-    `${plural(expired.length, 'KFR entry', 'KFR entries')} of the former task expired; add again what still holds: ${expired.join('; ')}`,
+    `${plural(expired.length, 'KFR entry', 'KFR entries')} of the former task expired. Add again those that still hold: ${expired.join('; ')}`,
   );
   return kfrWrites(context, expireAll(kfr, timestamp(context)));
 }

@@ -98,7 +98,7 @@ export function firstOpen(open: readonly Open[], learnings: readonly NewLearning
     .map(({ isLesson: _, ...candidate }) => candidate);
 }
 
-/** Those that have every word of the query, case aside. */
+/** The learnings that contain every word of the query, in upper or lower case. */
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return learnings.filter((learning) => {

@@ -179,7 +179,7 @@ function promote(weighed: Weighed) {
     ...{ knowledge_id, pattern },
     evidence_cycles: evidence.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
     ...{ confidence: 'high', scope },
-    // Of the newest evidence, so that two machines agree.
+    // The time of the newest evidence, so that two machines agree.
     created_at: evidence.at(-1)?.record.at ?? '',
     evidence: evidence.map(({ id }) => id),
   };

@@ -139,7 +139,7 @@ function archiveGroups(context: Context): StoredGroup[] {
 const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
   const session = sessionName(id);
   const texts = lines.map((line) => line.replace(/^\[\d\d:\d\d\] /, '').trim());
-  // What precedes is the log of the session that was resumed.
+  // The lines before are the log of the session that was resumed.
   const first = texts.findLastIndex((text) => RESUMED.test(text));
   return texts.flatMap((text, i) => {
     return i <= first || text === '' || WRITTEN_BY_FORGE.test(text)

@@ -107,7 +107,7 @@ function nextItems({ next, passed, last, handover }: BriefingData): string[] {
   const step = handover?.next ? [noted(handover.next, [`from ${sessionName(handover.id)}`, ...since])] : [];
   if (last.status !== 'interrupted' || last.resumed_by) return step;
   const work = (last.progress ?? []).filter(isWork).map((line) => line.slice('[00:00] '.length));
-  // What the agent wrote says more than what forge recorded.
+  // The agent's own words say more than the lines that forge recorded.
   const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
   return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
@@ -184,7 +184,7 @@ function learningItem(learning: Learning): string {
 const FILES =
   /(?<![\w./@-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
 
-/** The names of files in a text. `Node.js` is none. */
+/** The names of files in a text. `Node.js` does not count. */
 export const filesNamedIn = (text: string): string[] => [...new Set(text.match(FILES) ?? [])];
 
 /** Says of each text which files it names that were renamed or removed. */

@@ -117,7 +117,6 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage('session.unknown', why, { hint: 'forge session list' });
 }
 
-/** A feature. */
 type Passing = { id: string; status: string; verified_at?: string | null | undefined };
 
 /** Features that passed since this next step was first left. `started`: when the running session did. */
@@ -352,7 +351,7 @@ export function holdsWork(file: string): boolean {
 const LOOKS =
   /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files|checkout|switch|fetch|pull|push))\b/;
 
-/** Also one whose end was cut off. */
+/** A here-document may be cut off before its end. */
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1(?:[\s\S]*?\n\s*\2\b|[\s\S]*$)/g;
 
 /** Whether a line of shell has a command that neither looks nor is forge's own. A commit is recorded as such. */

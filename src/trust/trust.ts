@@ -30,7 +30,7 @@ export type TrustReport = ReturnType<typeof showTrust>;
 
 /**
  * Everything from this repository that forge would run, where it would connect to, and what agents would obey, and whether
- * it may. `digest`: a value of FORGE_TRUST that approves all that runs, in CI, in this repository and its clones.
+ * it may. `digest`: a value of FORGE_TRUST that approves everything that runs, in CI, in this repository and its clones.
  */
 export function showTrust(context: Context) {
   const runnables = listRunnables(context);

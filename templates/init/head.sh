@@ -28,7 +28,7 @@ exec </dev/null
 FORGE_INIT_RUN=$$ CI=${CI:-true}
 export FORGE_INIT_RUN CI
 
-# What the last run saw of each part, and all that its last step printed. Git ignores this folder.
+# The last run's checksums of each part, and the output of its last step. Git ignores this folder.
 kept=$root/.forge/local/init
 mkdir -p -- "$kept" 2>/dev/null
 unusable="$kept is not a folder of its own, or cannot be written to"
@@ -59,7 +59,7 @@ checksums() {
 # What installing depends on: this script, the version of the tool, the files that name dependencies.
 needs_of() { { cksum <"$root/.forge/init.sh" && "$1_version" && "$1_files"; } 2>/dev/null | cksum; }
 
-# What git sees of the whole project: the commit, what differs from it, what is new. Without git it is never the same.
+# A checksum of the commit, the changes since, and the new files. Without git it is never the same.
 tree_state() {
   set -- . ':(exclude).forge' ':(exclude,glob)**/node_modules/**' ':(exclude,glob)**/.venv/**' ':(exclude,glob)**/target/**'
   {

@@ -17,7 +17,9 @@ ANSWERS
     [ "${file#*:}" != "$manager" ] || lock=${lock:-${file%:*}}
   done
   manager=${manager:-npm}
-  [ "$wanted$script" = no ] || need "$manager" "install it: https://$manager.io, or npm install -g $manager"
+  advice="npm install -g $manager"
+  [ "$manager" != npm ] || advice='https://nodejs.org'
+  [ "$wanted$script" = no ] || need "$manager" "install it: $advice"
 }
 
 # A line each: the package manager, whether there are dependencies, the script and else the file that shows that it works.

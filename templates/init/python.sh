@@ -100,7 +100,7 @@ in_python() {
   esac
 }
 
-# pytest collects the tests where it is installed: that imports all that they import.
+# Where pytest is installed, it collects the tests, which also imports their modules.
 python_check() {
   if in_python -c 'import pytest' >/dev/null 2>&1; then
     step 'pytest --collect-only' collect

@@ -170,6 +170,8 @@ describe('forge commit check FILE', () => {
       exitCode: 2,
       hint: "forge commit check --range 'HEAD~3..HEAD'",
     });
+    const path = await forgeError(makeRepository(), ['commit', 'check', '../message.txt']);
+    expect(path.hint).not.toContain('--range');
   });
 });
 

@@ -157,7 +157,7 @@ describe('forge hooks uninstall', () => {
     const clone = cloneOf(project);
     const warnings = async (): Promise<string> =>
       (await forgeJson<{ warnings: string[] }>(clone, ['session', 'start'])).warnings.join('\n');
-    expect(await warnings()).toContain('check nothing in this clone until: forge hooks install');
+    expect(await warnings()).toContain('check nothing in this clone yet. Run: forge hooks install');
     put(clone, '', '.husky/_/h');
     clone.git('config', 'core.hooksPath', '.husky/_');
     expect(stateOf(await install(clone, '--yes'))).toBe('installed');

@@ -167,7 +167,7 @@ describe('working memory and sessions', () => {
       expect([exitCode, stderr]).toEqual([
         0,
         expect.stringContaining(
-          '2 KFR entries of the former task expired; add again what still holds: kfr-1 (Goal) g; kfr-2 (Constraint) c',
+          '2 KFR entries of the former task expired. Add again those that still hold: kfr-1 (Goal) g; kfr-2 (Constraint) c',
         ),
       ]);
       expect((await list(project)).entries).toEqual([]);

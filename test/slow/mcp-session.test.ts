@@ -116,7 +116,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     await call('session_start', { goal: 'Log out' });
     await call('session_working_memory_update', { operations: [GOAL] });
     const turned = await call('focus_set', { task: 'Log in' });
-    expect(turned.content[0]?.text).toContain('add again what still holds: kfr-1 (Goal) Logout works');
+    expect(turned.content[0]?.text).toContain('Add again those that still hold: kfr-1 (Goal) Logout works');
     expect((await call('focus_set', { phase: 'BUILD' })).content[0]?.text).not.toContain('warnings');
   });
 

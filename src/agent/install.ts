@@ -44,8 +44,8 @@ export interface WiringChange {
   place: 'project' | 'home';
   agents: AgentName[];
   files: ChangedFile[];
-  /** What an agent still needs from the person. */
-  wants: { agent: AgentName; text: string }[];
+  /** What an agent, or git, still needs from the person. */
+  wants: { agent: AgentName | 'git'; text: string }[];
 }
 
 export interface WiringStatus {
@@ -57,13 +57,13 @@ export interface WiringStatus {
 export async function installAgents(context: Context, input: WiringInput): Promise<WiringChange> {
   requireSupervisor(context, 'how agents are wired');
   const result = install(placeFor(context, input), input);
-  const { agents, files, wants } = result;
+  const { files, wants } = result;
   const written = files.filter(({ change }) => change === 'created' || change === 'changed');
   const ignored = await ignoredOf(context, written);
   const texts = ignored.map(describeIgnored);
   if (context.git && written.length > ignored.length)
     texts.push('commit these files, so that clones and worktrees have the hooks too');
-  for (const text of texts) wants.push({ agent: agents[0] as AgentName, text });
+  for (const text of texts) wants.push({ agent: 'git', text });
   return result;
 }
 

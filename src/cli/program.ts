@@ -150,7 +150,7 @@ const flagsOf = (options: Record<string, unknown>): GlobalFlags =>
   Object.fromEntries(FLAGS.map((name) => [name, options[name] === true])) as unknown as GlobalFlags;
 
 /** Arguments that are a text, which may have several words. */
-const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value']);
+const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value', 'task']);
 
 /** A line that a shell takes as these words. */
 const typed = (words: readonly string[]): string =>
@@ -202,7 +202,8 @@ function wrongCall(
       const listed = GROUPS.filter(({ heading }) => heading !== null).map((entry) => entry.name);
       const known = specs.length > 0 ? names : [...Object.keys(SHORT_WAYS), 'version', ...listed];
       const [nearest] = namesLike(specs.length > 0 ? word : group, known);
-      return usage(code, message, { hint: nearest ? `${name} ${nearest}\n${help}` : help });
+      const all = nearest || specs.length === 0 ? '' : ` ${name} has: ${names.join(', ')}.`;
+      return usage(code, `${message}${all}`, { hint: nearest ? `${name} ${nearest}\n${help}` : help });
     }
     case 'commander.unknownOption':
       return usage(code, near === '' ? message : `${message} ${near.replace(/^\((.*)\)$/, '$1')}`, {

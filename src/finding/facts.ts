@@ -10,9 +10,14 @@ const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, decl
   [
     /\.[cm]?[jt]sx?$/,
     /^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?((?:class|interface|type|enum|namespace)\s+[\w$]+|(?:function\*?|const|let|var)\s+[\w$]+)|^(?:module\.)?exports\.([\w$]+)\s*=/,
-    /^(?:async\s+)?((?:class|interface|enum)\s+[\w$]+|function\*?\s+[\w$]+)/,
+    // A method's line ends with its brace and holds no string, unlike a call that is given a function.
+    /^(?:async\s+)?((?:class|interface|enum)\s+[\w$]+|function\*?\s+[\w$]+)|^(?:\t| {2}| {4})(?:(?:public|private|protected|static|override|async|get|set)\s+)*(?!(?:if|for|while|switch|catch|with|function)\b)([\w$#]+)\s*\([^;'"`]*\)[^;=]*\{$/,
   ],
-  [/\.pyi?$/, /^(?:async\s+)?((?:def|class)\s+[A-Za-z]\w*)/, /^((?:def|class)\s+_\w*)/],
+  [
+    /\.pyi?$/,
+    /^(?:async\s+)?((?:def|class)\s+[A-Za-z]\w*)/,
+    /^(?:\t| {2}| {4})?(?:async\s+)?((?:def|class)\s+\w+)/,
+  ],
   [
     /\.go$/,
     /^((?:func\s+(?:\([^)]*\)\s*)?|type\s+)[A-Z]\w*)/,

@@ -144,8 +144,10 @@ function renderFocus(focus: Focus & { skill_why?: string[] }, style: Style): str
   );
 }
 
-async function change(call: Call): Promise<FocusInput> {
-  const { task, file, phase, blocker, issue, skill } = call.options as Record<string, string & string[]>;
+async function change(call: Call, word: string | undefined): Promise<FocusInput> {
+  if (word !== undefined && call.options.task !== undefined)
+    throw usage('focus.twice', 'The task is given twice.', { hint: 'forge focus set TASK' });
+  const { task = word, file, phase, blocker, issue, skill } = call.options as Record<string, string & string[]>;
   return {
     task: task === undefined ? undefined : await call.text(task),
     issue: issue === 'none' ? null : issue,
@@ -158,10 +160,12 @@ async function change(call: Call): Promise<FocusInput> {
 
 const setFocus: CommandSpec<Focus> = {
   name: 'set',
+  args: ['[task]'],
+  values: { task: { live: ['feature'] } },
   summary: 'Set what is worked on; another task starts with empty files and blockers',
   example: 'forge focus set --task "F-2: logout" --file src/logout.ts --phase BUILD',
   options: [
-    { flags: '--task <text>', help: 'the task' },
+    { flags: '--task <text>', help: 'the task: the id of a feature, or a text' },
     {
       flags: '--issue <id>',
       help: 'the issue; none clears it',
@@ -181,7 +185,7 @@ const setFocus: CommandSpec<Focus> = {
     },
   ],
   writes: true,
-  run: async (call) => call.forge().focus.set(await change(call)),
+  run: async (call, task) => call.forge().focus.set(await change(call, task)),
   render: renderFocus,
 };
 

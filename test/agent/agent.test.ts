@@ -44,7 +44,7 @@ describe('forge agent install', () => {
       ['claude'],
       [`${SETTINGS} created`, '.mcp.json created'],
     ]);
-    expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude', 'claude']);
+    expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude', 'git']);
     expect(Object.keys(hooksOf(project))).toContain('SessionStart');
     expect(project.json('.mcp.json')).toEqual({
       mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },

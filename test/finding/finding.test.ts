@@ -68,7 +68,12 @@ describe('facts', () => {
     [
       'a.py',
       'class A:\n    def inner(self): ...\ndef run(): ...\ndef _own(): ...',
-      'class A (1), run (3), _own (4)',
+      'class A (1), run (3), inner (2), _own (4)',
+    ],
+    [
+      'b.ts',
+      "export class A {\n  async add(x: number): Promise<void> {\n    if (x) {\n    it('x', () => {\n  get size() {",
+      'class A (1), add (2), size (5)',
     ],
     ['a.go', 'type Store struct {}\nfunc (s *Store) Add() {}\nfunc own() {}', 'type Store (1)'],
     ['a.rs', 'pub struct Store;\npub async fn add() {}\nfn own() {}', 'struct Store (1), add (2), own (3)'],

@@ -59,8 +59,8 @@ export async function makeCall(
     for (const warning of opened?.warnings ?? []) warn(warning);
     if (!flags.dryRun || !opened) return;
     const { written } = opened;
-    const files = escapeControls(written.join(', ')) || 'none';
-    output.say(`Dry run: nothing was written. ${plural(written.length, 'file')} would change: ${files}`);
+    const files = `${plural(written.length, 'file')} would change: ${escapeControls(written.join(', '))}`;
+    output.say(`Dry run: nothing was written.${written.length === 0 ? '' : ` ${files}`}`);
   };
   return { call, clear, finish };
 }

@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
-import { formatArgv } from '../core/argv.js';
-import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import {
   type CheckedCommit,
@@ -16,10 +14,9 @@ import {
 
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
-  if (file !== undefined && /^[^.].*\.\.(?!\/)/.test(file) && !existsSync(resolve(call.cwd, file)))
-    throw usage('file.unreadable', `There is no file ${JSON.stringify(file)}.`, {
-      hint: formatArgv(['forge', 'commit', 'check', '--range', file]),
-    });
+  const isRange = file !== undefined && /^[^.].*\.\.(?!\/)/.test(file) && range === undefined;
+  if (isRange && !existsSync(resolve(call.cwd, file)))
+    return checkCommits(call.cwd, call.world, { range: file });
   return checkCommits(call.cwd, call.world, {
     message: file === undefined ? file : await call.bytes(file),
     file: file === undefined || file === '-' ? undefined : resolve(call.cwd, file),
@@ -63,7 +60,7 @@ function renderCheck({ ok, commits }: CommitCheck, style: Style): string {
 export const check: CommandSpec<CommitCheck> = {
   name: 'check',
   args: ['[file]'],
-  summary: 'Check a message, or the commits of a range, and show what to write instead',
+  summary: 'Check a message, or the commits of a range A..B, and show what to write instead',
   example: 'forge commit check --range origin/main..HEAD',
   options: [{ flags: '--range <range>', help: 'the commits of A..B; exit 1 with problems, 5 with a secret' }],
   run: runCheck,
@@ -102,7 +99,7 @@ const commit: CommandSpec<MadeCommit> = {
       flags: '-m, --message <title>',
       help: 'the subject (default: the task in focus); "[ID] title" sets the issue',
     },
-    { flags: '--why <text>', help: 'the reason (default: the goal of the session)' },
+    { flags: '--why <text>', help: 'the reason (default: the goal of the session, else the task)' },
     { flags: '--what <text>', help: 'what changed (default: the log and the file names)', many: true },
     { flags: '--learned <text>', help: 'something worth knowing; saved as knowledge too', many: true },
     {

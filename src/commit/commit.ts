@@ -96,6 +96,7 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft, readConfig(context).commit.style);
+  if (input.title !== undefined) refuseCut(written);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
@@ -164,6 +165,16 @@ function requireTexts(draft: CommitMessage): CommitMessage {
       hint: `forge commit -m ${formatArgv([draft.subject])} --why "TEXT"`,
     });
   return draft;
+}
+
+/** A subject that forge chose is cut; a person's own words are not. */
+function refuseCut(message: string): void {
+  const [subject = ''] = message.split('\n');
+  const shorter = subject.replace(/ [^ ]*…$/, '');
+  if (subject !== shorter)
+    throw usage('commit.title_long', 'The subject has more than 72 characters.', {
+      hint: `${formatArgv(['forge', 'commit', '-m', shorter])} --why "TEXT"`,
+    });
 }
 
 /** The message stays in a file until the commit is made: one of the user's hooks may reject it. */
@@ -250,12 +261,11 @@ export async function readWork(
   const since = head?.at ?? null;
   const paths = new Set(files.map(({ path }) => path));
   const features = readFeatures(context);
+  // An earlier commit that is amended did not pass what passed after it.
+  const passedNow = ({ status, verified_at: at }: Feature): boolean =>
+    parent === undefined && status === 'passing' && !!at && !(since && Date.parse(at) < Date.parse(since));
   const updated = features.filter(
-    ({ id, status, verified_at }) =>
-      paths.has(shownFrom(root, featureFile(layout, id))) ||
-      (status === 'passing' &&
-        verified_at &&
-        (since === null || Date.parse(verified_at) >= Date.parse(since))),
+    (feature) => paths.has(shownFrom(root, featureFile(layout, feature.id))) || passedNow(feature),
   );
   const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
   return {
@@ -280,7 +290,8 @@ const wholeMessage = ({ subject, body }: { subject: string; body: string }): str
 function learnedSince(context: Context, since: string | null): string[] {
   const from = since === null ? 0 : Date.parse(since);
   return listKnowledge(context).learnings.flatMap((entry) => {
-    if (entry.kind === 'invariant' || !(Date.parse(entry.learned_at ?? '') >= from)) return [];
+    if (!(Date.parse(entry.learned_at ?? '') >= from)) return [];
+    if (entry.kind === 'invariant') return [entry.text];
     return [entry.kind === 'success' ? entry.approach : entry.issue];
   });
 }

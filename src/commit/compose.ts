@@ -63,7 +63,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
-    why: given.why ?? known.session?.goal ?? focus.task ?? '',
+    why: given.why ?? reasonOf(focus, known.session?.goal, features),
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
     updated: fresh(known.updated, 'updated'),
     backtrace: {
@@ -74,6 +74,12 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     },
     ledger: [...known.ledger],
   };
+}
+
+/** The goal of the session, unless it was a feature: then the task, which may be another one by now. */
+export function reasonOf(focus: Focus, goal: string | null | undefined, features: readonly string[]): string {
+  const isFeature = features.some((id) => isAbout({ task: goal ?? null }, id));
+  return (isFeature ? null : goal) ?? focus.task ?? '';
 }
 
 /** `forge commit --amend`: the last message, with what was given, and completed to follow the protocol. */

@@ -12,7 +12,7 @@ export const ProcessIdentity = z.looseObject({
 });
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
 
-/** The holder of a session: the agent that a hook names, else the parent of the forge that started it. */
+/** The holder of a session: the agent that a hook names, else the process whose shell started it. */
 export const Holder = z.looseObject({
   ...ProcessIdentity.shape,
   agent: z.optional(z.string()),

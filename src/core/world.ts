@@ -36,7 +36,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, isTerminal: boolean): World 
     terminal,
     isAgent,
     self,
-    holder: () => ({ ...parent(), ...(terminal ? { terminal } : {}) }),
+    holder: () => (terminal ? { ...parent(), terminal } : agentProcess()),
     liveness,
     agent: agentProcess,
     isBelow,
@@ -152,18 +152,20 @@ export function isBelow(id: ProcessIdentity): boolean {
 
 const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox)$/;
 
-/** The agent that runs a hook: the nearest ancestor that is not just the shell or the npx of the hook. */
+/** The agent that runs a command or a hook: the nearest ancestor that is not just the shell or the npx of it. */
 function agentProcess(): ProcessIdentity {
   for (const pid of ancestors()) if (!isLauncher(pid)) return identify(pid);
   return parent();
 }
 
-/** A shell that leads its session belongs to a person, unless the agent gave it this hook. */
+/** A shell that leads its session belongs to a person, unless it was started for one command. */
 function isLauncher(pid: number): boolean {
-  const hook = process.argv.slice(2).join(' ');
-  if (hook !== '' && commandLine(pid).endsWith(` ${hook}`)) return true;
+  const words = process.argv.slice(2).join(' ');
+  const line = commandLine(pid);
+  // `npx forge start`, or however a hook names forge.
+  if (line.endsWith(words.startsWith('hook ') ? ` ${words}` : ` forge ${words}`)) return true;
   const name = readText(`/proc/${pid}/comm`).trim();
-  return SHELL.test(name) && fieldOf(pid, 'sess') !== String(pid);
+  return SHELL.test(name) && (fieldOf(pid, 'sess') !== String(pid) || / -[a-z]*c /.test(line));
 }
 
 /** '' when unknown. */

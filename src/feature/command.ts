@@ -101,7 +101,7 @@ function renderFeature(feature: Feature, style: Style): string {
   const rows = [
     ['status', describeStatus(feature)],
     ['tests', tests.join('\n') || 'none'],
-    ['blocked by', blockersOf(feature).join(', ')],
+    ['depends on', blockersOf(feature).join(', ')],
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['verified', verified_at ? `${verified_at} at ${verified_commit?.slice(0, 12) ?? 'no commit'}` : ''],
@@ -162,7 +162,10 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   if (reason === undefined) return call.forge().feature.edit({ ...change, id }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason can only be used with --status passing.', {
-      hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
+      hint:
+        change.status === 'blocked'
+          ? `forge feature edit ${id} --status blocked\nforge note add "${id}: why it waits"`
+          : `forge feature edit ${id} --status passing --reason "TEXT"`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });

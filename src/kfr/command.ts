@@ -109,7 +109,8 @@ const patch: CommandSpec<KfrPatched> = {
   render: ({ applied, entries }, style) => {
     const done = applied.map(({ op, id, kind, replaced }) => [
       style.good('✓'),
-      op,
+      // A first goal or plan replaces nothing.
+      op === 'replace' && !replaced ? 'add' : op,
       style.strong(id),
       kind,
       replaced ? `instead of ${replaced}` : '',

@@ -219,14 +219,19 @@ export function stopReason(open: readonly Entry[], what: string): string {
 export function gateClosed(open: readonly Entry[], what: string, hint?: string): ForgeError {
   const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
   const first = open[0]?.id;
-  return refused(
-    'gate.closed',
-    `${what}: ${plural(open.length, 'entry requires', 'entries require')} resolution: ${named}`,
-    {
-      hint: hint ?? `${settling('resolve', first)}\n${settling('dismiss', first)}`,
-      data: {
-        entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
-      },
+  const isParked = open.every(({ parked }) => parked !== undefined);
+  const wait = plural(open.length, 'entry waits for a person', 'entries wait for a person');
+  const require = plural(open.length, 'entry requires resolution', 'entries require resolution');
+  const ways = isParked
+    ? [
+        `${settling('resolve', first)}   # once it is answered`,
+        'forge start --resume latest   # for the next agent: you may stop without an end',
+      ]
+    : [settling('resolve', first), settling('dismiss', first)];
+  return refused('gate.closed', `${what}: ${isParked ? wait : require}: ${named}`, {
+    hint: hint ?? ways.join('\n'),
+    data: {
+      entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
     },
-  );
+  });
 }

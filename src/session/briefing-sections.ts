@@ -160,7 +160,7 @@ const SHOWN_NOTES = 5;
 /** Only those related to the task, because there may be hundreds. */
 function noteItems({ focus, notes }: BriefingData): string[] {
   const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
-  return first.slice(0, SHOWN_NOTES).map((at) => oneLine(notes[at] ?? '', 300));
+  return first.slice(0, SHOWN_NOTES).map((at) => notes[at] ?? '');
 }
 
 const SHOWN_ANSWERS = 5;

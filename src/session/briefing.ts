@@ -49,7 +49,9 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
     return {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
-      notes: notes.map(({ record }) => oneLine(String(record.text ?? ''), 300)),
+      notes: notes.map(
+        ({ id, record }) => `${oneLine(String(record.text ?? ''), 300)} [note ${id.slice(0, 12)}]`,
+      ),
     };
   };
   const { candidates, ...learned } = derive(context, 'briefing', read, listed);
@@ -218,9 +220,9 @@ function workflow({ tool }: Pick<World, 'tool'>): string {
   const by = (name: string, command: string): string => (tool ? tool(name) : `\`forge ${command}\``);
   return [
     'forge keeps the memory of this project. Continue from the state below; never edit .forge/memory yourself.',
-    `- A goal, a rule to follow, a question you cannot answer yet: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
+    `- A goal, a rule to follow, a question that the work waits for: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
     `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
-    `- A lesson for later sessions (${by('learn', 'learn "TEXT" --as success')}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
-    `- Before you stop: answer, dismiss or park every open question. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
+    `- A lesson for later sessions, or, as a note, a question that can wait for a person (${by('learn', 'learn "TEXT" --as success')}${tool ? '' : ' or `--as note`'}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
+    `- Before you stop: answer or dismiss every open question, or park it for a person, which keeps the session open. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
   ].join('\n');
 }

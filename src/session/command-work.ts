@@ -147,7 +147,14 @@ function renderFocus(focus: Focus & { skill_why?: string[] }, style: Style): str
 async function change(call: Call, word: string | undefined): Promise<FocusInput> {
   if (word !== undefined && call.options.task !== undefined)
     throw usage('focus.twice', 'The task is given twice.', { hint: 'forge focus set TASK' });
-  const { task = word, file, phase, blocker, issue, skill } = call.options as Record<string, string & string[]>;
+  const {
+    task = word,
+    file,
+    phase,
+    blocker,
+    issue,
+    skill,
+  } = call.options as Record<string, string & string[]>;
   return {
     task: task === undefined ? undefined : await call.text(task),
     issue: issue === 'none' ? null : issue,

@@ -1,3 +1,4 @@
+import { reasonOf } from '../commit/compose.js';
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
@@ -88,7 +89,7 @@ export const ledgerHeads = (context: Context): string[] => [ledgerTrailer(contex
 
 /** The id is the issue's, else the feature's, else FORGE. The subject does not repeat it. */
 function describeWork(context: Context, { running, focus, done, learned }: EndedWork): CommitMessage {
-  const { task, linear_issue } = focus;
+  const { linear_issue } = focus;
   const features = readFeatures(context);
   const feature = features.find(({ id }) => isAbout(focus, id))?.id;
   const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
@@ -99,7 +100,12 @@ function describeWork(context: Context, { running, focus, done, learned }: Ended
     id: linear_issue ?? feature ?? 'FORGE',
     subject: `Session end: ${subject}`,
     what: done.length > 0 ? [...done] : ['Archived the session'],
-    why: running.goal ?? task ?? 'The next session starts from what this one knew.',
+    why:
+      reasonOf(
+        focus,
+        running.goal,
+        features.map(({ id }) => id),
+      ) || 'The next session starts from what this one knew.',
     learned: [...learned],
     updated: verified.map(({ id }) => `features.json (${id} now passing)`),
     backtrace: { parent: 'none', linear: linear_issue ?? 'none', session: sessionName(running.id) },

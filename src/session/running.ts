@@ -98,7 +98,7 @@ export function warnLost(context: Context): void {
 
 /**
  * The holder of a session started now: the agent named by a hook, or above this process, or else the
- * parent of this process.
+ * process whose shell runs this one.
  */
 export function holderHere({ world, layout }: Context): Holder {
   const own = world.holder();

@@ -5,6 +5,8 @@ import { checkText, oneLine } from '../core/text.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { installGuard } from '../guard/guard.js';
+import { readKfr } from '../kfr/kfr.js';
+import { openEntries } from '../kfr/rules.js';
 import { readInvariants, refreshViews } from '../knowledge/knowledge.js';
 import { closeInvestigations } from '../learning/knowledge.js';
 import { warnUnreviewed } from '../ledger/audit.js';
@@ -121,16 +123,19 @@ function requireTask({ features, issues }: State, id: string): { id: string; tit
   });
 }
 
-/** A running session takes the goal if it has no task, and keeps its own otherwise. */
+/** A running session turns to the goal, unless its task is another agent's or has open questions (KFR-09). */
 function turnToGoal(
   context: Context,
   goal: string | undefined,
   { state, focus }: { state: Opened; focus: Focus },
 ): Focus {
   if (goal === undefined || state === 'started' || focus.task === goal) return focus;
-  if (focus.task === null) return setFocus(context, { task: goal });
+  const open = openEntries(readKfr(context)).map(({ id }) => id);
+  if (focus.task === null || (state === 'running' && open.length === 0))
+    return setFocus(context, { task: goal });
+  const why = open.length > 0 ? `${open.join(', ')} in working memory must be settled first` : 'joined';
   context.warnings.push(
-    `The session goes on with its task. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
+    `The session goes on with its task (${why}). To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
   );
   return focus;
 }

@@ -121,9 +121,9 @@ const NEVER_FAILED = ': the tests pass, and were never seen to fail';
 /** Of the started features more than 80 % pass: green; less than 50 %: red. Compared in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const { counts, claims, failing = [], unproven = [], byHand = [], next } = facts;
-  const { passing, not_implemented: waiting } = counts;
+  const { passing, not_implemented: waiting, blocked } = counts;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const started = total - waiting;
+  const started = total - waiting - blocked;
   if (total === 0) return [neutral('there are no features yet')];
   if (started === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
   if (counts.in_progress === started && claims.length === 0) {
@@ -134,8 +134,8 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
     ];
   }
   const percent = Math.floor((passing * 100) / started);
-  const of = waiting === 0 ? plural(total, 'feature') : `${started} started`;
-  const rest = waiting === 0 ? '' : `, ${waiting} not started`;
+  const of = started === total ? plural(total, 'feature') : `${started} started`;
+  const rest = `${waiting === 0 ? '' : `, ${waiting} not started`}${blocked === 0 ? '' : `, ${blocked} blocked`}`;
   const verb = passing === 1 || started === 1 ? 'passes' : 'pass';
   const fails = failing.length === 0 ? '' : `; failing: ${firstNames(failing, 3)}`;
   const reason = `${passing} of ${of} ${verb} (${percent} %)${rest}${fails}`;

@@ -153,8 +153,8 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
     claims: [...claims].map(({ id }) => id),
     unproven: features.filter(isUnprovenPass).map(({ id }) => id),
     byHand: byHand(judged),
-    // Without tests there is nothing to verify yet.
-    next: chosen?.tests?.length ? proofOf(chosen) : 'forge next',
+    // Before the work and without tests there is nothing to verify.
+    next: chosen?.tests?.length && chosen.status !== 'not_implemented' ? proofOf(chosen) : 'forge next',
   });
 }
 

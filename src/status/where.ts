@@ -8,7 +8,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
-import { handoverOf, resumable, sessionName } from '../session/rules.js';
+import { handoverOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import type { Component } from './rules.js';
@@ -104,7 +104,7 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
   const running = readRunning(context);
   const { task } = nextTask(context);
   const add = features.length === 0 ? ['forge feature add "First thing to build"'] : [];
-  const work = task?.source === 'feature' ? [workOn(task, features)] : [];
+  const work = task?.source === 'feature' ? workOn(context, task, features) : [];
   const end = 'forge end --next "what comes next"';
   if (running && isLeftByPerson(context, running)) return ['forge start', ...work, end];
   // An open entry keeps the session from ending.
@@ -116,11 +116,15 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
   return [...add, ...resume, 'forge start', ...work, 'forge briefing'];
 }
 
-/** Without tests there is nothing to verify yet. */
-function workOn(task: Candidate, features: readonly Feature[]): string {
+/** Before the work and without tests there is nothing to verify. A session's start chooses the task. */
+function workOn(context: Context, task: Candidate, features: readonly Feature[]): string[] {
   const feature = features.find(({ id }) => id === task.id);
-  const command = feature?.tests?.length
-    ? proofOf(feature)
-    : `forge feature edit ${task.id} --test "COMMAND"`;
-  return `${command}   # ${oneLine(task.title, 300)}`;
+  const isBegun = task.status !== 'not_implemented' || isAbout(showFocus(context), task.id);
+  if (feature?.tests?.length && !isBegun && !readRunning(context)) return [];
+  const command = !feature?.tests?.length
+    ? `forge feature edit ${task.id} --test "COMMAND"`
+    : isBegun
+      ? proofOf(feature)
+      : `forge focus set ${task.id}`;
+  return [`${command}   # ${oneLine(task.title, 300)}`];
 }

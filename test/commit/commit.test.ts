@@ -42,6 +42,7 @@ describe('forge commit', () => {
     const parent = project.git('rev-parse', '--short', 'HEAD');
     await forgeJson(project, ['progress', 'add', 'wired the form']);
     await forgeJson(project, 'knowledge add success "the form needs a CSRF token" --context login');
+    await forgeJson(project, 'knowledge add invariant "money is counted in cents"');
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     stage(project);
     project.write('src/app.js', 'not staged\n');
@@ -58,6 +59,7 @@ people sign in
 
 ## Memory
 - Learned: the form needs a CSRF token
+- Learned: money is counted in cents
 - Updated: features.json (FORGE-001 now passing)
 
 ## Backtrace
@@ -159,6 +161,23 @@ ${sign}
     expect(project.git('show', '--name-only', '--format=', 'HEAD')).toBe('src/login.js\nsrc/more.js');
     expect(project.git('rev-parse', '--short', 'HEAD^')).toBe(parent);
     await expectChecked(project);
+    // What passed after the commit did not pass in it.
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
+    const again = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
+    expect(again.message).not.toContain('now passing');
+  });
+
+  it('GIT-02 does not cut the words of a person', async () => {
+    const project = await working();
+    const before = project.git('rev-parse', 'HEAD');
+    stage(project);
+    const title = `Wire the login form ${'so that people can sign in '.repeat(3)}again`;
+    expect(await forgeError(project, ['commit', '-m', title])).toMatchObject({
+      exitCode: 2,
+      code: 'commit.title_long',
+      hint: `forge commit -m '[FORGE-001] Wire the login form so that people can sign in so that' --why "TEXT"`,
+    });
+    expect(project.git('rev-parse', 'HEAD')).toBe(before);
   });
 
   it('GIT-02 --amend restores headings that a squash lost, and completes any other message', async () => {

@@ -135,6 +135,13 @@ describe('a human override', () => {
       'feature.override',
     ],
     ['with another change', [...OVERRIDE, '--priority', '1'], HUMAN, 2, 'feature.override'],
+    [
+      'to wait for somebody',
+      ['feature', 'edit', 'A', '--status', 'blocked', '--reason', 'r'],
+      HUMAN,
+      2,
+      'feature.override',
+    ],
     ['without a status', ['feature', 'edit', 'A', '--reason', 'r'], HUMAN, 2, 'feature.override'],
     ['of no feature', OVERRIDE.map((word) => (word === 'A' ? 'Z' : word)), HUMAN, 2, 'feature.unknown'],
   ])('FEA-03 B-103 is refused %s, and nothing is written', async (_, call, options, exitCode, code) => {

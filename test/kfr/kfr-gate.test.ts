@@ -39,7 +39,7 @@ describe('the resolution gate', () => {
           exitCode: 3,
           kind: 'refused',
           code: 'gate.closed',
-          message: `${what}: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
+          message: `${what}: 1 entry ${operations.length > 0 ? 'waits for a person' : 'requires resolution'}: kfr-1 (OpenQuestion) which cookie?`,
           entries: [
             { id: 'kfr-1', kind: 'OpenQuestion', text: 'which cookie?', parked: operations.length > 0 },
           ],

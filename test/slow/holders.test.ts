@@ -23,6 +23,21 @@ describe('two agents in one worktree', () => {
     expect(project.read(PROGRESS).match(/Started/g)).toHaveLength(1);
   });
 
+  it('SES-09 SES-07 knows an agent whose every command is a new shell, and refuses another such one', async () => {
+    const project = makeForgeRepository();
+    const [ada, bob] = [new Agent(project, true), new Agent(project, true)];
+    const { session } = await ada.json<Started>('session', 'start', '--task', 'Port the parser');
+    expect(project.json<{ holder: { pid: number } }>(SESSION).holder.pid).toBe(ada.pid);
+
+    const again = await ada.json<Started>('session', 'start', '--task', 'Write the lexer');
+
+    expect(again.session).toMatchObject({ id: session.id, state: 'running' });
+    expect(again.warnings.join()).toContain('forge focus set --task "Write the lexer"');
+    expect((await bob.error('session', 'start')).code).toBe('session.held');
+    await ada.kill();
+    expect((await bob.run('session', 'start')).stderr).toContain(`process ${ada.pid} is gone`);
+  });
+
   it('SES-09 SES-07 lets another agent take over: the old session is archived as interrupted and offered', async () => {
     const project = makeForgeRepository();
     const [ada, bob] = [new Agent(project), new Agent(project)];

@@ -143,6 +143,15 @@ describe('VIS-01 features', () => {
     expect([colorOf(remarks), told(remarks)]).toEqual([color, reason]);
   });
 
+  it('VIS-01 a blocked feature does not count as begun', () => {
+    const all = { ...counts(3, 0), not_implemented: 6, blocked: 1 };
+    const remarks = judgeFeatures({ counts: all, claims: [], next: 'forge next' });
+    expect([colorOf(remarks), told(remarks)]).toEqual([
+      'green',
+      '3 of 3 started pass (100 %), 6 not started, 1 blocked',
+    ]);
+  });
+
   it('VIS-01 the borders are exact for any number of features', () => {
     const pair = fc
       .integer({ min: 1, max: 100_000 })

@@ -8,8 +8,11 @@ import type { Project } from './project.js';
 const AGENT = `
 const { spawn } = require('node:child_process');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, dir, args } = JSON.parse(line);
-  const child = spawn(process.execPath, [${JSON.stringify(BIN)}, ...args], { cwd: dir });
+  const { id, dir, args, isShell } = JSON.parse(line);
+  const call = [process.execPath, ${JSON.stringify(BIN)}, ...args];
+  const shell = ['sh', '-c', '"$@"; exit $?', 'sh', ...call];
+  const [program, ...words] = isShell ? shell : call;
+  const child = spawn(program, words, { cwd: dir, detached: isShell });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk) => { stdout += chunk; });
@@ -23,7 +26,11 @@ export class Agent {
   private readonly waiting = new Map<number, (outcome: Outcome) => void>();
   private calls = 0;
 
-  constructor(private readonly place: Pick<Project, 'dir'>) {
+  /** `isShell`: each command in a new shell with a session of its own, which ends with it. */
+  constructor(
+    private readonly place: Pick<Project, 'dir'>,
+    private readonly isShell = false,
+  ) {
     this.child = spawn(process.execPath, ['-e', AGENT], { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void this.child.kill('SIGKILL'));
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
@@ -39,7 +46,7 @@ export class Agent {
   /** Never throws. Calls may overlap. */
   run(...args: string[]): Promise<Outcome> {
     const id = this.calls++;
-    this.child.stdin?.write(`${JSON.stringify({ id, dir: this.place.dir, args })}\n`);
+    this.child.stdin?.write(`${JSON.stringify({ id, dir: this.place.dir, args, isShell: this.isShell })}\n`);
     return new Promise((done) => this.waiting.set(id, done));
   }
 

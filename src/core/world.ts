@@ -162,7 +162,7 @@ function agentProcess(): ProcessIdentity {
 function isLauncher(pid: number): boolean {
   const words = process.argv.slice(2).join(' ');
   const line = commandLine(pid);
-  // `npx forge start`, or however a hook names forge.
+  // npx or npm exec, with the same words behind it.
   if (line.endsWith(words.startsWith('hook ') ? ` ${words}` : ` forge ${words}`)) return true;
   const name = readText(`/proc/${pid}/comm`).trim();
   return SHELL.test(name) && (fieldOf(pid, 'sess') !== String(pid) || / -[a-z]*c /.test(line));

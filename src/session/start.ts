@@ -81,7 +81,7 @@ export async function startSession(
     return openSession(context, wanted, { branch, head, memory: state });
   });
   const { running } = opened;
-  const focus = turnToGoal(context, wanted.goal, opened);
+  const focus = turnToGoal(context, wanted.goal, named?.issue, opened);
   await claims?.claimFocus(context, focus);
   noteActivity(context);
   if (around.work && opened.state === 'started') noteTree(context, running.id, around.work);
@@ -113,29 +113,31 @@ export async function startSession(
 }
 
 /** By the id of a feature, in any case, or of an active issue. Exit 2 for an unknown one. */
-function requireTask({ features, issues }: State, id: string): { id: string; title: string } {
+function requireTask({ features, issues }: State, id: string) {
   const feature = findTwin(features, id);
-  if (feature) return { id: feature.id, title: feature.name };
+  if (feature) return { id: feature.id, title: feature.name, issue: feature.linear_issue ?? null };
   const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
-  if (issue) return { id: issue.linear_id, title: issue.title };
+  if (issue) return { id: issue.linear_id, title: issue.title, issue: issue.linear_id };
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
     hint: 'forge next\nforge start --task "TEXT"',
   });
 }
 
-/** A running session turns to the goal, unless its task is another agent's or has open questions (KFR-09). */
+/** A running session turns to the goal. It keeps its task for others in it, and while questions are open (KFR-09). */
 function turnToGoal(
   context: Context,
   goal: string | undefined,
-  { state, focus }: { state: Opened; focus: Focus },
+  issue: string | null | undefined,
+  { state, focus, running }: ReturnType<typeof openSession>,
 ): Focus {
   if (goal === undefined || state === 'started' || focus.task === goal) return focus;
   const open = openEntries(readKfr(context)).map(({ id }) => id);
-  if (focus.task === null || (state === 'running' && open.length === 0))
-    return setFocus(context, { task: goal });
-  const why = open.length > 0 ? `${open.join(', ')} in working memory must be settled first` : 'joined';
+  // Another shell of the same person may still work on it.
+  const isAlone = state === 'running' && !running.holder.terminal;
+  if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal, issue });
+  const why = open.length > 0 ? `: ${open.join(', ')} in working memory must be settled first` : '';
   context.warnings.push(
-    `The session goes on with its task (${why}). To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
+    `The session goes on with its task${why}. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
   );
   return focus;
 }

@@ -111,9 +111,13 @@ describe('forge start', () => {
     expect(project.has(SESSION)).toBe(false);
     const { focus } = await forgeJson<Started>(project, ['session', 'start', 'forge-002']);
     expect(focus.task).toBe('FORGE-002: Logout');
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
     const { stderr } = await runForge(project, ['session', 'start', 'sx9-1']);
-    expect(stderr).toContain('forge focus set --task "SX9-1: Issue"');
+    expect(stderr).toMatch(/its task: kfr-1 .* settled first.* forge focus set --task "SX9-1: Issue"/);
     expect(project.json(FOCUS)).toMatchObject({ task: 'FORGE-002: Logout' });
+    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
+    await forgeJson(project, ['session', 'start', 'sx9-1']);
+    expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
     const { stdout } = await runForge(project, ['session', 'end', '--no-commit', '--next', 'wire it']);
     expect(stdout).toMatch(/^ {2}next {5}wire it$/m);
     expect((await runForge(project, [])).stdout).toMatch(/^NEXT +wire it$/m);

@@ -32,7 +32,7 @@ describe('two agents in one worktree', () => {
     const again = await ada.json<Started>('session', 'start', '--task', 'Write the lexer');
 
     expect(again.session).toMatchObject({ id: session.id, state: 'running' });
-    expect(again.warnings.join()).toContain('forge focus set --task "Write the lexer"');
+    expect(again.focus.task).toBe('Write the lexer');
     expect((await bob.error('session', 'start')).code).toBe('session.held');
     await ada.kill();
     expect((await bob.run('session', 'start')).stderr).toContain(`process ${ada.pid} is gone`);

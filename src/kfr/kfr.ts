@@ -179,7 +179,7 @@ export function switchContext(context: Context, what: string): Write[] {
   const kfr = readKfr(context);
   requireResolved(kfr, what);
   if (kfr.entries.length === 0) return [];
-  const expired = kfr.entries.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 100)}`);
+  const expired = kfr.entries.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 400)}`);
   context.warnings.push(
     `${plural(expired.length, 'KFR entry', 'KFR entries')} of the former task expired. Add again those that still hold: ${expired.join('; ')}`,
   );

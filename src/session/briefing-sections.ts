@@ -157,8 +157,9 @@ const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =
 
 const SHOWN_NOTES = 5;
 
-/** Only those related to the task, because there may be hundreds. */
+/** Only those related to the task, because there may be hundreds. Without a task the newest. */
 function noteItems({ focus, notes }: BriefingData): string[] {
+  if (focus.task === null) return notes.slice(-SHOWN_NOTES).reverse();
   const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
   return first.slice(0, SHOWN_NOTES).map((at) => notes[at] ?? '');
 }
@@ -217,7 +218,7 @@ const changeItems = ({ uncommitted, changed }: BriefingData): string[] =>
     ? []
     : [`${plural(uncommitted, 'file')} changed since the last commit (git status): ${changed || '…'}`];
 
-const STATED = 'stated in the repository, not approved (forge trust)';
+const STATED = 'stated in the repository; a person approves them with forge trust';
 const SHOW = 'forge architecture show';
 
 type Row = [key: string, title: string, items: string[], command: string, priority: number, source: Source];
@@ -254,7 +255,14 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
-    ['notes', 'Notes about this', noteItems(data), 'forge note list', 5, 'learned'],
+    [
+      'notes',
+      data.focus.task === null ? 'The last notes' : 'Notes about this',
+      noteItems(data),
+      'forge note list',
+      5,
+      'learned',
+    ],
     ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],

@@ -12,7 +12,7 @@ import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
-import { missingNames } from '../git/status.js';
+import { ignoredAmong, missingNames } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
@@ -102,7 +102,10 @@ export async function readMissing(
   const names = filesNamedIn(texts.reverse().join('\n')).filter(
     (name) => !existsSync(join(layout.root, name)),
   );
-  return missingNames(git, names.slice(0, MAX_NAMES));
+  const missing = await missingNames(git, names.slice(0, MAX_NAMES));
+  // The program itself may write what git ignores.
+  const ignored = new Set(await ignoredAmong(git, missing));
+  return missing.filter((name) => !ignored.has(name));
 }
 
 /** `forge briefing`: the state of the work, read-only. */

@@ -97,8 +97,10 @@ function orElse<T>(read: () => T, otherwise: T): T {
 
 function checkKnowledge(context: Context): Remark[] {
   const { learnings } = listKnowledge(context);
-  const learned = learnings.flatMap((entry) => (entry.kind === 'invariant' ? [] : (entry.learned_at ?? [])));
-  return judgeKnowledge(learned, context.world.now());
+  return judgeKnowledge(
+    learnings.flatMap(({ learned_at }) => learned_at ?? []),
+    context.world.now(),
+  );
 }
 
 const VERIFY = 'forge memory verify';

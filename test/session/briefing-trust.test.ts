@@ -22,7 +22,7 @@ describe('rules in the briefing', () => {
     await runForge(project, ['knowledge', 'add', 'invariant', 'Ids are never reused']);
     const before = await briefing(project);
     expect(before.text.indexOf('Prices are in cents')).toBeGreaterThan(before.text.indexOf('--- data '));
-    expect(before.text).toContain('stated in the repository, not approved (forge trust)');
+    expect(before.text).toContain('stated in the repository; a person approves them with forge trust');
     expect((await runForge(project, ['trust', '--yes'], PERSON)).exitCode).toBe(0);
     const after = await briefing(project);
     expect(itemsOf(after, 'rules')).toEqual(['Prices are in cents', 'Ids are never reused']);

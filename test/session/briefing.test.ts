@@ -219,9 +219,11 @@ describe('forge briefing', () => {
   it('SES-03 says of a lesson which files it names were renamed', async () => {
     const project = await makeForge();
     for (const name of ['lib/cli.py', 'lib/form.py', 'lib/new.py']) project.write(name, 'x');
-    project.git('add', 'lib/cli.py', 'lib/form.py');
+    project.write('.gitignore', 'store.json\n');
+    project.git('add', 'lib/cli.py', 'lib/form.py', '.gitignore');
     project.git('commit', '-qm', 'Two');
-    const lesson = 'cli.py prints what lib/form.py and new.py make, as in Node.js with note.get';
+    // The program writes store.json when it runs.
+    const lesson = 'cli.py prints what lib/form.py, new.py and store.json have, as in Node.js with note.get';
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'end', '--learned', lesson, '--failed', 'lib/cli.py as a script']);
     const shown = async (): Promise<string[]> =>
@@ -235,6 +237,23 @@ describe('forge briefing', () => {
     expect(await shown()).toEqual([before[0] + note('lib/cli.py'), before[1] + note('cli.py')]);
     expect(before[1]).toContain(lesson);
     expect((await runForge(project, ['start'])).stdout).toContain(note('cli.py'));
+  });
+
+  it('SES-03 shows the notes about the task, or the newest ones without a task', async () => {
+    const project = await makeForge();
+    for (const text of ['May a name contain a comma?', 'The export needs a header'])
+      await forgeJson(project, ['note', 'add', text]);
+    const shown = async () => {
+      const { sections } = await forgeJson<Briefing>(project, ['briefing']);
+      return sections.flatMap(({ key, title, items }) => (key === 'notes' ? [title, ...items] : []));
+    };
+    const id = '\\[note [0-9a-f]{12}\\]$';
+    const [comma, header] = ['May a name contain a comma\\?', 'The export needs a header'].map((text) =>
+      expect.stringMatching(`^${text} ${id}`),
+    );
+    expect(await shown()).toEqual(['The last notes', header, comma]);
+    await forgeJson(project, ['focus', 'set', 'Export a file with a header']);
+    expect(await shown()).toEqual(['Notes about this', header]);
   });
 
   it('SES-03 a text in memory can neither add a section nor move the cursor', async () => {

@@ -106,7 +106,7 @@ describe('an editor without a shell', () => {
   });
 });
 
-const STATED = 'stated in the repository, not approved (forge trust)';
+const STATED = 'stated in the repository; a person approves them with forge trust';
 
 describe('the invariants of architecture.md in the briefing', () => {
   it('KNO-03 SES-03 are in the briefing and in the output of session start, each rule once', async () => {

@@ -146,7 +146,9 @@ function commandPage(
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
   const { exits = {}, examples = [] } = ABOUT[full] ?? {};
+  const short = Object.keys(SHORT_WAYS).find((name) => SHORT_WAYS[name]?.words.join(' ') === full);
   const usage = ['Usage: forge', full === 'where' ? '' : full, '[options]', ...(spec.args ?? [])];
+  if (short && short !== 'completion') usage.push(` (short: forge ${short})`);
   const options = [...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION];
   return sections([
     usage.filter(Boolean).join(' '),

@@ -9,11 +9,10 @@ import type {
   VerifiedCheckpoints,
 } from '../index.js';
 
-const watch = (call: Call): CheckpointWatch => ({
-  onStart: (line) => call.say(oneLine(line, 200)),
-  onOutput: call.stream,
-  signal: call.signal,
-});
+function watch(call: Call): CheckpointWatch {
+  const { write: onOutput, end: onEnd } = call.tail();
+  return { onStart: (line) => call.say(oneLine(line, 200)), onOutput, onEnd, signal: call.signal };
+}
 
 function create(call: Call, issue: string | undefined): Promise<CreatedCheckpoint> {
   const { verify, message } = call.options as { verify?: string[]; message?: string };
@@ -32,7 +31,16 @@ async function confirmPush(call: Call, { tag, push = '' }: CreatedCheckpoint): P
 }
 
 function renderCreated(made: CreatedCheckpoint, style: Style): string {
-  const { tag, planned, verified_by, commit = '', features_passing = [], push, pushed } = made;
+  const {
+    tag,
+    planned,
+    verified_by,
+    commit = '',
+    features_passing = [],
+    manifest_commit,
+    push,
+    pushed,
+  } = made;
   if (planned)
     return [
       `would make ${tag}, once these pass:`,
@@ -40,6 +48,7 @@ function renderCreated(made: CreatedCheckpoint, style: Style): string {
     ].join('\n');
   return [
     `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
+    ...(manifest_commit ? [style.dim(`  its manifest is commit ${manifest_commit.slice(0, 12)}`)] : []),
     ...(push === undefined || pushed ? [] : [style.dim(`  to share it: ${oneLine(push, 300)}`)]),
   ].join('\n');
 }

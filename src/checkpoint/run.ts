@@ -13,6 +13,8 @@ import type { CheckEvidence, Manifest } from './rules.js';
 export interface CheckpointWatch extends TestWatch {
   /** A command is about to run. */
   onStart?(command: string): void;
+  /** It ended. */
+  onEnd?(isFailed: boolean): void;
 }
 
 /** The result of one command. `why` is null if it passed. `run` is absent if it was not approved. */
@@ -41,7 +43,9 @@ function runnerFor(context: Context, watch: CheckpointWatch): Runner {
     }
     watch.onStart?.(command);
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
-    return { command, why: whyFailed(made), run: made };
+    const why = whyFailed(made);
+    watch.onEnd?.(why !== null);
+    return { command, why, run: made };
   };
   const firstFailed = async (commands: readonly string[], areTests = false): Promise<Outcome | null> => {
     for (const command of commands) {

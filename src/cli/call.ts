@@ -86,7 +86,7 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
   const errorStyle = await styleFor(io.stderr, errorWidth);
   // Only these lines are redrawn.
   const liveWidth = io.env.TERM === 'dumb' ? null : errorWidth;
-  const bars: ProgressBar[] = [];
+  const bars: Pick<ProgressBar, 'end'>[] = [];
   const clear = (): void => {
     for (const bar of bars) bar.end();
   };
@@ -109,7 +109,9 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
     warn: (text: string) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
     stream: (chunk: string) => writeError(harmlessOutput(chunk)),
     tail: (): Tail => {
+      if (flags.verbose) return { write: (chunk) => writeError(harmlessOutput(chunk)), end: () => {} };
       const tail = makeTail(liveWidth, (text) => !silent && io.stderr.write(text));
+      bars.push({ end: tail.erase });
       return { ...tail, write: (chunk) => tail.write(harmlessOutput(chunk)) };
     },
     view: <T>(make: (write: ((text: string) => void) | null, style: Style) => T): T =>

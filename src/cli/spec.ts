@@ -61,7 +61,7 @@ export interface Call {
   say(line: string): void;
   /** Writes a running command's output to stderr; silent with --json and --quiet. */
   stream(chunk: string): void;
-  /** Shows only the last line of a running command's output. */
+  /** Shows the last line of a running command's output, and its end if wanted; all of it with --verbose. */
   tail(): Tail;
   /** A bar on stderr for work that takes more than a second. */
   progress(label: string): ProgressBar;
@@ -177,7 +177,7 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '--no-input', help: 'never ask' },
   CONFIRMING,
   { flags: '--color <when>', help: 'auto, always or never', values: { words: COLORS } },
-  { flags: '-v, --verbose', help: 'show where an error comes from' },
+  { flags: '-v, --verbose', help: 'show all output of tests, and where an error comes from' },
 ];
 
 const WRITING: readonly OptionSpec[] = [

@@ -154,20 +154,26 @@ function barLine(label: string, part: number, room: number): string {
   return `${label} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${percent}`;
 }
 
-/** Shows the last line of a running command at a terminal, and its output at the end if `isWanted`. */
+/** Shows the last line of a running command at a terminal, and the end of its output when it ends, if `isWanted`. */
 export interface Tail {
   write(chunk: string): void;
   end(isWanted: boolean): void;
 }
 
 const KEPT_CHARACTERS = 64 * 1024;
+const KEPT_LINES = 80;
 
-/** `width` is null if stderr is not a terminal. */
-export function makeTail(width: number | null, write: (text: string) => void): Tail {
+/** `width` is null if stderr is not a terminal. `erase` removes the line. */
+export function makeTail(width: number | null, write: (text: string) => void): Tail & { erase(): void } {
   let kept = '';
   let isCut = false;
   let shownAt = 0;
+  const erase = (): void => {
+    if (shownAt > 0) write(ERASE);
+    shownAt = 0;
+  };
   return {
+    erase,
     write(chunk) {
       isCut ||= kept.length + chunk.length > KEPT_CHARACTERS;
       kept = (kept + chunk).slice(-KEPT_CHARACTERS);
@@ -179,10 +185,12 @@ export function makeTail(width: number | null, write: (text: string) => void): T
       write(`${ERASE}${wrapAnsi(last, width - 1, { hard: true }).split('\n')[0]}`);
     },
     end(isWanted) {
-      if (shownAt > 0) write(ERASE);
-      shownAt = 0;
-      if (isWanted && kept !== '') write(`${isCut ? '…' : ''}${kept}${kept.endsWith('\n') ? '' : '\n'}`);
+      erase();
+      const lines = kept.replace(/\n$/, '').split('\n');
+      const more = isCut || lines.length > KEPT_LINES ? '… (--verbose shows all)\n' : '';
+      if (isWanted && kept !== '') write(`${more}${lines.slice(-KEPT_LINES).join('\n')}\n`);
       kept = '';
+      isCut = false;
     },
   };
 }

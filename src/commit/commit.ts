@@ -17,7 +17,7 @@ import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { ANY_TASK } from '../knowledge/rules.js';
 import { type Context, isBuilding, mainBranch, orWarn, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
-import { sessionName, workSince } from '../session/rules.js';
+import { isAbout, sessionName, workSince } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { readProgressText } from '../session/store.js';
 import { operationOf, readMessageRules, readRules } from './check.js';
@@ -259,6 +259,7 @@ export async function readWork(
   const running = readRunning(context);
   const head = await readHead(git, parent);
   const since = head?.at ?? null;
+  const focus = showFocus(context);
   const paths = new Set(files.map(({ path }) => path));
   const features = readFeatures(context);
   // An earlier commit that is amended did not pass what passed after it.
@@ -269,8 +270,12 @@ export async function readWork(
   );
   const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
   return {
-    focus: showFocus(context),
+    focus,
     features: features.map(({ id }) => id),
+    passed: features
+      .filter(passedNow)
+      .map(({ id, name, linear_issue = null }) => ({ id, title: name, linear_issue })),
+    isDone: features.some((feature) => feature.status === 'passing' && isAbout(focus, feature.id)),
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
     done: running ? workSince(readProgressText(context), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
+import { taskLine } from '../feature/tasks.js';
 import { type Focus, isAbout, taskTitle } from '../session/rules.js';
 import { type CommitMessage, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
@@ -27,6 +28,10 @@ export interface KnownWork {
   focus: Focus;
   /** Feature ids. */
   features: readonly string[];
+  /** Features that passed since the last commit. */
+  passed: readonly { id: string; title: string; linear_issue: string | null }[];
+  /** The feature in focus passes. */
+  isDone: boolean;
   session: { name: string; goal: string | null } | null;
   /** Progress lines. */
   done: readonly string[];
@@ -47,7 +52,8 @@ const MAX_FILES = 8;
 
 /** GIT-02. Subject and Why are empty if nothing is known. */
 export function composeMessage(given: CommitInput, known: KnownWork): CommitMessage {
-  const { focus, parent, earlier, features } = known;
+  const { parent, earlier, features } = known;
+  const focus = focusOf(known);
   const typed = PREFIX.exec(given.title ?? '');
   const feature = features.find((id) => isAbout(focus, id));
   const typedIssue = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
@@ -74,6 +80,14 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     },
     ledger: [...known.ledger],
   };
+}
+
+/** What the commit is about: the one feature that passed, if the task was done before. */
+function focusOf({ focus, passed, isDone, earlier }: KnownWork): Focus {
+  const told = new Set(earlier.flatMap(({ updated }) => updated));
+  const [first, ...more] = passed.filter(({ id }) => !told.has(`features.json (${id} now passing)`));
+  if (!isDone || !first || more.length > 0 || isAbout(focus, first.id)) return focus;
+  return { ...focus, task: taskLine(first), linear_issue: first.linear_issue };
 }
 
 /** The goal of the session, unless it was a feature: then the task, which may be another one by now. */

@@ -128,22 +128,18 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   run: async (call, ...given) => {
     const all = call.options.all === true;
     const ids = given.length > 0 || all ? given : await focused(call);
-    const tail = call.flags.verbose ? null : call.tail();
-    try {
-      return await call.forge().feature.verify(
-        { ids, all },
-        {
-          onStart: announce(call),
-          onOutput: tail ? tail.write : call.stream,
-          // Tests that pass before the work are shown in one line.
-          onResult: ({ status, unproven, not_run }) =>
-            tail?.end(not_run !== undefined || (status !== 'passing' && unproven !== true)),
-          signal: call.signal,
-        },
-      );
-    } finally {
-      tail?.end(false);
-    }
+    const tail = call.tail();
+    return call.forge().feature.verify(
+      { ids, all },
+      {
+        onStart: announce(call),
+        onOutput: tail.write,
+        // Tests that pass before the work are shown in one line.
+        onResult: ({ status, unproven, not_run }) =>
+          tail.end(not_run !== undefined || (status !== 'passing' && unproven !== true)),
+        signal: call.signal,
+      },
+    );
   },
   render: ({ results }, style) =>
     results.map((result) => resultLine(result, style)).join('\n') || 'No feature has tests yet.',

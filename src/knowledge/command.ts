@@ -216,5 +216,14 @@ export const noteGroup: Group = {
       render: ({ id, at, session, text, by }, style) =>
         `${style.dim(`${id}  ${at}  ${session ?? 'no session'}${by === undefined ? '' : '  by an agent'}`)}\n${text}`,
     }),
+    command<{ removed: Note }>({
+      name: 'remove',
+      args: ['<id>'],
+      summary: 'Take a note that no longer holds out of briefings, lists and recall; the ledger keeps it',
+      example: 'forge note remove 3fa9c1d2',
+      writes: true,
+      run: (call, id) => call.forge().note.remove({ id: id as string }),
+      render: ({ removed }, style) => `removed  ${columns([noteRow(removed, style)])}`,
+    }),
   ],
 };

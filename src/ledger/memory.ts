@@ -32,7 +32,7 @@ export { type Identified, isRecordId, type LedgerRecord, TIERS, type Tier } from
 /** One reading of all records. */
 export interface Memory {
   /**
-   * In order of (n, id), each once, without records that are redacted or older than a reset of the tier. `isWanted`
+   * In order of (n, id), each once, without records that are redacted, removed, or older than a reset of the tier. `isWanted`
    * limits the files.
    */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly ReadRecord[];
@@ -49,9 +49,12 @@ export function readMemory(context: Context): Memory {
     graph.audit('reset').flatMap(({ record }) => (record.reset === tier ? textsIn(record.subjects) : []));
   const read = (tier: Tier, files = graph.containers): readonly ReadRecord[] => {
     const before = graph.ancestorsOf(resets(tier));
-    return recordsOf(context, graph, tier, files).filter(
+    const records = recordsOf(context, graph, tier, files).filter(
       ({ id, record }) => !before.has(id) && record.kind !== 'genesis',
     );
+    if (tier !== 'note') return records;
+    const removed = new Set(records.flatMap(({ record }) => textsIn(record.removes)));
+    return records.filter(({ id, record }) => record.kind !== 'removed' && !removed.has(id));
   };
   return {
     graph,

@@ -204,6 +204,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       add: bind(() => import('../note/note.js'), 'addNote'),
       list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
       show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
+      remove: bind(() => import('../note/note.js'), 'removeNote'),
     },
     /** GIT-02: commits the index in the protocol. */
     commit: {

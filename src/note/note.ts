@@ -22,6 +22,7 @@ import {
   madeBy,
   type Observed,
   observerOf,
+  requireSupervisor,
   timestamp,
 } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
@@ -86,6 +87,15 @@ export function showNote(context: Context, { id }: { id: string }): Note {
   if (found && matches.length === 1) return found;
   const what = matches.length > 1 ? `means ${matches.length} notes` : 'is not a note';
   throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, { hint: 'forge note list' });
+}
+
+/** Takes a note out of the briefing, the lists and recall. Its record stays in the ledger. */
+export function removeNote(context: Context, { id }: { id: string }): { removed: Note } {
+  requireSupervisor(context, 'memory');
+  requireMemory(context);
+  const removed = showNote(context, { id });
+  storeRecords(context, [{ tier: 'note', kind: 'removed', removes: [removed.id], ...madeBy(context) }]);
+  return { removed };
 }
 
 /** The intent of a promotion, which must be completed: before it the entry is only in the KFR, afterward only a note. */

@@ -15,6 +15,7 @@ import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
+import { textsIn } from '../ledger/record.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
@@ -56,7 +57,7 @@ export interface Change {
   isMore: boolean;
   /** Records of the knowledge tier as JSON. Their state depends on all of them, so they are not documents. */
   records?: readonly { id: string; text: string }[];
-  /** Ids of redacted records. */
+  /** Ids of redacted and removed records. */
   redacted?: readonly string[];
   /** A person reset a tier, so that older records do not count. */
   hasReset?: boolean;
@@ -101,6 +102,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     }
     const { tier, kind, at = null } = record;
     if (kind === 'reset') hasReset = true;
+    if (kind === 'removed') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
     const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
     // Most records of a run only name its task.

@@ -5,15 +5,7 @@ import { oneLine } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { ID_LENGTH, listStored, readLive, readShipped, type StoredGroup } from './documents.js';
-import {
-  type Corpus,
-  type Document,
-  type Group,
-  type Hit,
-  MemoryCorpus,
-  type SearchOptions,
-  search,
-} from './engine.js';
+import { type Corpus, type Document, type Hit, MemoryCorpus, type SearchOptions, search } from './engine.js';
 import { forgetIndex, isDatabaseError, openIndex } from './search-index.js';
 import { type Query, readQuery } from './terms.js';
 
@@ -133,20 +125,22 @@ async function readCorpora(context: Context): Promise<Searched> {
 
 async function readAll(context: Context, stored: readonly StoredGroup[]): Promise<Searched> {
   const memory = readMemory(context);
-  const gone = new Set([...memory.graph.tombstones()].map((id) => id.slice(0, ID_LENGTH)));
   const before = new Map(TIERS.map((tier) => [tier as string, beforeReset(memory, tier)]));
-  const counts = ({ source, id }: Document): boolean => !gone.has(id) && !before.get(source)?.has(id);
-  const groups = stored.map(async ({ name, isLoose, read }): Promise<Group> => {
+  const changes = stored.map(async ({ name, isLoose, read }) => {
     try {
-      return { isLoose, documents: (await read(null)).documents.filter(counts) };
+      return { isLoose, ...(await read(null)) };
     } catch (error) {
       context.warnings.push(`${name}: ${(error as Error).message}`);
-      return { isLoose, documents: [] };
+      return { isLoose, documents: [], redacted: [] };
     }
   });
+  const found = await Promise.all(changes);
+  const gone = new Set(found.flatMap(({ redacted = [] }) => redacted));
+  const counts = ({ source, id }: Document): boolean => !gone.has(id) && !before.get(source)?.has(id);
+  const groups = found.map(({ isLoose, documents }) => ({ isLoose, documents: documents.filter(counts) }));
   const has = (id: string): boolean => memory.graph.has(id);
   const live = await readLive(context, { records: memory.records('knowledge'), has });
-  const corpus = new MemoryCorpus([...(await Promise.all(groups)), ...live]);
+  const corpus = new MemoryCorpus([...groups, ...live]);
   return { corpora: [corpus], close: () => {} };
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { harmless, oneLine, plural } from '../core/text.js';
+import { firstPaths, harmless, oneLine, plural } from '../core/text.js';
 import type {
   BackupList,
   CheckpointWatch,
@@ -61,10 +61,11 @@ function renderPlan(plan: RecoveryPlan, style: Style): string {
 }
 
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
-  const { commits, files, untracked, insertions, deletions, behind } = divergence;
+  const { commits, files, untracked, untracked_files, insertions, deletions, behind } = divergence;
   if (!checkpoint) return 'nothing was compared';
   const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
-  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines), ${untracked} untracked${missing}`;
+  const fresh = untracked === 0 ? '' : `: ${firstPaths(untracked_files)}`;
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines), ${untracked} untracked${fresh}${missing}`;
 }
 
 function renderDone({ decision, backup_ref, commit, features = [], next }: Recovered, style: Style): string {
@@ -137,11 +138,15 @@ async function run(call: Call): Promise<RecoverAnswer> {
   });
 }
 
-const watch = (call: Call): CheckpointWatch => ({
-  onStart: (line) => call.say(`Running: ${oneLine(line, 200)}`),
-  onOutput: call.stream,
-  signal: call.signal,
-});
+function watch(call: Call): CheckpointWatch {
+  const { write: onOutput, end: onEnd } = call.tail();
+  return {
+    onStart: (line) => call.say(`Running: ${oneLine(line, 200)}`),
+    onOutput,
+    onEnd,
+    signal: call.signal,
+  };
+}
 
 async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean> {
   if (!call.interactive) return false;

@@ -105,6 +105,8 @@ async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   return damageOf(await verifyReadOnly(context)).length > 0 ? 'corrupted' : 'intact';
 }
 
+const MAX_NAMED = 20;
+
 /** Where git does not have the checkpoint's commit. */
 const NOT_COMPARED = {
   ...{ commits: 0, behind: 0, branch: 'missing' as Relation },
@@ -119,11 +121,13 @@ async function measureDivergence({ repository, git, folder }: Place, commit: str
     commit && distance ? compareWith(git, commit, folder, distance) : NOT_COMPARED,
   ]);
   const changed = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [] : [path]));
+  const fresh = files.flatMap(({ kind, path }) => (kind === 'untracked' ? [path] : []));
   const filtered = await findFiltered(git, changed);
   const isUnmerged = files.some(({ kind }) => kind === 'unmerged');
   return {
     ...compared,
-    untracked: files.length - changed.length,
+    untracked: fresh.length,
+    untracked_files: fresh.slice(0, MAX_NAMED),
     uncommitted: files.length - (filtered?.paths.length ?? 0),
     filtered,
     branch: head === null ? ('unborn' as const) : compared.branch,

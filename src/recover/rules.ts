@@ -15,6 +15,8 @@ export interface Divergence {
   insertions: number;
   deletions: number;
   untracked: number;
+  /** The first of them, which a rollback moves into the backup. */
+  untracked_files: string[];
   /** Files that differ from HEAD, including untracked ones. */
   uncommitted: number;
   /** Features that the checkpoint proved and whose tests fail now. */

@@ -234,6 +234,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
   const again = 'Candidates: seen again? forge end --confirm ID. Not true? forge knowledge remove ID';
+  const noted = `${data.focus.task === null ? 'The last notes' : 'Notes about this'} (answered, or not true now? forge note remove ID)`;
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [
     'forge knowledge list',
@@ -255,14 +256,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
     ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
-    [
-      'notes',
-      data.focus.task === null ? 'The last notes' : 'Notes about this',
-      noteItems(data),
-      'forge note list',
-      5,
-      'learned',
-    ],
+    ['notes', noted, noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],

@@ -167,6 +167,19 @@ ${sign}
     expect(again.message).not.toContain('now passing');
   });
 
+  it('GIT-02 names the feature that passed, if the task was done before', async () => {
+    const project = await working();
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
+    stage(project);
+    await forgeJson(project, ['commit']);
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
+    stage(project, 'src/logout.js');
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'Take the session away']);
+    expect(message).toMatch(/^\[FORGE-002\] Take the session away\n/);
+    expect(message).not.toContain('FORGE-001 now');
+  });
+
   it('GIT-02 does not cut the words of a person', async () => {
     const project = await working();
     const before = project.git('rev-parse', 'HEAD');

@@ -98,6 +98,17 @@ describe('the search index', () => {
     expect((await runForge(project, ['recall', 'ospreys'])).exitCode).toBe(1);
   });
 
+  it('AGT-03 does not find a note that was removed, with the index or without', async () => {
+    const project = await makeIndexed();
+    const { id } = await note(project, 'The heron sleeps');
+    expect(await texts(project, 'heron')).toHaveLength(2);
+    await forgeJson(project, ['note', 'remove', id]);
+    const left = ['The heron build needs a warm cache'];
+    expect(await texts(project, 'heron')).toEqual(left);
+    blockIndex(project);
+    expect(await texts(project, 'heron')).toEqual(left);
+  });
+
   it('LTM-19 no longer finds a redacted record, and its words are not in the file', async () => {
     const project = await makeIndexed();
     const { id } = await note(project, 'the heronry stands at Xyzzyville');

@@ -15,6 +15,7 @@ const NONE: Divergence = {
   insertions: 0,
   deletions: 0,
   untracked: 0,
+  untracked_files: [],
   uncommitted: 0,
   features_lost: [],
   ledger: 'intact',

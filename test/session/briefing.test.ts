@@ -245,7 +245,8 @@ describe('forge briefing', () => {
       await forgeJson(project, ['note', 'add', text]);
     const shown = async () => {
       const { sections } = await forgeJson<Briefing>(project, ['briefing']);
-      return sections.flatMap(({ key, title, items }) => (key === 'notes' ? [title, ...items] : []));
+      const own = sections.filter(({ key }) => key === 'notes');
+      return own.flatMap(({ title, items }) => [title.replace(/ \(.*/, ''), ...items]);
     };
     const id = '\\[note [0-9a-f]{12}\\]$';
     const [comma, header] = ['May a name contain a comma\\?', 'The export needs a header'].map((text) =>
@@ -254,6 +255,12 @@ describe('forge briefing', () => {
     expect(await shown()).toEqual(['The last notes', header, comma]);
     await forgeJson(project, ['focus', 'set', 'Export a file with a header']);
     expect(await shown()).toEqual(['Notes about this', header]);
+    const { notes } = await forgeJson<{ notes: { id: string; text: string }[] }>(project, ['note', 'list']);
+    await forgeJson(project, ['note', 'remove', notes[1]?.id.slice(0, 12) ?? '']);
+    expect(await shown()).toEqual([]);
+    expect((await runForge(project, ['note', 'list'])).stdout).not.toContain('header');
+    // The ledger keeps it.
+    expect((await runForge(project, ['memory', 'show', notes[1]?.id ?? ''])).stdout).toContain('header');
   });
 
   it('SES-03 a text in memory can neither add a section nor move the cursor', async () => {

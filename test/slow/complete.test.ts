@@ -101,6 +101,7 @@ describe('forge complete --shell=…', () => {
       ['kfr patch --resolve', ['kfr-1', 'kfr-2']],
       ['note promote', ['kfr-1', 'kfr-2']],
       ['note show', [note]],
+      ['note remove', [note]],
       ['knowledge remove', [learned]],
       ['knowledge add', ['success', 'failure', 'invariant']],
       ['checkpoint show', ['made-v1']],

@@ -44,6 +44,7 @@ const STORY: readonly Step[] = [
     'finding clear',
   ],
   ['note show', 2, ELSEWHERE],
+  ['note remove', 2, ELSEWHERE],
   ['knowledge remove', 2, ELSEWHERE],
   ...['commit template', 'commit', 'commit check', 'hook', 'session end', 'session list'],
   ['session show', 2, /2026-11-20-session-001/],

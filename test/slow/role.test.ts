@@ -23,6 +23,7 @@ const DENIED: string[][] = [
   ['knowledge', 'add', 'invariant', 'x'],
   ['learn', 'x', '--as', 'invariant'],
   ['knowledge', 'remove', '0123456789'],
+  ['note', 'remove', '01234567'],
   ['architecture', 'edit', '-'],
   ['config', 'set', 'briefing.budget', '500'],
   ['trust', '--revoke'],

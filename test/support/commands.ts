@@ -87,6 +87,7 @@ export const CALLS: string[][] = [
   ['note', 'add', 'text'],
   ['note', 'list'],
   ['note', 'show', 'NOTE'],
+  ['note', 'remove', 'NOTE'],
   ['memory', 'record', '--task', 'A', '--exit-code', '0', '--classification', 'SUCCESS'],
   ['memory', 'verify'],
   ['memory', 'log'],

@@ -8,7 +8,7 @@ import { eventUrl, queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { taskLine } from '../feature/tasks.js';
+import { namesTask, taskLine } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
@@ -37,9 +37,7 @@ export type SetFocus = Focus & { skill_why?: string[] };
  */
 export function setFocus(context: Context, raw: FocusInput): SetFocus {
   const { issue, ...given } = checkInput(FocusInput, raw);
-  // Under one name, learnings about a feature are not doubled.
-  const feature = given.task && readFeatures(context).find(({ id }) => id === given.task);
-  const rest = feature ? { ...given, task: taskLine({ id: feature.id, title: feature.name }) } : given;
+  const rest = given.task === undefined ? given : { ...given, task: fullName(context, given.task) };
   const change = { ...rest, linear_issue: issue };
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
@@ -56,6 +54,13 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
     };
   });
   return why ? { ...after, skill_why: why } : after;
+}
+
+/** Under one name, learnings about a feature are not doubled. */
+function fullName(context: Context, text: string): string {
+  const tasks = readFeatures(context).map(({ id, name }) => ({ id, title: name }));
+  const task = tasks.find((each) => namesTask(text, each));
+  return task ? taskLine(task) : text;
 }
 
 function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
@@ -91,8 +96,8 @@ const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
   if (eventUrl(context) === null) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const { task = null, issue = null } = checkInput(FocusInput, raw);
-  const id = taskOfFocus(context, { task, issue });
+  const { task, issue = null } = checkInput(FocusInput, raw);
+  const id = taskOfFocus(context, { task: task && fullName(context, task), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);
   await dropClaims(context, after);

@@ -275,7 +275,9 @@ function chooseFocus(
 ): Focus {
   const standing = showFocus(context);
   if (goal === undefined && standing.task !== null) return standing;
-  const { task, candidates } = selectNext(features, issues, describeHeld(context));
+  const { task, candidates, reason } = selectNext(features, issues, describeHeld(context));
+  if (goal === undefined && task === null && candidates.length > 0)
+    context.warnings.push(`No task is set: ${reason}.`);
   const chosen = goal === undefined ? task : candidates.find((candidate) => taskLine(candidate) === goal);
   const line = goal ?? (task && taskLine(task));
   if (line === null) return NO_FOCUS;

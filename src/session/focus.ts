@@ -97,7 +97,7 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
   if (eventUrl(context) === null) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
   const { task, issue = null } = checkInput(FocusInput, raw);
-  const id = taskOfFocus(context, { task: task && fullName(context, task), issue });
+  const id = taskOfFocus(context, { task: task === undefined ? null : fullName(context, task), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);
   await dropClaims(context, after);

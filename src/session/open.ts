@@ -22,6 +22,7 @@ import {
   RUNNING_SESSION,
   type RunningSession,
   resumable,
+  resumeStep,
   type SessionStartInput,
   sessionName,
   startProgress,
@@ -144,7 +145,7 @@ function leaveRunning(
   const why = verdict.state === 'interrupted' ? verdict.why : 'taken over';
   if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up with: ${resumeStep(context.world.tool, name)}`,
     );
   return finishSession(context, running, { status: 'interrupted' });
 }

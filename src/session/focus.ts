@@ -13,7 +13,7 @@ import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
-import { bestSkill } from '../skill/skill.js';
+import { bestSkill, requireSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './rules.js';
 import { readRunning, showFocus } from './running.js';
 
@@ -42,6 +42,7 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
+  if (rest.skill) requireSkill(context, rest.skill);
   let why: string[] | undefined;
   const after = replaceFocus(context, (focus) => {
     const planned = planFocus(focus, change, timestamp(context));
@@ -63,13 +64,12 @@ function fullName(context: Context, text: string): string {
   return task ? taskLine(task) : text;
 }
 
-function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
+function checkTexts({ task, issue, files = [], phase, blockers = [] }: FocusInput): void {
   if (task !== undefined) checkText(task, { what: 'The task', lines: false });
   if (phase !== undefined) checkText(phase, { what: 'The phase', lines: false, maxBytes: 100 });
   for (const file of files) checkText(file, { what: 'A file name', lines: false });
   for (const blocker of blockers) checkText(blocker, { what: 'A blocker' });
   if (issue) checkId(issue, 'issue id');
-  if (skill) checkId(skill, 'skill name');
 }
 
 /** `writes` are applied together with it, all or nothing. */

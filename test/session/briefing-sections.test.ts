@@ -88,6 +88,7 @@ describe('the parts of the briefing', () => {
     const text = JSON.stringify(
       briefingSections({
         ...RICH,
+        next: null,
         last: { ...last, status: 'interrupted' },
         tool: (name) => `forge__${name}`,
       }),

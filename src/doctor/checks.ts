@@ -168,7 +168,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     look: (context) => {
       const { items } = showTrust(context);
       const count = items.filter(({ kind, state }) => kind !== 'rule' && state !== 'trusted').length;
-      return count > 0 && `not approved: ${count} of this project's tests and scripts`;
+      return count > 0 && `not approved: ${count} of this project's tests, scripts and skills`;
     },
   },
   {

@@ -33,7 +33,7 @@ import {
   type RemoteClaim,
   readClaims,
 } from './held.js';
-import { eventUrl, placeOf } from './outbox.js';
+import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
 import {
   asOutside,
   BUDGET,
@@ -160,7 +160,11 @@ async function withBucket<T>(
   ms: number,
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T | null> {
-  if (context.disk.dryRun || eventUrl(context) === null) return null;
+  if (context.disk.dryRun) return null;
+  if (eventUrl(context) === null) {
+    warnUnapproved(context);
+    return null;
+  }
   // Retry at once when a person asks.
   if (ms <= BUDGET && whySilent(context) !== null) return null;
   const deadline = elapsed() + ms;

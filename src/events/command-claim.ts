@@ -85,8 +85,7 @@ const row = (
 const HEADER = ['HEALTH', 'HOST', 'SESSION', 'BRANCH', 'TASK', 'SINCE', 'LAST EVENT', ''];
 
 function renderFleet({ rows, source }: Fleet, style: Style): string {
-  const note =
-    source === 'machine' ? [style.dim('Only this machine; events are off or the server is away.')] : [];
+  const note = source === 'machine' ? [style.dim('Only this machine.')] : [];
   if (rows.length === 0) return ['Nobody is at work.', ...note].join('\n');
   return [
     columns([HEADER.map((word) => style.dim(word)), ...rows.map((each) => row(each, style))]),

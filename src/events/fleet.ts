@@ -5,7 +5,8 @@ import { readRunning } from '../session/running.js';
 import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
 import { type Claim, readClaims } from './held.js';
-import { eventUrl, placeOf, projectOf } from './outbox.js';
+import { eventUrl, listWaiting, placeOf, projectOf, warnUnapproved } from './outbox.js';
+import { describeWaiting } from './publish.js';
 import { type Server, SILENCE, within, withServer } from './server.js';
 import { eachMessage, openStream } from './stream.js';
 
@@ -41,7 +42,11 @@ const GONE_MS = 24 * 3_600_000;
 
 /** EVT-03: who works on what. Without events or the server, only what this machine knows. */
 export async function readFleet(context: Context, { all = false }: { all?: boolean } = {}): Promise<Fleet> {
-  if (eventUrl(context) === null) return readHere(context);
+  if (eventUrl(context) === null) {
+    warnUnapproved(context);
+    return readHere(context);
+  }
+  if (listWaiting(context).length > 0) context.warnings.push(`${describeWaiting(context)}.`);
   try {
     return await withServer(context, 'forge events list', (server) => readThere(context, server, all));
   } catch (error) {

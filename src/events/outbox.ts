@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { outboxFolder } from '../core/paths.js';
-import { makeToken, sha256 } from '../core/text.js';
+import { makeToken, oneLine, sha256 } from '../core/text.js';
 import { currentState, ledgerTrailer } from '../ledger/memory.js';
 import { actorOf, type Context, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -28,6 +28,19 @@ export function eventUrl(context: Context): string | null {
   if (NATS_CONTEXT) return '';
   const url = readUrl(context);
   return url !== '' && isUrlApproved(context, url) ? url : null;
+}
+
+/** Why the repository's server is not used; null for one that is, and while none is set. */
+export function whyUnapproved(context: Context): string | null {
+  const url = eventUrl(context) === null ? readUrl(context) : '';
+  return url === ''
+    ? null
+    : `The server in [events] url was not approved on this machine, so forge does not connect to it: ${oneLine(url)}`;
+}
+
+export function warnUnapproved(context: Context): void {
+  const why = whyUnapproved(context);
+  if (why !== null) context.warnings.push(`${why} (forge trust)`);
 }
 
 /** '' for a damaged config.toml, so that commands that do not need it still work. */

@@ -49,13 +49,13 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     if (why !== null) throw new Error(why);
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
-    warnAway(context, waiting(context), error);
+    warnAway(context, describeWaiting(context), error);
   }
   const left = new Set(listWaiting(context));
   return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));
 }
 
-const waiting = (context: Context): string => {
+export const describeWaiting = (context: Context): string => {
   const count = listWaiting(context).length;
   return `${plural(count, 'event')} ${count === 1 ? 'waits' : 'wait'} in the outbox (forge events flush)`;
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { outside, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
+import { compareText } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { EVENT_TYPES, type EventType, type ForgeEvent, parseEvent, subjectOf, subjectsOf } from './event.js';
 import { projectOf } from './outbox.js';
@@ -39,7 +40,8 @@ export async function listEvents(context: Context, raw: EventListInput = {}): Pr
     if (events.length > limit) events.shift();
   };
   const { foreign } = await readStream(context, wanted, keep, wanted.since ? undefined : limit * 4);
-  return { events, foreign };
+  // The stream has an outbox that was sent later in another order.
+  return { events: events.sort((a, b) => compareText(a.at, b.at)), foreign };
 }
 
 /** Every event since a time, oldest first, handed over as it is read. */

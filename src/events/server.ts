@@ -10,7 +10,7 @@ import { readTarget } from '../core/files.js';
 import { oneLine } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { ConnectionOptions, NatsConnection } from './nats.js';
-import { eventUrl } from './outbox.js';
+import { eventUrl, whyUnapproved } from './outbox.js';
 
 /** Milliseconds that sending may take after a command, loading and connecting included. */
 export const BUDGET = 300;
@@ -73,17 +73,13 @@ export function warnAway({ warnings }: Context, part: string, error: unknown): v
   warnings[at] = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${why}.`;
 }
 
-/** Exit 2 while events are off. */
+/** Exit 3 while the server is not approved, exit 2 while events are off. */
 export function requireOn(context: Context): void {
   if (eventUrl(context) !== null) return;
-  const { url } = readConfig(context).events;
-  if (url !== '')
-    throw new ForgeError(
-      'refused',
-      'trust.needed',
-      `The server in [events] url was not approved on this machine, so forge does not connect to it: ${oneLine(url)}`,
-      { hint: 'forge trust' },
-    );
+  // Exit 4 for damaged settings.
+  readConfig(context);
+  const why = whyUnapproved(context);
+  if (why !== null) throw new ForgeError('refused', 'trust.needed', why, { hint: 'forge trust' });
   throw usage('events.off', 'Events are off: no NATS server is set.', {
     hint: 'forge config set events.url nats://HOST:4222   # for everyone who works here\nexport NATS_URL=nats://HOST:4222   # for you',
   });
@@ -111,10 +107,17 @@ export async function openServer(context: Context, ms: number, stays = false): P
     );
     return { nats, connection, name, describe };
   } catch (error) {
-    throw outside('events.unreachable', `${name} cannot be reached: ${describe(error)}.`, {
-      hint: 'forge events flush   # tries again',
-    });
+    const why = describe(error);
+    throw outside('events.unreachable', `${name} cannot be reached: ${why}.`, { hint: hintFor(why) });
   }
+}
+
+function hintFor(why: string): string {
+  if (why === BAD_CREDENTIALS)
+    return 'export NATS_USER=… NATS_PASSWORD=…   # or NATS_TOKEN, NATS_NKEY, NATS_CREDS';
+  if (/verify|self-signed/.test(why))
+    return "export NATS_CA=FILE   # the authority that signed the server's certificate";
+  return 'forge events flush   # tries again';
 }
 
 /** The sockets that an attempt opened. Attempts share one storage, because each storage slows down every promise. */
@@ -169,7 +172,7 @@ function readTargetOf(context: Context): Target {
   const file = creds && Buffer.from(readText(env, creds, 'NATS_CREDS'));
   return {
     servers: hosts,
-    name: hosts.map((host) => `nats://${host}`).join(','),
+    name: parts.map(({ host, tls }) => `${tls ? 'tls' : 'nats'}://${host}`).join(','),
     options: {
       ...(user && pass ? { user, pass } : token ? { token } : {}),
       ...(wantsTls ? { tls } : {}),
@@ -245,6 +248,8 @@ function readText(env: Env, path: string, name: string): string {
   throw usage('events.file', `${name}: there is no file ${oneLine(path)}.`, { field: name });
 }
 
+const BAD_CREDENTIALS = 'it refused the credentials';
+
 /** B-77: what the library or the server reported, without credentials. */
 function describeError(error: unknown, secrets: readonly string[]): string {
   const { message = String(error), code, name } = error as Error & { code?: unknown };
@@ -252,7 +257,7 @@ function describeError(error: unknown, secrets: readonly string[]): string {
     [/ECONNREFUSED|connection refused/i, 'connection refused'],
     [/timeout/i, 'it does not answer'],
     [/ENOTFOUND|EAI_AGAIN|ESERVFAIL|ENODATA|ETIMEOUT/, 'its name cannot be resolved'],
-    [/authorization|authentication/i, 'it refused the credentials'],
+    [/authorization|authentication/i, BAD_CREDENTIALS],
     [/permissions? violation/i, 'the account may not do this'],
   ];
   const all = `${String(code ?? '')} ${name} ${message}`;

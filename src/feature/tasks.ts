@@ -187,6 +187,10 @@ function explain({ blocked_by, linear_issue, status, priority }: Unexplained): s
   return parts.join(', ');
 }
 
+/** Whether a text names a task: by its id, its title, or as `taskLine` writes it, in any case. */
+export const namesTask = (text: string, task: Pick<Candidate, 'id' | 'title'>): boolean =>
+  [task.id, task.title, taskLine(task)].some((name) => name.toLowerCase() === text.toLowerCase());
+
 /** How focus.json names the task. */
 export const taskLine = ({ id, title }: Pick<Candidate, 'id' | 'title'>): string =>
   oneLine(`${id}: ${title}`, 300);

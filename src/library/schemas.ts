@@ -102,7 +102,7 @@ export type ToolName = keyof typeof TOOL_INPUTS;
 
 /** Properties that models get wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  session_start: { join: 'work beside the agent that holds it' },
+  session_start: { goal: 'a task or its id', join: 'work beside its holder' },
   session_end: { learned: 'a list, one lesson each', confirm: 'ids of candidates, such as C-317' },
   memory_record: { patterns: 'what this cycle taught' },
 };

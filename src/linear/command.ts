@@ -92,9 +92,10 @@ async function makeIssue(call: Call, title: string | undefined): Promise<Issue> 
   return linear.new({ template: name, answers });
 }
 
-function renderSync({ pulled, pushed, queued, failed, conflicts }: Synced, style: Style): string {
+function renderSync({ pulled, closed, pushed, queued, failed, conflicts }: Synced, style: Style): string {
   return [
-    `${style.good('✓')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} sent${queued > 0 ? `, ${queued} waiting` : ''}`,
+    `${failed.length === 0 ? style.good('✓') : style.warn('!')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} sent${queued > 0 ? `, ${queued} waiting` : ''}`,
+    ...closed.map((id) => `  ${id} was ended in Linear: forge linear show ${id}`),
     ...pushed.map((what) => `  ${what}`),
     ...conflicts.map(
       ({ id, field, ours, theirs }) =>

@@ -44,11 +44,11 @@ export const NewIssueInput = z.strictObject({
 /** LIN-02: an issue from a form. Exit 2 names every broken rule. */
 export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInput>): Promise<Issue> {
   const { template, answers } = checkInput(NewIssueInput, raw);
-  const problems =
-    template === undefined ? [] : checkAnswers(await readForm(context, { name: template }), answers);
-  if (problems.length > 0)
+  const form = template === undefined ? null : await readForm(context, { name: template });
+  const problems = form ? checkAnswers(form, answers) : [];
+  if (form && problems.length > 0)
     throw usage('linear.answers', `The form is not complete: ${problems.join('; ')}.`, {
-      hint: `forge linear new --template ${template}   # asks at a terminal`,
+      hint: `forge linear new --template ${template} --field NAME=VALUE   # ${form.fields.map(({ name }) => name).join(', ')}`,
     });
   for (const [name, value] of Object.entries(answers))
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });

@@ -58,7 +58,8 @@ export function parseForm(text: string, file: string, packages: readonly string[
       return [...packages];
     });
     if (field.type === 'select' && filled.length === 0) throw broken(`${at}: a select needs options`);
-    return { ...field, options: filled };
+    // Linear refuses an issue without a title.
+    return { ...field, ...(field.name === 'title' ? { required: true } : {}), options: filled };
   });
   const names = fields.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -1,7 +1,7 @@
 import { ForgeError, outside } from '../core/error.js';
 import { activeIssuesFile, focusFile } from '../core/paths.js';
 import { encodeDocument, isId } from '../core/schema.js';
-import { oneLine, plural } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import { updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
 import { changeActive } from '../learning/knowledge.js';
@@ -29,6 +29,8 @@ export interface Failure {
 
 export interface Synced {
   pulled: string[];
+  /** Active issues that were ended in Linear, and are in the history now. */
+  closed: string[];
   /** Issues that were created in Linear, and comments and states that were sent, as `APP-7 comment`. */
   pushed: string[];
   /** Changes that still wait to be sent. */
@@ -47,7 +49,7 @@ const syncing =
     const request = connect(context.world.env, await requireKey(context.world.env));
     const pulled = pulls
       ? await noteFailure(context, () => pull(context, request))
-      : { pulled: [], conflicts: [] };
+      : { pulled: [], closed: [], conflicts: [] };
     if (!pushes) return { ...pulled, pushed: [], queued: readQueue(context).pending.length, failed: [] };
     return { ...pulled, ...(context.disk.dryRun ? planPush(context) : await push(context, request)) };
   };
@@ -73,7 +75,10 @@ function setError(context: Context, error: string | null): void {
   if (!context.disk.dryRun) changeQueue(context, (queue) => ({ ...queue, error }));
 }
 
-async function pull(context: Context, request: Request): Promise<Pick<Synced, 'pulled' | 'conflicts'>> {
+async function pull(
+  context: Context,
+  request: Request,
+): Promise<Pick<Synced, 'pulled' | 'closed' | 'conflicts'>> {
   const remote = await assignedIssues(request);
   const ids = new Set(remote.map(({ id }) => id));
   const present = activeIssues(context);
@@ -84,7 +89,15 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
       .map(({ uuid }) => request(ISSUE, { id: uuid }).catch(ignoreMissing)),
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
-  const safe = await cleanRemote(context, [...remote, ...others], present);
+  const states = new Map(
+    readQueue(context).pending.flatMap(({ kind, uuid, type }) => (kind === 'state' ? [[uuid, type]] : [])),
+  );
+  // A state that waits to be sent is newer than Linear's, unless Linear has ended the issue.
+  const newer = ({ state, ...issue }: RemoteIssue): RemoteIssue => {
+    const type = isDone(state?.type) ? undefined : states.get(issue.id);
+    return { ...issue, state: type === undefined ? state : { name: type, type } };
+  };
+  const safe = (await cleanRemote(context, [...remote, ...others], present)).map(newer);
   const now = timestamp(context);
   const conflicts: Conflict[] = [];
   const done: Issue[] = [];
@@ -97,14 +110,16 @@ async function pull(context: Context, request: Request): Promise<Pick<Synced, 'p
         return result.issue;
       });
       const byId = new Map(merged.map((issue) => [issue.uuid, issue]));
-      for (const issue of merged) if (isDone(issue.state)) done.push({ ...issue, state: 'done' });
+      for (const issue of merged)
+        if (isDone(issue.state) && local.has(issue.uuid as string)) done.push({ ...issue, state: 'done' });
       const kept = units.map((unit) => byId.get(unit['uuid'] as string) ?? unit);
       const known = new Set(units.map((unit) => unit['uuid']));
       return [...kept, ...merged.filter(({ uuid, state }) => !known.has(uuid) && !isDone(state))];
     }),
   );
   for (const issue of done) moveToHistory(context, issue);
-  return { pulled: safe.map(({ identifier }) => identifier), conflicts };
+  const closed = done.map(({ linear_id }) => linear_id);
+  return { pulled: safe.map(({ identifier }) => identifier), closed, conflicts };
 }
 
 /** An issue that was deleted in Linear stays here as it is. */
@@ -266,8 +281,8 @@ async function teamOf(context: Context, request: Request): Promise<string> {
   throw new ForgeError(
     'usage',
     'linear.team',
-    wanted === '' ? `There are ${plural(nodes.length, 'team')}.` : `There is no team ${oneLine(wanted, 20)}.`,
-    { hint: `forge config set linear.team ${nodes[0]?.key ?? 'KEY'}` },
+    wanted === '' ? 'New issues need a team.' : `There is no team ${oneLine(wanted, 20)}.`,
+    { hint: nodes.map(({ key }) => `forge config set linear.team ${oneLine(key, 20)}`).join('\n') },
   );
 }
 

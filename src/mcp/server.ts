@@ -50,12 +50,23 @@ const NEXT_STEP: Record<string, string> = {
   'gate.closed':
     'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
+  'session.held': 'Call session_start: {"join":true} works beside it.',
+  'session.unknown': 'Call session_start without resume.',
+  'feature.unknown': 'The briefing and forge://features list the features.',
+  'kfr.unknown': 'The briefing shows the active entries.',
+  'candidate.unknown': 'The briefing lists the candidates.',
+  'trust.needed': 'Ask the user to type, at a terminal in this project: forge trust',
 };
+
+const RESUME = /^forge start --resume (\S+)/;
 
 /** AGT-02: an error that an agent can act on. */
 async function describeError(host: Host, error: unknown): Promise<ToolError> {
   const masked = await host.mask(error);
-  const hint = NEXT_STEP[masked.code] ?? masked.hint;
+  const resume = RESUME.exec(masked.hint ?? '')?.[1];
+  const hint = resume
+    ? `Call session_start: {"resume":"${resume}"}`
+    : (NEXT_STEP[masked.code] ?? masked.hint);
   return hint === undefined ? masked : { ...masked, hint };
 }
 

@@ -132,7 +132,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     example: { query: 'how are tokens stored' },
     reads: true,
     run: (forge, input: { query: string }) => forge.recall({ ...input, limit: 8 }),
-    text: ({ hits }) => asData(hits),
+    text: ({ hits }) => (hits.length === 0 ? 'Nothing found.' : asData(hits)),
   }),
   learn: tool({
     description: 'Keep a lesson (default) or a note for good.',
@@ -141,7 +141,8 @@ export const TOOLS: Record<ToolName, Tool> = {
       kind === 'note'
         ? forge.note.add({ text })
         : forge.knowledge.add({ kind: 'success', context: 'any task', approach: text }),
-    text: (value) => ('observed' in value ? OBSERVED : 'Kept.'),
+    text: (value) =>
+      'observed' in value ? OBSERVED : 'duplicate' in value && value.duplicate ? 'Known already.' : 'Kept.',
   }),
 };
 

@@ -2,8 +2,9 @@ import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isOwnSubject } from '../commit/message.js';
 import { readEntries } from '../core/entries.js';
-import { archiveFile, skillsFolder } from '../core/paths.js';
+import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
+import { UNIT, type Unit } from '../feature/tasks.js';
 import { findingsOf } from '../finding/finding.js';
 import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
@@ -65,7 +66,12 @@ export interface Change {
 
 /** The ledger's files, archived sessions, and commits. */
 export async function listStored(context: Context): Promise<StoredGroup[]> {
-  return [...ledgerGroups(context), ...archiveGroups(context), ...commitGroups(context)];
+  return [
+    ...ledgerGroups(context),
+    ...archiveGroups(context),
+    ...historyGroups(context),
+    ...commitGroups(context),
+  ];
 }
 
 /** A ledger file only grows. */
@@ -119,14 +125,8 @@ function archiveGroups(context: Context): StoredGroup[] {
   const { disk, layout } = context;
   return archivedIds(context).map((id) => {
     const path = archiveFile(layout, id);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
     return {
-      ...{
-        name: `session ${id}`,
-        stamp: `${stat?.ino}:${stat?.size}:${stat?.mtimeMs}`,
-        isLoose: false,
-        session: sessionName(id),
-      },
+      ...{ name: `session ${id}`, stamp: stampOf(path), isLoose: false, session: sessionName(id) },
       read: () => {
         const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
         // Its log has the NEXT line.
@@ -136,6 +136,31 @@ function archiveGroups(context: Context): StoredGroup[] {
       },
     };
   });
+}
+
+function stampOf(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return `${stat?.ino}:${stat?.size}:${stat?.mtimeMs}`;
+}
+
+/** Issues that are done. */
+function historyGroups({ disk, layout }: Context): StoredGroup[] {
+  const folder = doneIssuesFolder(layout);
+  const names = disk.list(folder).filter((name) => name.endsWith('.json'));
+  return names.map((name) => ({
+    ...{ name: `issue ${name}`, stamp: stampOf(join(folder, name)), isLoose: true, session: null },
+    read: () => {
+      const unit = disk.requireDocument(UNIT, join(folder, name)).value;
+      return { documents: [issueDocument(unit)], isMore: false };
+    },
+  }));
+}
+
+/** Without what only forge and Linear read. */
+function issueDocument(unit: Unit): Document {
+  const { linear_id, title, type, state, created_at, git_refs, ...rest } = unit;
+  const { uuid, url, updated_at, fields, pulled, memory_trace, agent_state, ...words } = rest;
+  return document('issue', linear_id, `${linear_id} ${title}\n${wordsOf(words)}`.trim());
 }
 
 const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
@@ -214,12 +239,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
           document('feature', id, [`${id} ${name} [${status}]`, ...tests].join('\n')),
         ),
       ),
-    issues: () =>
-      loose(
-        readIssues(context).map((unit) =>
-          document('issue', unit.linear_id, [unit.linear_id, unit.title, wordsOf(unit)].join('\n')),
-        ),
-      ),
+    issues: () => loose(readIssues(context).map(issueDocument)),
     session: () => runningDocuments(context),
     findings: () =>
       loose(
@@ -282,7 +302,7 @@ const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[]
 
 /** Fields without words: links, times, ids and constants. */
 const NO_WORDS = new Set(
-  'v tier n seg prev seen ledger at session actor kind key scope sha256 commit head schema_version classification created_at started_at finished_at'.split(
+  'v tier n seg prev seen ledger at session actor by kind key scope sha256 commit head schema_version classification created_at started_at finished_at'.split(
     ' ',
   ),
 );

@@ -1,4 +1,5 @@
 import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
+import type { World } from '../core/world.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
 import { ANY_TASK, type Learning } from '../knowledge/rules.js';
@@ -7,7 +8,15 @@ import { describeCandidate, describeEvidence, type Proven } from '../learning/pr
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
 import { about } from '../recall/engine.js';
 import type { BriefingSection, Source } from './briefing-rules.js';
-import { type ArchivedSession, type Focus, isAbout, OPENING, RECORDED, sessionName } from './rules.js';
+import {
+  type ArchivedSession,
+  type Focus,
+  isAbout,
+  OPENING,
+  RECORDED,
+  resumeStep,
+  sessionName,
+} from './rules.js';
 
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
@@ -53,6 +62,7 @@ export interface BriefingData {
   /** Names and descriptions of the skills that fit the focus. */
   skills: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
+  tool?: World['tool'];
 }
 
 const SHOWN_FILES = 20;
@@ -97,7 +107,7 @@ const progressItems = ({ progress }: BriefingData): string[] =>
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, passed, last, handover }: BriefingData): string[] {
+function nextItems({ next, passed, last, handover, tool }: BriefingData): string[] {
   const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
   const noted = (step: string, notes: string[]): string =>
     `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
@@ -110,7 +120,7 @@ function nextItems({ next, passed, last, handover }: BriefingData): string[] {
   // The agent's own words say more than the lines that forge recorded.
   const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...step, `Session ${name} was interrupted${doing}: forge start --resume ${name}`];
+  return [...step, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
 }
 
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
@@ -226,14 +236,15 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const { rules, architecture, invariants, patterns } = sortLearnings(data);
-  const { offered, candidates, findings, foreign, commits, issues, skills } = data;
+  const { offered, candidates, findings, foreign, commits, issues, skills, tool } = data;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
-  const again = 'Candidates: seen again? forge end --confirm ID. Not true? forge knowledge remove ID';
+  const confirm = tool ? `${tool('session_end')} {"confirm":["ID"]}` : 'forge end --confirm ID';
+  const again = `Candidates: seen again? ${confirm}. Not true? forge knowledge remove ID`;
   const noted = `${data.focus.task === null ? 'The last notes' : 'Notes about this'} (answered, or not true now? forge note remove ID)`;
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [
@@ -241,7 +252,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     'forge memory promote',
     'forge events list --type learning',
   ];
-  const fitting = 'Skills for this (forge skill show NAME)';
+  const fitting = `Skills for this (forge skill show NAME${tool ? ', or .forge/skills/NAME/instructions.md' : ''})`;
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', rules, list, 2, 'authoritative'],
     ['focus', 'Focus', focusItems(data), 'forge focus show', 1, 'asserted'],

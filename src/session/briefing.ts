@@ -168,6 +168,7 @@ export function composeBriefing(
     elsewhere: eventUrl(context) === null ? [] : readPromotions(context),
     findings: session === null ? [] : findingGroups(context),
     skills: matchingMetadata(context, known.focus),
+    ...(world.tool ? { tool: world.tool } : {}),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
   return cutBriefing(

@@ -161,11 +161,12 @@ function renderEnd(ended: EndedSession, style: Style): string {
 
 const rows = (sessions: readonly SessionRow[], style: Style): string =>
   columns(
-    sessions.map(({ id, status, resumed_by, started_at, next }) => [
+    sessions.map(({ id, status, resumed_by, started_at, task, next }) => [
       id,
       resumed_by ? 'resumed' : status,
       style.time(started_at),
-      next ? oneLine(next, 60) : '',
+      task ? oneLine(task, 60) : '',
+      next ? `next: ${oneLine(next, 60)}` : '',
     ]),
   );
 

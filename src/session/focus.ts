@@ -8,12 +8,12 @@ import { eventUrl, queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { taskLine } from '../feature/tasks.js';
+import { namesTask, taskLine } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
-import { bestSkill } from '../skill/skill.js';
+import { bestSkill, requireSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './rules.js';
 import { readRunning, showFocus } from './running.js';
 
@@ -37,13 +37,12 @@ export type SetFocus = Focus & { skill_why?: string[] };
  */
 export function setFocus(context: Context, raw: FocusInput): SetFocus {
   const { issue, ...given } = checkInput(FocusInput, raw);
-  // Under one name, learnings about a feature are not doubled.
-  const feature = given.task && readFeatures(context).find(({ id }) => id === given.task);
-  const rest = feature ? { ...given, task: taskLine({ id: feature.id, title: feature.name }) } : given;
+  const rest = given.task === undefined ? given : { ...given, task: fullName(context, given.task) };
   const change = { ...rest, linear_issue: issue };
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
+  if (rest.skill) requireSkill(context, rest.skill);
   let why: string[] | undefined;
   const after = replaceFocus(context, (focus) => {
     const planned = planFocus(focus, change, timestamp(context));
@@ -58,13 +57,19 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
   return why ? { ...after, skill_why: why } : after;
 }
 
-function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
+/** Under one name, learnings about a feature are not doubled. */
+function fullName(context: Context, text: string): string {
+  const tasks = readFeatures(context).map(({ id, name }) => ({ id, title: name }));
+  const task = tasks.find((each) => namesTask(text, each));
+  return task ? taskLine(task) : text;
+}
+
+function checkTexts({ task, issue, files = [], phase, blockers = [] }: FocusInput): void {
   if (task !== undefined) checkText(task, { what: 'The task', lines: false });
   if (phase !== undefined) checkText(phase, { what: 'The phase', lines: false, maxBytes: 100 });
   for (const file of files) checkText(file, { what: 'A file name', lines: false });
   for (const blocker of blockers) checkText(blocker, { what: 'A blocker' });
   if (issue) checkId(issue, 'issue id');
-  if (skill) checkId(skill, 'skill name');
 }
 
 /** `writes` are applied together with it, all or nothing. */
@@ -91,8 +96,8 @@ const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
   if (eventUrl(context) === null) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const { task = null, issue = null } = checkInput(FocusInput, raw);
-  const id = taskOfFocus(context, { task, issue });
+  const { task, issue = null } = checkInput(FocusInput, raw);
+  const id = taskOfFocus(context, { task: task === undefined ? null : fullName(context, task), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);
   await dropClaims(context, after);

@@ -22,6 +22,7 @@ import {
   RUNNING_SESSION,
   type RunningSession,
   resumable,
+  resumeStep,
   type SessionStartInput,
   sessionName,
   startProgress,
@@ -144,7 +145,7 @@ function leaveRunning(
   const why = verdict.state === 'interrupted' ? verdict.why : 'taken over';
   if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up with: forge start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up with: ${resumeStep(context.world.tool, name)}`,
     );
   return finishSession(context, running, { status: 'interrupted' });
 }
@@ -275,7 +276,9 @@ function chooseFocus(
 ): Focus {
   const standing = showFocus(context);
   if (goal === undefined && standing.task !== null) return standing;
-  const { task, candidates } = selectNext(features, issues, describeHeld(context));
+  const { task, candidates, reason } = selectNext(features, issues, describeHeld(context));
+  if (goal === undefined && task === null && candidates.length > 0)
+    context.warnings.push(`No task is set: ${reason}.`);
   const chosen = goal === undefined ? task : candidates.find((candidate) => taskLine(candidate) === goal);
   const line = goal ?? (task && taskLine(task));
   if (line === null) return NO_FOCUS;

@@ -4,6 +4,7 @@ import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine } from '../core/text.js';
+import type { World } from '../core/world.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
@@ -262,6 +263,10 @@ const indented = (text: string, indent: string): string => text.replaceAll('\n',
 export const RESUMED = /^Resumed \d{4}-\d\d-\d\d-session-/;
 
 /** The lines that forge itself writes at a start. */
+/** How to pick up an interrupted session: by a tool, or in a shell. */
+export const resumeStep = (tool: World['tool'], name: string): string =>
+  tool ? `${tool('session_start')} {"resume":"${name}"}` : `forge start --resume ${name}`;
+
 export const OPENING = new RegExp(`^Started - branch: |^Active issues: \\d+$|${RESUMED.source}`);
 
 /** The lines that forge records at the end of a turn. */

@@ -38,13 +38,15 @@ export interface SessionRow {
   started_at: string;
   ended_at: string | null;
   branch: string | null;
+  /** The task in focus, at its end. */
+  task: string | null;
   next: string | null;
   resumed_from?: string;
   resumed_by?: string;
 }
 
 export interface SessionOverview {
-  active: (SessionRow & { holder: string; task: string | null; open_questions: number }) | null;
+  active: (SessionRow & { holder: string; open_questions: number }) | null;
   /** Newest first. */
   sessions: SessionRow[];
   /** True when older ones are left out. */
@@ -68,10 +70,12 @@ export function listSessions(context: Context, input: { limit?: number } = {}): 
   };
 }
 
+const taskIn = (session: ArchivedSession): string | null => focusIn(session).task ?? session.goal ?? null;
+
 function row(session: ArchivedSession, all: readonly string[]): SessionRow {
   const { status, started_at, ended_at, branch, next, resumed_from: from, resumed_by: by } = session;
   return {
-    ...{ id: shownId(session.id, all), status, started_at, ended_at, branch, next },
+    ...{ id: shownId(session.id, all), status, started_at, ended_at, branch, task: taskIn(session), next },
     ...(from ? { resumed_from: shownId(from, all) } : {}),
     ...(by ? { resumed_by: shownId(by, all) } : {}),
   };

@@ -1,9 +1,9 @@
 import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
-import { checkInput, findTwin } from '../core/schema.js';
+import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
-import { taskLine } from '../feature/tasks.js';
+import { namesTask, taskLine } from '../feature/tasks.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
@@ -64,7 +64,7 @@ export async function startSession(
   const architecture = await readInvariants(context);
   const { branch, ...around } = await reading;
   const head = around.commits[0]?.hash ?? null;
-  const named = input.id === undefined ? null : requireTask(state, input.id);
+  const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
   const claims = eventUrl(context) === null ? null : await import('../events/claim-work.js');
   if (claims && named) await claims.turnTo(context, named.id);
@@ -112,12 +112,16 @@ export async function startSession(
   };
 }
 
-/** By the id of a feature, in any case, or of an active issue. Exit 2 for an unknown one. */
-function requireTask({ features, issues }: State, id: string) {
-  const feature = findTwin(features, id);
-  if (feature) return { id: feature.id, title: feature.name, issue: feature.linear_issue ?? null };
-  const issue = issues.find(({ linear_id }) => linear_id.toLowerCase() === id.toLowerCase());
-  if (issue) return { id: issue.linear_id, title: issue.title, issue: issue.linear_id };
+/** The feature or active issue that a text names. */
+const findTask = ({ features, issues }: State, text = '') =>
+  [
+    ...features.map(({ id, name, linear_issue: issue = null }) => ({ id, title: name, issue })),
+    ...issues.map(({ linear_id: id, title }) => ({ id, title, issue: id })),
+  ].find((task) => namesTask(text, task));
+
+function requireTask(state: State, id: string) {
+  const task = findTask(state, id);
+  if (task) return task;
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
     hint: 'forge next\nforge start --task "TEXT"',
   });

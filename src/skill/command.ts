@@ -12,11 +12,11 @@ const row = ({ name, description, approved }: ListedSkill, style: Style): string
 type Listed = { skills: ListedSkill[] };
 type Written = { name: string; files: string[]; problems?: string[] };
 
-const written = ({ name, files, problems = [] }: Written, style: Style): string =>
+const written = ({ name, files, problems = [] }: Written, style: Style, next: string): string =>
   [
     `${style.good('✓')} Skill ${style.strong(name)}: ${plural(files.length, 'file')}`,
     ...problems.map((problem) => `${style.warn('!')} ${problem}`),
-    style.dim(`Next: forge skill show ${name}`),
+    style.dim(`Next: ${next}`),
   ].join('\n');
 
 const MAX_FILES_SHOWN = 20;
@@ -74,7 +74,8 @@ export const group: Group = {
         call
           .forge()
           .skill.new({ name: name as string, ...given<{ description: string }>(call, 'description') }),
-      render: written,
+      render: (made, style) =>
+        written(made, style, `fill in .forge/skills/${made.name}/, then approve it: forge trust`),
     }),
     command<{ skills: string[]; problems: SkillProblem[] }>({
       name: 'check',
@@ -127,7 +128,7 @@ export const group: Group = {
       example: 'forge skill import ~/Downloads/pdf-forms',
       writes: true,
       run: (call, folder) => call.forge().skill.import({ folder: folder as string, cwd: call.cwd }),
-      render: written,
+      render: (made, style) => written(made, style, `forge skill show ${made.name}`),
     }),
     command<{ name: string; folder: string; files: string[] }>({
       name: 'export',

@@ -5,7 +5,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { filesBelow, readPlain } from '../core/files.js';
 import { focusFile, shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
-import { checkText, namesLike, oneLine } from '../core/text.js';
+import { checkText, firstNames, namesLike, oneLine } from '../core/text.js';
 import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../session/rules.js';
@@ -94,12 +94,12 @@ export async function listSkills(context: Context): Promise<{ skills: ListedSkil
   return { skills: readSkills(context).map((skill) => toListed(skill)), warnings: context.warnings };
 }
 
-function requireSkill(context: Context, name: string): Skill {
+export function requireSkill(context: Context, name: string): Skill {
   const names = skillNames(context);
   if (names.includes(name)) return loadSkill(context, name, approvedSkills(context));
   const [near] = namesLike(name, names);
   throw usage('skill.unknown', `There is no skill ${JSON.stringify(oneLine(name, 80))}.`, {
-    hint: near ? `forge skill show ${near}` : 'forge skill list',
+    hint: near ? `forge skill show ${near}` : `forge skill list   # ${firstNames(names, 10)}`,
   });
 }
 

@@ -198,7 +198,7 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
 
 type Active = NonNullable<Awaited<ReturnType<Forge['session']['list']>>['active']>;
 
-async function readRunning(forge: Forge, { holder: _h, task: _t, open_questions: _o, ...session }: Active) {
+async function readRunning(forge: Forge, { holder: _h, open_questions: _o, ...session }: Active) {
   return {
     session: { ...session, learned: [], failed: [], goal: null },
     focus: await forge.focus.show(),

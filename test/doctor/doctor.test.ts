@@ -236,7 +236,7 @@ describe('forge doctor --agent', () => {
     project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
     const { found, commands, exitCode } = await doctor(project, ['--agent']);
     expect(found).toEqual([
-      expect.stringMatching(/^degraded: not approved: \d of this project's tests and scripts$/),
+      expect.stringMatching(/^degraded: not approved: \d of this project's tests, scripts and skills$/),
       'degraded: hooks failed within the last day: session-start: lock.busy',
     ]);
     expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);

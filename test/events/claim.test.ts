@@ -185,7 +185,8 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     // Without a task named, the session begins with one that is free.
     const started = await forgeJson<{ focus: { task: string } }>(second, ['start'], { env });
     expect(started.focus.task).toBe('F-2: Do F-2');
-    expect(await forgeError(first, ['focus', 'set', '--task', 'F-2: Do F-2'], { env })).toMatchObject(held);
+    for (const task of ['F-2: Do F-2', 'f-2', 'do f-2'])
+      expect(await forgeError(first, ['focus', 'set', '--task', task], { env })).toMatchObject(held);
     await forgeJson(second, ['end'], { env });
     await forgeJson(first, ['focus', 'set', '--task', 'F-2: Do F-2'], { env });
     await claim(second, 'F-1', { env });
@@ -312,7 +313,19 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await forgeJson(second, ['end'], { env });
     expect((await forgeJson<Fleet>(first, ['fleet'], { env })).rows).toHaveLength(1);
     expect((await forgeJson<Fleet>(first, ['fleet', '--all'], { env })).rows).toHaveLength(2);
-    const { stdout } = await runForge(first, ['fleet'], { env });
+    await server.kill();
+    await forgeJson(first, ['note', 'add', 'y'], { env });
+    await server.start();
+    const { stdout, stderr } = await runForge(first, ['fleet'], { env });
     expect(stdout).toMatch(/HEALTH +HOST +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
+    expect(stderr).toContain('1 event waits in the outbox (forge events flush)');
+  });
+
+  it('EVT-03 a session for which others hold every task says so', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    for (const id of ['F-1', 'F-2']) await claim(first, id, { env });
+    const { stderr } = await runForge(second, ['start'], { env });
+    expect(stderr).toMatch(/No task is set: everything left is blocked; F-1 waits for /);
   });
 });

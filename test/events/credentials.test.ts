@@ -77,6 +77,7 @@ describe.skipIf(!hasNats)('credentials for NATS', () => {
     const userServer = await startNats({ rest: `authorization { user: ada, password: "${PASSWORD}" }` });
     expect(await refusal(project, userServer, {})).toMatchObject({
       ...{ exitCode: 6, message: expect.stringContaining('refused the credentials') },
+      hint: expect.stringContaining('export NATS_USER='),
     });
     const user = { NATS_USER: 'ada', NATS_PASSWORD: PASSWORD };
     expect(await flush(project, userServer, user)).toMatchObject({ sent: 0 });
@@ -154,6 +155,7 @@ describe.skipIf(!hasNats)('credentials for NATS', () => {
     expect(await refusal(project, plain, {})).toMatchObject({
       exitCode: 6,
       message: expect.stringMatching(/certificate/),
+      hint: expect.stringContaining('export NATS_CA=FILE'),
     });
     const wrong = await startNats({ rest: tls(makeCertificates('DNS:other.example')) });
     expect(await refusal(project, wrong, { NATS_CA: good.ca })).toMatchObject({ exitCode: 6 });
@@ -165,6 +167,8 @@ describe.skipIf(!hasNats)('credentials for NATS', () => {
     // A server without TLS where TLS is asked for.
     const open = await startNats();
     const url = open.url.replace('nats:', 'tls:');
-    expect(await refusal(project, open, { NATS_URL: url })).toMatchObject({ exitCode: 6 });
+    expect(await refusal(project, open, { NATS_URL: url })).toMatchObject({
+      ...{ exitCode: 6, message: expect.stringContaining(url) },
+    });
   });
 });

@@ -205,6 +205,11 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     expect(await forgeError(second, ['events', 'flush'])).toMatchObject({
       ...{ exitCode: 3, code: 'trust.needed', hint: 'forge trust' },
     });
+    await forgeJson(second, ['feature', 'add', 'F-1', 'Log in', '--no-run']);
+    for (const command of [['fleet'], ['claim', 'F-1']]) {
+      const { exitCode, stderr } = await runForge(second, command);
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/was not approved .*\(forge trust\)/)]);
+    }
     const { stdout } = await runForge(second, ['trust', '--show']);
     expect(stdout).toContain(`[events] url  not approved\n  ${server.url}`);
     await runForge(second, ['trust', '--yes'], { terminal: true });

@@ -101,6 +101,21 @@ describe.skipIf(!hasNats)('forge events', () => {
     });
   });
 
+  it('EVT-02 list shows an outbox of several sessions in the order in which things happened', async () => {
+    const [server, project] = [await startNats(), await makeForge()];
+    const { env } = server;
+    await server.kill();
+    for (const name of ['one', 'two', 'three']) {
+      await forgeJson(project, ['start', '--task', name], { env });
+      await forgeJson(project, ['note', 'add', name], { env });
+      await forgeJson(project, ['end'], { env });
+    }
+    await server.start();
+    await forgeJson(project, ['events', 'flush'], { env });
+    const day = ['session_start', 'learning', 'session_end'];
+    expect((await listed(project, server)).events.map(({ type }) => type)).toEqual([...day, ...day, ...day]);
+  });
+
   it('B-76 what others publish on the subjects is skipped or shown as data, and never twice', async () => {
     const [server, project] = [await startNats(), await makeForge()];
     const { env } = server;

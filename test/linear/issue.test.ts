@@ -102,6 +102,7 @@ describe('forge linear, offline', () => {
 
   it.each([
     ['a missing answer', ['title=[BUG] x'], 'reproduction_steps needs an answer'],
+    ['no title', ['reproduction_steps=x'], 'title needs an answer'],
     [
       'another title',
       ['title=Save fails', 'reproduction_steps=x'],
@@ -122,6 +123,7 @@ describe('forge linear, offline', () => {
     const args = ['linear', 'new', '--template', 'bug', ...fields.flatMap((field) => ['--field', field])];
     const error = await forgeError(project, args);
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining(expected)]);
+    expect(error.hint).toContain('--field NAME=VALUE   # title, reproduction_steps, ');
     expect(await list(project)).toEqual([]);
   });
 

@@ -75,9 +75,29 @@ describe('forge linear, with Linear', () => {
     const project = await makeForge();
     await run(project, server, 'pull');
     (server.issues[0] as { type: string }).type = 'completed';
-    await run(project, server, 'pull');
+    const { stdout } = await runForge(project, ['linear', 'pull'], { env: server.env });
+    expect(stdout).toContain('APP-1 was ended in Linear');
     expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['APP-2']);
     expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
+  });
+
+  it('LIN-03 LIN-04 a pull keeps the states that wait to be sent, unless Linear has ended the issue', async () => {
+    const server = await startLinear([{}, {}, {}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    await forgeJson(project, ['linear', 'start', 'APP-3']);
+    await forgeJson(project, ['linear', 'done', 'APP-2', '--summary', 'A lock was missing']);
+    const history = project.read('.forge/linear/history/APP-2.json');
+    (server.issues[2] as { type: string }).type = 'canceled';
+    expect((await run(project, server, 'pull')).value).toMatchObject({ closed: ['APP-3'], queued: 4 });
+    const states = async () => (await issues(project)).map(({ linear_id, state }) => [linear_id, state]);
+    expect(await states()).toEqual([['APP-1', 'started']]);
+    expect(project.read('.forge/linear/history/APP-2.json')).toBe(history);
+    await run(project, server, 'sync');
+    expect(server.issues.map(({ type }) => type)).toEqual(['started', 'completed', 'canceled']);
+    expect(await states()).toEqual([['APP-1', 'started']]);
   });
 
   it('LIN-03 push creates local issues in Linear, and their id changes wherever it is used', async () => {

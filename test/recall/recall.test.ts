@@ -193,6 +193,8 @@ describe('forge recall', () => {
     expect((await recall(project, 'file:zoo.ts', 'zebra')).hits.map(({ source }) => source)).toEqual([
       'finding',
     ]);
+    const [note] = (await recall(project, 'tier:note', 'zebra')).hits;
+    expect(note?.text).toBe('The zebra cluster is rebuilt every Monday');
     expect(await forgeError(project, ['recall', 'zebra', '--since', 'never'])).toMatchObject({ exitCode: 2 });
     const { stdout: told } = await runForge(project, ['recall', 'zebra'], { env: { CLAUDECODE: '1' } });
     expect(told).toMatch(
@@ -228,6 +230,27 @@ describe('forge recall', () => {
     expect(hits.map(({ source }) => source)).not.toContain('execution');
     const texts = hits.filter(({ source }) => source === 'evaluation').map(({ text }) => text.split('\n'));
     expect(texts[0]).toEqual(['ZEB-1', 'test', '-f', 'stripes', 'zebras need a warm cache']);
+  });
+
+  it('AGT-03 finds issues that are active and that are done, by their words alone', async () => {
+    const project = await makeForge();
+    const add = ['linear', 'new', '--template', 'bug', '--field', 'reproduction_steps=Feed it'];
+    for (const name of ['Zebra', 'Okapi'])
+      await forgeJson(project, [...add, '--field', `title=[BUG] ${name} is lost`]);
+    await forgeJson(project, ['linear', 'done', 'LOCAL-1', '--summary', 'The fence was open']);
+    const found = async (query: string) =>
+      (await recall(project, 'tier:issue', query)).hits.map(({ id, text }) => [id, text.split('\n')]);
+    expect(await found('zebra')).toEqual([
+      [
+        'LOCAL-1',
+        [
+          ...['LOCAL-1 [BUG] Zebra is lost', '## Reproduction steps', '', 'Feed it', 'bug'],
+          'The fence was open',
+        ],
+      ],
+    ]);
+    expect((await found('okapi')).map(([id]) => id)).toEqual(['LOCAL-2']);
+    expect((await runForge(project, ['recall', 'tier:issue', 'form'])).exitCode).toBe(1);
   });
 
   it('AGT-03 shows the rows of a table as sentences', async () => {

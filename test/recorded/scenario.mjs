@@ -165,7 +165,7 @@ const sessions = {
     { text: 'progress show' },
     { text: 'progress add "said to nobody" --quiet' },
     'focus show',
-    'focus set --task "SLUG-2: logout" --issue SLUG-2 --file slug.js --phase BUILD --blocker "no cookie" --skill tests',
+    'focus set --task "SLUG-2: logout" --issue SLUG-2 --file slug.js --phase BUILD --blocker "no cookie" --skill qa-review',
     'focus set',
     'focus show',
     'focus clear',

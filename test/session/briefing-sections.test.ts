@@ -84,6 +84,20 @@ const items = (change: Partial<BriefingData>, key: string): string[] =>
   )?.items ?? [];
 
 describe('the parts of the briefing', () => {
+  it('AGT-06 name the tools of an agent that may have no shell', () => {
+    const text = JSON.stringify(
+      briefingSections({
+        ...RICH,
+        next: null,
+        last: { ...last, status: 'interrupted' },
+        tool: (name) => `forge__${name}`,
+      }),
+    );
+    expect(text).toContain('forge__session_start {\\"resume\\":\\"2026-02-28-session-003\\"}');
+    expect(text).toContain('forge__session_end {\\"confirm\\":[\\"ID\\"]}');
+    expect(text).toContain('.forge/skills/NAME/instructions.md');
+  });
+
   it('SES-03 are in reading order', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'rules',

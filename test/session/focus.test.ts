@@ -33,7 +33,7 @@ describe('forge focus', () => {
     const world = fixedClock();
     await forgeJson(
       project,
-      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--skill', 's'],
+      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--skill', 'qa-review'],
       { world },
     );
     world.set('2026-03-01T11:00:00.000Z');
@@ -46,7 +46,7 @@ describe('forge focus', () => {
       linear_issue: null,
       files: ['a'],
       blockers: ['x'],
-      skill: 's',
+      skill: 'qa-review',
       started_at: '2026-03-01T10:00:00.000Z',
     });
     await forgeJson(project, ['focus', 'set', '--skill', 'none'], { world });

@@ -265,6 +265,8 @@ describe('past sessions', () => {
     expect(status.stdout).toBe(
       'running  2026-03-01-session-004  since 2026-03-01 10:00 UTC\nholder: you\ntask: now\n',
     );
+    const list = await runForge(project, ['session', 'list'], { world });
+    expect(list.stdout).toMatch(/2026-03-01-session-002 +ended +2026-03-01 10:00 +goal two +next: two\n/);
     expect(await forgeError(project, ['session', 'show', '2026-03-01-session-009'])).toMatchObject({
       exitCode: 2,
       hint: 'forge session list',

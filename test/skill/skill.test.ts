@@ -133,6 +133,10 @@ describe('forge skill', () => {
     expect(
       (await forgeJson<Focus>(project, ['focus', 'set', '--task', 'Bake', '--skill', 'qa-review'])).skill,
     ).toBe('qa-review');
+    expect(await forgeError(project, ['focus', 'set', '--skill', 'testing'])).toMatchObject({
+      ...{ exitCode: 2, code: 'skill.unknown', hint: expect.stringContaining('qa-review') },
+    });
+    expect((await forgeJson<Focus>(project, ['focus', 'show'])).skill).toBe('qa-review');
   });
 
   it('SKL-06 the commit check applies the pattern of the active skill', async () => {
@@ -168,7 +172,12 @@ describe('forge skill', () => {
 
   it('SKL-02 new makes a skill that passes the check', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['skill', 'new', 'release-notes', '--description', 'Write release notes']);
+    const made = await runForge(project, [
+      ...['skill', 'new', 'release-notes', '--description', 'Write release notes'],
+    ]);
+    expect(made.stdout).toContain(
+      'Next: fill in .forge/skills/release-notes/, then approve it: forge trust\n',
+    );
     expect(await problems(project, 'release-notes')).toEqual([]);
     expect(await forgeError(project, ['skill', 'new', 'release-notes'])).toMatchObject({ exitCode: 3 });
     for (const name of ['../x', 'A', 'a--b', 'x-', 'x'.repeat(65)])

@@ -110,6 +110,30 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
   });
 
+  it('AGT-02 names the next step as a tool, a file or a person, since the client may have no shell', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'npm run other']);
+    await forgeJson(project, ['trust', '--revoke']);
+    const { call } = await connect(project, mode);
+    const started = await call('session_start', { goal: 'login WORKS' });
+    expect(started.content[0]?.text).toContain('Task: A: Login works');
+    await call('progress_add', { text: 'read the form' });
+    expect((await call('recall', { query: 'xyzzy' })).content[0]?.text).toBe('Nothing found.');
+    for (const expected of ['Kept.', 'Known already.'])
+      expect((await call('learn', { text: 'Dates are UTC' })).content[0]?.text).toBe(expected);
+    const hints: [tool: string, given: object, hint: string][] = [
+      ['feature_verify', { ids: ['A'] }, 'Ask the user to type'],
+      ['feature_verify', { ids: ['B'] }, 'forge://features'],
+      ['session_note_promote', { id: 'kfr-7' }, 'The briefing shows'],
+      ['session_end', { confirm: ['C-7'] }, 'The briefing lists'],
+      ['session_start', { resume: '2026-01-01-session-009' }, 'Call session_start without resume'],
+    ];
+    for (const [tool, given, hint] of hints)
+      expect((await call(tool, given)).structuredContent.error).toMatchObject({
+        hint: expect.stringContaining(hint),
+      });
+  });
+
   it('KFR-14 AGT-02 names what expires with another task', async () => {
     const project = await ready();
     const { call } = await connect(project, mode);

@@ -135,6 +135,8 @@ describe('the page’s API', () => {
     const server = await servePage(lived);
     const { active, sessions } = await askApi<Answers['sessions']>(server, '/api/sessions');
     const detail = await askApi<Answers['sessions/:id']>(server, `/api/sessions/${sessions[0]?.id}`);
+    expect(sessions[0]?.task).toBe(detail.focus.task);
+    expect(sessions[0]?.task).toMatch(/\w/);
     expect(detail.progress.map(({ text }) => text)).toContain('Read the cart');
     expect(detail.commits.map(({ subject }) => subject).join('\n')).toContain('Session end');
     expect(detail.records.length).toBeGreaterThan(24);

@@ -50,11 +50,11 @@ export const KnowledgeView = () => (
   <Ask route="knowledge">
     {({ known, candidates, learnings, consolidation }) => (
       <>
-        <Card title="Proven" wide aside={<span class="dim">{known.length}</span>}>
+        <Card title="Long-term knowledge" wide aside={<span class="dim">{known.length}</span>}>
           <List
             items={known}
             none={
-              <Empty command='forge learn "TEXT"'>
+              <Empty command='forge learn "TEXT" --as success'>
                 A pattern becomes knowledge when several cycles show it. The next look is due in{' '}
                 {many(consolidation.due_in, 'evaluated cycle')}.
               </Empty>

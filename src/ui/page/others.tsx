@@ -198,7 +198,9 @@ export const FleetView = () => (
     {({ source, rows }) => (
       <>
         {source === 'machine' && (
-          <p class="dim">Only this machine: events are not set up, or their server is away.</p>
+          <p class="dim">
+            Only this machine: events are not set up or not approved, or their server is away.
+          </p>
         )}
         {rows.length === 0 ? (
           <Empty command="forge start">Nobody is at work.</Empty>

@@ -67,13 +67,13 @@ export const SessionsView = () => (
           items={active ? [active, ...sessions] : sessions}
           none={<Empty command="forge start">No session has run here yet.</Empty>}
           timeline
-          entry={({ id, status, started_at, branch, next, resumed_by }) => ({
+          entry={({ id, status, started_at, branch, task, next, resumed_by }) => ({
             name: id,
             href: linkTo('sessions', id),
             badge: [TONES[status], resumed_by ? `${status}, resumed` : status],
             at: started_at,
-            text: next && `Next: ${next}`,
-            note: branch && `on ${branch}`,
+            text: task,
+            note: [branch && `on ${branch}`, next && `next: ${next}`].filter(Boolean).join(', '),
           })}
         />
         {more && <p class="dim">Older ones: forge session list --limit 1000</p>}

@@ -87,9 +87,7 @@ describe('the claims of a checkpoint', () => {
       /^checkpoint\/\d{4}-\d\d-\d\d.*-v1$/,
     );
     await forgeJson(project, ['session', 'end']);
-    expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toBe(
-      'checkpoint/FORGE-v1',
-    );
+    expect((await forgeJson<{ tag: string }>(project, 'checkpoint create')).tag).toBe('checkpoint/FORGE-v1');
   });
 });
 

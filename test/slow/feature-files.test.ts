@@ -106,9 +106,7 @@ describe('one file per entry', () => {
       undefined,
       'in_progress',
     ]);
-    expect((await runForge(project, ['feature', 'edit', 'C', '--priority', '3'])).stderr).not.toContain(
-      'edited',
-    );
+    expect((await runForge(project, 'feature edit C --priority 3')).stderr).not.toContain('edited');
   });
 
   it('FEA-03 no edit of features.json makes a feature pass', async () => {
@@ -365,14 +363,7 @@ describe('a new feature', () => {
 
   it('FEA-01 accepts an unknown blocker: another branch may bring it', async () => {
     const project = await makeForge();
-    const { stderr, exitCode } = await runForge(project, [
-      'feature',
-      'add',
-      'A',
-      'a',
-      '--blocked-by',
-      'NOPE',
-    ]);
+    const { stderr, exitCode } = await runForge(project, 'feature add A a --blocked-by NOPE');
     expect([exitCode, stderr]).toEqual([0, '']);
   });
 });

@@ -23,24 +23,8 @@ async function makeBase(): Promise<string> {
   project.write('lib/util.js', 'exports.util = 1;\n');
   for (const name of 'abcdefg') project.write(`test/${name}.txt`, 'a test\n');
   project.write('suite.sh', 'ls test/*.txt >/dev/null && node --check src/app.js\n');
-  await forgeJson(project, [
-    'feature',
-    'add',
-    'LOGIN',
-    'Log in',
-    '--test',
-    'grep -q login src/app.js',
-    '--no-run',
-  ]);
-  await forgeJson(project, [
-    'feature',
-    'add',
-    'SEARCH',
-    'Search',
-    '--test',
-    'grep -q search src/search.js',
-    '--no-run',
-  ]);
+  await forgeJson(project, 'feature add LOGIN "Log in" --test "grep -q login src/app.js" --no-run');
+  await forgeJson(project, 'feature add SEARCH Search --test "grep -q search src/search.js" --no-run');
   await forgeJson(project, ['feature', 'verify', '--all']);
   project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["sh suite.sh"]'));
   await forgeJson(project, ['trust', '--yes'], { terminal: true });

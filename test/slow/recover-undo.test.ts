@@ -88,15 +88,7 @@ describe('forge recover --undo', () => {
 
   it('GIT-06 features that only removed work proved are in progress; undo restores their status', async () => {
     const project = await withCheckpoint();
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'FORGE-002',
-      'More',
-      '--test',
-      'test -f src/more.js',
-    ]);
+    await forgeJson(project, 'feature add --no-run FORGE-002 More --test "test -f src/more.js"');
     project.write('src/more.js', 'more\n');
     await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
     const features = project.read('.forge/memory/long-term/features.json');

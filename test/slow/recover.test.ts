@@ -199,9 +199,7 @@ describe('forge recover', () => {
     const done = await runForge(project, ['recover', '--yes']);
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
     expect(done.stdout).toMatch(/^ {2}its tests ran again: FORGE-001 passing\n {2}forge undo/m);
-    expect((await runForge(project, ['recover', '--list'])).stdout).toMatch(
-      /Before the rollback to checkpoint/,
-    );
+    expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
   });
 

@@ -165,12 +165,7 @@ describe('a tree that git changed under a running session', () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 123\n`;
     project.write(path, pointer);
 
-    for (const args of [
-      ['feature', 'list'],
-      ['session', 'start'],
-      ['briefing'],
-      ['feature', 'add', 'F-2', 'x'],
-    ])
+    for (const args of ['feature list', 'session start', 'briefing', 'feature add F-2 x'])
       expect(typedError(project, args)).toMatchObject({
         exitCode: 4,
         file: path,

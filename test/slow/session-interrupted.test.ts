@@ -103,9 +103,7 @@ describe('an abandoned session', () => {
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
     await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 2) });
     await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 2) });
-    expect(
-      await forgeError(project, ['session', 'start', '--resume', 'latest'], { world: at(ada, 3) }),
-    ).toMatchObject({
+    expect(await forgeError(project, 'session start --resume latest', { world: at(ada, 3) })).toMatchObject({
       exitCode: 3,
       code: 'session.running',
     });

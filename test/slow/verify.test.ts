@@ -130,9 +130,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 is killed with its children when forge is killed by SIGKILL, and no other process is', async () => {
     const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\necho ready\nsleep 1000\n';
     const [killed, other] = [makeFeature(script), makeFeature(script)];
-    const [child, beside] = [killed, other].map(({ dir }) =>
-      startBinary(dir, ['feature', 'verify', 'F-1', '-v']),
-    );
+    const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, 'feature verify F-1 -v'));
     const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
     // forge watches the group before it can show any output.
     const said = [child, beside].map((forge) => follow(forge as ChildProcess));

@@ -78,17 +78,6 @@ describe('the claims of a checkpoint', () => {
     expect(await forgeJson(project, ['checkpoint', 'show', 'A-v1'])).toMatchObject({ features_passing: [] });
     expect(stderr).toMatch(/LOGIN is not in the checkpoint\. .*not approved on this machine/);
   });
-
-  it('GIT-05 without a name it takes the running session, and never one that has ended', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['focus', 'clear']);
-    expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toMatch(
-      /^checkpoint\/\d{4}-\d\d-\d\d.*-v1$/,
-    );
-    await forgeJson(project, ['session', 'end']);
-    expect((await forgeJson<{ tag: string }>(project, 'checkpoint create')).tag).toBe('checkpoint/FORGE-v1');
-  });
 });
 
 describe('checkpoints of several clones', () => {

@@ -136,6 +136,7 @@ describe('forge checkpoint create', () => {
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v1');
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v2');
     await forgeJson(project, ['session', 'end'], world);
+    expect((await make()).tag).toBe('checkpoint/FORGE-v2');
     await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
     await forgeJson(project, ['focus', 'set', '--task', 'F-1: Login']);
     expect((await make()).tag).toBe('checkpoint/F-1-v1');

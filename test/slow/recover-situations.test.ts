@@ -276,33 +276,6 @@ const SITUATIONS: Situation[] = [
     /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: not found"/,
   ],
   [
-    'a test was renamed',
-    async (project) => {
-      const test = "sh -c 'echo 9 deselected in 0.05s; exit 5'";
-      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', test]);
-    },
-    'alert',
-    /"state":"not_run","why":"sh -c 'echo 9 deselected in 0.05s; exit 5': no test ran"/,
-  ],
-  [
-    'the tests were not approved here',
-    async (project) => {
-      await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    },
-    'alert',
-    /not approved on this machine/,
-  ],
-  [
-    'the tag was moved',
-    (project) => {
-      project.write('src/more.js', 'more\n');
-      commit(project, 'More');
-      project.git('tag', '-f', '-a', '-m', 'moved', TAG, 'HEAD');
-    },
-    'alert',
-    /APP-v1 is unverified/,
-  ],
-  [
     'a newer checkpoint has lost its tag',
     async (project) => {
       project.write('src/more.js', 'more\n');

@@ -122,6 +122,9 @@ describe('the clock', () => {
       ['session', 'show', '2026-03-01-session-001'],
       ['knowledge', 'add', 'invariant', 'ANOTHER ıİ I', '-n', '--json'],
       ['feature', 'add', 'I', 'twin of i'],
+      ['status'],
+      ['next'],
+      [],
     ]) {
       const outcomes = settings.map((env) => {
         const outcome = runBinary(project.dir, args, { env });

@@ -90,16 +90,4 @@ describe('forge status --short as a process', () => {
     const gone = `mkdir x && cd x && rmdir ../x && node "${BIN}" status --short`;
     expect(run(elsewhere.dir, 'bash', ['-c', gone]).exitCode).toBe(2);
   });
-
-  it('VIS-01 B-68 a Turkish locale changes no id, flag or byte', async () => {
-    const project = await makeForge();
-    const env = { LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8', LANGUAGE: 'tr' };
-    const forge = (...args: string[]) => runBinary(project.dir, args, { env });
-    expect(forge('feature', 'add', 'INIT-1', 'Init').exitCode).toBe(0);
-    expect(forge('feature', 'add', 'init-1', 'Twin').exitCode).toBe(2);
-    expect(forge('feature', 'edit', 'INIT-1', '--issue', 'II-1', '--priority', '1').exitCode).toBe(0);
-    const texts = [['status'], ['feature', 'list'], ['next'], []];
-    for (const args of texts)
-      expect(forge(...args).stdout).toBe(runBinary(project.dir, args, { env: { LC_ALL: 'C' } }).stdout);
-  });
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -363,9 +364,7 @@ describe('what forge recover decides', () => {
 
   it('GIT-06 a clone without the tags: the newest checkpoint is named, with how to get it', async () => {
     const project = await makeProject();
-    const clone = projectAt(join(makeFolder(), 'clone'));
-    project.git('clone', '-q', '--no-tags', project.dir, clone.dir);
-    const planned = await plan(clone);
+    const planned = await plan(cloneOf(project, '--no-tags'));
     expect([planned.decision, planned.rules[0]?.value]).toEqual([
       'alert',
       "checkpoint/APP-v1 is missing: its tag is gone, was not fetched, or is another repository's",

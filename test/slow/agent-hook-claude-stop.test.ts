@@ -44,6 +44,19 @@ describe('forge hook claude stop and pre-compact', () => {
     expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
   });
 
+  it('KFR-09 AGT-01 never loop: a second stop without a change parks the question', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    expect(blockOf(await claude(project, 'stop'))).toContain('kfr-1');
+    expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
+    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, 'kfr list');
+    expect(entries[0]?.parked?.reason).toBe(
+      'The agent was asked to settle it, changed nothing and stopped again.',
+    );
+    // A human decides: it is still open for the end of the session.
+    expect((await runForge(project, ['session', 'end'])).exitCode).toBe(3);
+  });
+
   it('KFR-09 SES-09 do not block an agent for the questions of a session that another agent works in', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);

@@ -170,6 +170,11 @@ describe('the invariants of architecture.md in the briefing', () => {
         expect(stderr).toMatch(new RegExp(`^! No invariants of the architecture are known: .*${why}.*\n$`));
     }
   });
+
+  it('KNO-03 are read from a file of five megabytes', async () => {
+    const project = await written(`${'Words and words.\n'.repeat(300_000)}\n## Invariants\n- at the end\n`);
+    expect(await rulesOf(project)).toEqual(['at the end']);
+  });
 });
 
 describe('forge architecture edit', () => {

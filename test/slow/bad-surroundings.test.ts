@@ -61,7 +61,10 @@ describe('bad surroundings', () => {
       stderr: expect.stringMatching(/^forge: .*empty\.\n.*--help\n$/),
     });
     expect(bash(project, 'forge feature import - <&-').exitCode).toBe(2);
-    expect(bash(project, 'forge kfr patch - <&-').exitCode).toBe(2);
+    expect(bash(project, 'forge kfr patch - <&-')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^forge: The patch is not JSON/),
+    });
     expect(bash(project, 'forge feature show nosuch 2>&-').exitCode).toBe(2);
     expect(texts(project)).toHaveLength(4);
   });

@@ -6,6 +6,15 @@ import { runBinary } from '../support/forge.js';
 import { makeFolder, run } from '../support/project.js';
 
 describe('every way to a commit, with the hooks installed', () => {
+  it('GIT-01 leaves a message of nothing, or of remarks alone, to git', () => {
+    const { project } = makeFlow({ 'core.commentChar': ';' });
+    for (const text of ['', '; only remarks\n']) {
+      project.write('.git/COMMIT_EDITMSG', text);
+      const checked = runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
+      expect(checked).toMatchObject({ exitCode: 0, stderr: '' });
+    }
+  });
+
   it('GIT-03 B-49 a hook that times out or is killed lets the commit through and reports it', () => {
     const flow = makeFlow({ 'core.commentChar': ';' });
     const { project } = flow;

@@ -100,6 +100,15 @@ describe('the session-end commit and other changes in the index', () => {
     workAndEnd(project);
     expect(project.git('ls-tree', 'HEAD', '.forge/init.sh')).toMatch(/^100755 /);
   });
+
+  it('SES-06 does not commit on request, and says so', () => {
+    const project = makeForgeRepository();
+    typed(project, ['session', 'start']);
+    expect(typed(project, ['session', 'end', '--no-commit'])).toMatch(/no commit: not asked for/);
+    typed(project, ['config', 'set', 'session.commit', 'false']);
+    expect(workAndEnd(project).commit_skipped).toBe('not asked for');
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
+  });
 });
 
 describe('the session-end commit in every kind of repository', () => {

@@ -39,6 +39,19 @@ async function expectGone(project: Project, ...files: string[]): Promise<void> {
 }
 
 describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
+  it('B-92 is stopped at its time limit with all its processes, and counts as failed', async () => {
+    const project = makeFeature(
+      'echo $$ >main.pid\nsleep 1000 & echo $! >child.pid\necho waiting\nsleep 1000\n',
+      1,
+    );
+
+    const result = verify(project);
+
+    expect(result).toMatchObject({ status: 'failing', exit_code: null, failure: 'stopped after 1 s' });
+    expect(result.output).toContain('waiting');
+    await expectGone(project, 'main.pid', 'child.pid');
+  });
+
   it('B-92 is stopped although it ignores every signal that can be ignored', async () => {
     const project = makeFeature(
       "trap '' TERM INT HUP QUIT\necho $$ >main.pid\nwhile :; do sleep 0.1; done\n",
@@ -46,6 +59,12 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     );
     expect(verify(project)).toMatchObject({ status: 'failing', failure: 'stopped after 1 s' });
     await expectGone(project, 'main.pid');
+  });
+
+  it('B-92 is judged by its own exit code; its leftover processes are killed and block nothing', async () => {
+    const project = makeFeature('sleep 1000 & echo $! >child.pid\nexit 0\n');
+    expect(verify(project)).toMatchObject({ status: 'passing', exit_code: 0 });
+    await expectGone(project, 'child.pid');
   });
 
   it('B-92 cannot hold forge up by a process that left the group with the output open', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentName } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../support/agent-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
@@ -8,34 +7,14 @@ import { snapshot } from '../support/forge-project.js';
 import { type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
-/** Where each agent that runs commands looks for them, and what its payloads of these moments are called. */
-const AGENTS: Record<string, { file: string; start: string; compact: string; stop: string }> = {
-  claude: {
-    file: '.claude/settings.json',
-    start: 'session-start',
-    compact: 'session-start-compact',
-    stop: 'stop',
-  },
-  codex: {
-    file: '.codex/hooks.json',
-    start: 'session-start',
-    compact: 'session-start-compact',
-    stop: 'stop',
-  },
-  gemini: {
-    file: '.gemini/settings.json',
-    start: 'session-start',
-    compact: 'before-agent',
-    stop: 'after-agent',
-  },
-  cursor: { file: '.cursor/hooks.json', start: 'session-start', compact: 'post-tool-use', stop: 'stop' },
-  copilot: {
-    file: '.github/hooks/forge.json',
-    start: 'session-start',
-    compact: 'user-prompt-submitted',
-    stop: 'agent-stop',
-  },
-};
+/** Where each agent that runs commands looks for them, and its payloads after a compaction and at a stop. */
+const AGENTS = [
+  ['claude', '.claude/settings.json', 'session-start-compact', 'stop'],
+  ['codex', '.codex/hooks.json', 'session-start-compact', 'stop'],
+  ['gemini', '.gemini/settings.json', 'before-agent', 'after-agent'],
+  ['cursor', '.cursor/hooks.json', 'post-tool-use', 'stop'],
+  ['copilot', '.github/hooks/forge.json', 'user-prompt-submitted', 'agent-stop'],
+] as const;
 
 /** Every command in a file of hooks that calls that event, whatever the file's form. */
 function commandFor(project: Project, file: string, event: string): string {
@@ -48,23 +27,18 @@ function commandFor(project: Project, file: string, event: string): string {
   return found[0] as string;
 }
 
-const EVENTS: Record<string, string> = {
-  'session-start-compact': 'session-start',
-};
-
 describe('forge agent install all', () => {
-  it.each(Object.entries(AGENTS))(
+  it.each(AGENTS)(
     'AGT-01 KFR-09 %s: briefing at the start, working memory after a compaction, the gate at the stop',
-    (name, { file, start, compact, stop }) => {
+    (agent, file, compact, stop) => {
       const project = makeForgeRepository();
-      const agent = name as AgentName;
       const sh = (command: string, input = '') =>
         run(project.dir, 'sh', ['-c', command], { input, env: SLOW_MOTION });
       const before = snapshot(project.dir);
       expect(sh('forge agent install all')).toMatchObject({ exitCode: 0, stderr: '' });
       const call = (fixture: string) => {
         const place = { cwd: project.dir, workspace_roots: [project.dir] };
-        const event = EVENTS[fixture] ?? fixture;
+        const event = fixture.replace('session-start-compact', 'session-start');
         const known = payload(agent, fixture);
         const kept = Object.fromEntries(Object.entries(place).filter(([field]) => field in known));
         const outcome = sh(commandFor(project, file, event), JSON.stringify({ ...known, ...kept }));
@@ -72,7 +46,7 @@ describe('forge agent install all', () => {
         return outcome.stdout;
       };
 
-      expect(call(start)).toContain('FORGE briefing, ');
+      expect(call('session-start')).toContain('FORGE briefing, ');
       expect(call(stop)).not.toContain('requires');
       sh('forge kfr patch --goal "logout works" --add "OpenQuestion:which cookie holds the token?"');
       // What the agent knew is gone: it is told again, in whatever way it can be told.

@@ -137,13 +137,9 @@ describe('the invariants of architecture.md in the briefing', () => {
   it('KNO-03 LTM-13 with a secret are not shown: the line is named, its text is not', async () => {
     const secret = SAMPLES.secret();
     const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);
-    for (const args of [['briefing'], ['session', 'start'], ['architecture', 'show']]) {
+    for (const args of ['briefing', 'session start', 'architecture show']) {
       const { stdout, stderr, exitCode } = await runForge(project, args);
-      expect([exitCode, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([
-        0,
-        false,
-        false,
-      ]);
+      expect([exitCode, stdout.includes(secret), stderr.includes(secret)], args).toEqual([0, false, false]);
       expect(
         stderr.match(/architecture\.md:4: .* this invariant is not shown\. Take it out\./g),
       ).toHaveLength(1);
@@ -258,9 +254,7 @@ describe('forge architecture edit', () => {
 
   it('KNO-03 refuses new invisible characters, and keeps an existing byte-order mark', async () => {
     const project = await written(`\ufeff${TEXT}`);
-    expect(
-      await forgeError(project, ['architecture', 'edit', '-'], { stdin: `${TEXT}- a\u202eb\n` }),
-    ).toMatchObject({
+    expect(await forgeError(project, 'architecture edit -', { stdin: `${TEXT}- a\u202eb\n` })).toMatchObject({
       exitCode: 5,
       code: 'guard.invisible',
       file: FILE,

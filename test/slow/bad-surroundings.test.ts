@@ -45,7 +45,7 @@ describe('bad surroundings', () => {
     expect(project.read(PROGRESS)).toContain('No session is running');
   });
 
-  it('B-09 closed stdin, stdout and stderr', async () => {
+  it('B-09 KFR-02 closed stdin, stdout and stderr', async () => {
     const project = await makeStarted();
     expect(bash(project, 'forge log one <&-')).toMatchObject({
       exitCode: 0,
@@ -61,6 +61,10 @@ describe('bad surroundings', () => {
       stderr: expect.stringMatching(/^forge: .*empty\.\n.*--help\n$/),
     });
     expect(bash(project, 'forge feature import - <&-').exitCode).toBe(2);
+    expect(bash(project, 'forge kfr patch - <&-')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^forge: The patch is not JSON/),
+    });
     expect(bash(project, 'forge feature show nosuch 2>&-').exitCode).toBe(2);
     expect(texts(project)).toHaveLength(4);
   });
@@ -89,7 +93,7 @@ describe('bad surroundings', () => {
       ['focus', 'set', '--task', '-'],
       ['feature', 'import', '-'],
     ])
-      expect(await forgeErrorAtTerminal(project, args)).toMatchObject({
+      expect(await runForge(project, args, { terminal: true, world: fixedClock() })).toMatchObject({
         exitCode: 2,
         stderr: expect.stringMatching(/stdin is a terminal/),
       });
@@ -155,8 +159,3 @@ describe('bad surroundings', () => {
     mkdirSync(gone);
   });
 });
-
-async function forgeErrorAtTerminal(project: Project, args: string[]) {
-  const { exitCode, stderr } = await runForge(project, args, { terminal: true, world: fixedClock() });
-  return { exitCode, stderr };
-}

@@ -80,10 +80,12 @@ describe('the built command line', () => {
     expect(stdout).toContain('qa-review');
   });
 
-  it('runs sessions, progress, status and hooks without simple-git, and ends a session with it', () => {
+  it('loads simple-git only to end a session, and execa only to run a command', () => {
     const { home, bin } = copy();
     const file = join(home, 'dist/cli/simple-git.cjs');
+    rmSync(join(home, 'dist/cli/execa.cjs'));
     const project = makeForgeRepository();
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', 'true']);
     const forge = (...args: string[]) =>
       run(project.dir, process.execPath, [bin, ...args], { env: process.env });
     const bytes = readFileSync(file);
@@ -99,6 +101,7 @@ describe('the built command line', () => {
       ['hook', 'git', 'pre-push', 'origin', 'url'],
     ])
       expect(forge(...args), args.join(' ')).toMatchObject({ exitCode: 0 });
+    expect(forge('feature', 'verify', 'F-1').stderr).toContain('execa.cjs');
     writeFileSync(file, bytes);
     expect(forge('session', 'end').stdout).toMatch(/commit +[0-9a-f]{7}/);
   });
@@ -129,17 +132,6 @@ describe('the built command line', () => {
       6,
       'forge: forge is incomplete: its templates folder is missing.\n  → npm ci && npm run build   (in your clone of forge)\n',
     ]);
-  });
-
-  it('loads execa only to run a command', () => {
-    const { home, bin } = copy();
-    rmSync(join(home, 'dist/cli/execa.cjs'));
-    const project = makeForgeRepository();
-    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', 'true']);
-    const forge = (args: readonly string[]) => run(project.dir, process.execPath, [bin, ...args]);
-    expect(forge(['session', 'start']).exitCode).toBe(0);
-    expect(forge(['progress', 'add', 'A step']).exitCode).toBe(0);
-    expect(forge(['feature', 'verify', 'F-1']).stderr).toContain('execa.cjs');
   });
 
   it.skipIf(!('enableCompileCache' in nodeModule))(

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { check, create, fileOf, statesOf } from '../support/checkpoints.js';
-import { type Call, hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
-import { kills } from '../support/kills.js';
+import { hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
+import { copyOf, sample } from '../support/kills.js';
 import { verify } from '../support/memory.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import type { Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 /*
@@ -20,18 +19,7 @@ function makeRig(): Project {
   return project;
 }
 
-function copyOf(project: Project): Project {
-  const copy = projectAt(makeFolder());
-  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
-  return copy;
-}
-
 const hasTag = (project: Project): boolean => project.git('tag', '--list', 'checkpoint/X-v1') !== '';
-
-const sample = (all: readonly Call[], size: number): Call[] => {
-  const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
-  return all.filter((_, i) => i % step === 0);
-};
 
 describe.skipIf(!hasStrace)('a kill while a checkpoint is made', () => {
   it('B-108 GIT-05 leaves none, or a whole one', async () => {

@@ -4,26 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
 import { LEDGER, verify } from '../support/memory.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
-import { makeForgeRepository } from '../support/typed.js';
+import { makeDiverged, makeForgeRepository } from '../support/typed.js';
 
 const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];
-
-/** Two branches that change the same line; `main` is checked out, its `.forge/` committed. */
-function makeConflict(): Project {
-  const project = makeForgeRepository();
-  project.git('add', '.forge');
-  project.git('commit', '-qm', 'Forge');
-  project.git('checkout', '-q', '-b', 'side');
-  project.write('src/app.js', 'side\n');
-  project.git('commit', '-qam', 'Side');
-  project.git('checkout', '-q', 'main');
-  project.write('src/app.js', 'main\n');
-  project.git('commit', '-qam', 'Main');
-  return project;
-}
 
 describe('during a git operation', () => {
   it.each([
@@ -33,7 +20,7 @@ describe('during a git operation', () => {
     ['a cherry-pick', ['cherry-pick', 'side']],
     ['a bisect', ['bisect', 'start', 'HEAD', 'HEAD~1']],
   ])('B-39 GIT-05 during %s (git %j) no checkpoint is made, exit 3; memory goes on', async (name, begin) => {
-    const project = makeConflict();
+    const project = makeDiverged();
     run(project.dir, 'git', begin);
     const before = gitState(project);
     const error = await forgeError(project, CREATE);
@@ -84,8 +71,7 @@ describe('kinds of repositories', () => {
     await forgeJson(project, ['note', 'add', 'more']);
     project.git('add', '.');
     project.git('commit', '-qm', 'More');
-    const clone = projectAt(makeFolder());
-    project.git('clone', '-q', '--depth', '1', '--no-tags', `file://${project.dir}`, clone.dir);
+    const clone = cloneOf(project, '--depth', '1', '--no-tags');
     expect(await statesOf(clone)).toEqual(['X-v1 missing']);
     const { tag } = await create(clone, 'X');
     expect(tag).toMatch(/^checkpoint\/X-v2\.[0-9a-f]{6}$/);
@@ -123,13 +109,6 @@ describe('kinds of repositories', () => {
     outer.git('commit', '-qam', 'Submodule');
     await create(outer, 'X');
     expect(await check(outer, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
-  });
-
-  it('B-38 GIT-05 cannot be made in a bare repository: exit 2', async () => {
-    const bare = makePlainProject();
-    bare.git('init', '-q', '--bare');
-    for (const args of [CREATE, ['checkpoint', 'list'], ['checkpoint', 'verify']])
-      expect(await forgeError(bare, args)).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
   });
 
   it('B-40 GIT-05 runs no hook or filter of the repository, and leaves the index alone', async () => {

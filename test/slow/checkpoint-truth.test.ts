@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create, fileOf, list } from '../support/checkpoints.js';
+import { cloneOf } from '../support/ci.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import type { Project } from '../support/project.js';
 
 /** A feature that passed, as its file says. */
 async function withFeature(): Promise<Project> {
@@ -18,9 +18,8 @@ async function withFeature(): Promise<Project> {
   return project;
 }
 
-async function cloneOf(project: Project): Promise<Project> {
-  const clone = projectAt(join(makeFolder(), 'clone'));
-  project.git('clone', '-q', project.dir, clone.dir);
+async function trustedClone(project: Project): Promise<Project> {
+  const clone = cloneOf(project);
   await forgeJson(clone, ['trust', '--yes'], { terminal: true });
   return clone;
 }
@@ -78,26 +77,13 @@ describe('the claims of a checkpoint', () => {
     expect(await forgeJson(project, ['checkpoint', 'show', 'A-v1'])).toMatchObject({ features_passing: [] });
     expect(stderr).toMatch(/LOGIN is not in the checkpoint\. .*not approved on this machine/);
   });
-
-  it('GIT-05 without a name it takes the running session, and never one that has ended', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['focus', 'clear']);
-    expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toMatch(
-      /^checkpoint\/\d{4}-\d\d-\d\d.*-v1$/,
-    );
-    await forgeJson(project, ['session', 'end']);
-    expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toBe(
-      'checkpoint/FORGE-v1',
-    );
-  });
 });
 
 describe('checkpoints of several clones', () => {
   it('GIT-05 names of two clones do not clash, and each is found without its suffix', async () => {
     const project = await withFeature();
     project.git('config', 'receive.denyCurrentBranch', 'ignore');
-    const clones = [await cloneOf(project), await cloneOf(project)];
+    const clones = [await trustedClone(project), await trustedClone(project)];
     const tags: string[] = [];
     for (const clone of clones) {
       const { tag } = await create(clone, 'APP');
@@ -122,7 +108,7 @@ describe('checkpoints of several clones', () => {
 
   it('GIT-05 at a terminal it offers to push the tag, and pushes it only after a yes', async () => {
     const project = await withFeature();
-    const clone = await cloneOf(project);
+    const clone = await trustedClone(project);
     const remoteTags = (): string => project.git('tag', '-l', 'checkpoint/*');
     const no = await atTerminal(clone, ['checkpoint', 'create', 'A'], [['Push it now', 'n\r']]);
     expect([no.exitCode, remoteTags()]).toEqual([0, '']);

@@ -36,17 +36,7 @@ describe('forge checkpoint create', () => {
   it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {
     const project = await makeForge();
     const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'A',
-      'a',
-      '--test',
-      'node -e 0',
-      '--issue',
-      'SX9-1',
-    ]);
+    await forgeJson(project, 'feature add --no-run A a --test "node -e 0" --issue SX9-1');
     await forgeJson(project, ['feature', 'verify', 'A']);
     await forgeJson(project, ['session', 'start'], world);
     const made = await forgeJson<Made>(
@@ -146,6 +136,7 @@ describe('forge checkpoint create', () => {
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v1');
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v2');
     await forgeJson(project, ['session', 'end'], world);
+    expect((await make()).tag).toBe('checkpoint/FORGE-v2');
     await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
     await forgeJson(project, ['focus', 'set', '--task', 'F-1: Login']);
     expect((await make()).tag).toBe('checkpoint/F-1-v1');
@@ -197,17 +188,7 @@ describe('forge checkpoint create', () => {
       code: 'checkpoint.no_verify',
       hint: expect.stringContaining('--verify'),
     });
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'A',
-      'a',
-      '--test',
-      'node -e 0',
-      '--test',
-      'true',
-    ]);
+    await forgeJson(project, 'feature add --no-run A a --test "node -e 0" --test true');
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'node -e 0']);
     await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'false']);
     await forgeJson(project, ['feature', 'verify', 'A', 'B']);
@@ -223,9 +204,7 @@ describe('forge checkpoint create', () => {
     });
     expect((await runForge(project, ['trust', '--show'])).stdout).toContain('[checkpoint] verify');
     await forgeJson(project, ['trust', '--yes'], { terminal: true });
-    expect((await forgeJson<Made>(project, ['checkpoint', 'create', 'X'])).verified_by).toEqual([
-      'node -e 1',
-    ]);
+    expect((await forgeJson<Made>(project, 'checkpoint create X')).verified_by).toEqual(['node -e 1']);
   });
 
   it('LTM-12 GIT-05 commands get a cleaned environment and no input', async () => {

@@ -51,8 +51,7 @@ describe('the clock', () => {
     const { sessions: three } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '3']);
     expect(three.map(({ next }) => next)).toEqual(['step 9', 'step 8', 'step 7']);
     expect(
-      (await runForge(project, ['session', 'start'], { world: fixedClock('1970-01-01T00:00:00.000Z') }))
-        .stderr,
+      (await runForge(project, 'session start', { world: fixedClock('1970-01-01T00:00:00.000Z') })).stderr,
     ).toMatch(
       /^! clock\.skew: the clock says 1970-01-01T00:00:00\.000Z, but the last session was at 2026-03-06/m,
     );
@@ -123,6 +122,9 @@ describe('the clock', () => {
       ['session', 'show', '2026-03-01-session-001'],
       ['knowledge', 'add', 'invariant', 'ANOTHER ıİ I', '-n', '--json'],
       ['feature', 'add', 'I', 'twin of i'],
+      ['status'],
+      ['next'],
+      [],
     ]) {
       const outcomes = settings.map((env) => {
         const outcome = runBinary(project.dir, args, { env });

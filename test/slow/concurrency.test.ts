@@ -57,21 +57,6 @@ describe('many writers', () => {
     expectWhole(project);
   });
 
-  it('SES-09 keeps every line of two agents that call the binary', async () => {
-    const project = makeForgeRepository();
-    const agents = [new Agent(project), new Agent(project)];
-    await agents[0]?.run('session', 'start');
-    await agents[1]?.run('session', 'start', '--join');
-    const add = async (agent: Agent, name: string): Promise<void> => {
-      for (let n = 0; n < 20; n++) await agent.json('progress', 'add', `${name} ${n} x`);
-    };
-
-    await Promise.all([add(agents[0] as Agent, 'ada'), add(agents[1] as Agent, 'bob')]);
-
-    const lines = addedLines(project.read(PROGRESS));
-    for (const name of ['ada', 'bob']) expect(ordered(lines, name)).toEqual([...Array(20).keys()]);
-  });
-
   it('SES-09 B-53 loses no acknowledged line when writers are killed, and does not block the next one', async () => {
     const project = makeForgeRepository();
     typed(project, ['session', 'start']);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import type { Listed, Started } from '../support/e2e-agents.js';
+import { hasStrace } from '../support/faults.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { abandon, expectEachOnce, expectWhole, isFar, killAfter, kills, measure } from '../support/kills.js';
 import { cyclesOf } from '../support/memory.js';
@@ -12,7 +13,7 @@ import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 /** This process is the holder, as the binary is. */
 const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
 const START = ['session', 'start', '--take-over'];
-const END = (n: number): string[] => ['session', 'end', '--learned', `lesson ${n}`, '--next', `step ${n}`];
+const END = (n: number) => ['session', 'end', '--learned', `lesson ${n}`, '--next', `step ${n}`];
 
 /** Adds an acknowledged line, in this process because it is faster. */
 async function note(project: Project, text: string): Promise<string> {
@@ -70,6 +71,12 @@ async function survivesEnd(project: Project, n: number, lines: string[], kill: (
   await expectAllBack(project, lines);
 }
 
+/** What is killed the n-th time, and what holds then. */
+const COMMANDS = [
+  ['start', () => START, survivesStart],
+  ['end', END, survivesEnd],
+] as const;
+
 interface Striker {
   (args: readonly string[], part: number): Promise<void>;
   killed(): number;
@@ -87,27 +94,20 @@ function striker(project: Project, time: number): Striker {
 }
 
 describe('a kill at any moment', () => {
-  it('SES-07 of session start loses nothing and does not block later commands', async () => {
-    const project = makeForgeRepository();
-    typed(project, START);
-    abandon(project);
-    const strike = striker(project, await measure(project, START));
-    const count = kills(8, 150);
-    const lines: string[] = [];
-    for (let n = 0; n < count || strike.killed() <= count / 3; n++)
-      await survivesStart(project, n, lines, () => strike(START, (n % count) / count));
-  });
-
-  it('SES-06 SES-07 of session end loses nothing: the session ended or still runs', async () => {
-    const project = makeForgeRepository();
-    typed(project, START);
-    const strike = striker(project, await measure(project, END(-1)));
-    const count = kills(8, 150);
-    const lines: string[] = [];
-    for (let n = 0; n < count || strike.killed() <= count / 3; n++)
-      await survivesEnd(project, n, lines, () => strike(END(n), (n % count) / count));
-    await settled(project);
-  });
+  it.each(COMMANDS)(
+    'SES-06 SES-07 of session %s loses nothing and does not block later commands',
+    async (_name, args, survives) => {
+      const project = makeForgeRepository();
+      typed(project, START);
+      abandon(project);
+      const strike = striker(project, await measure(project, args(-1)));
+      const count = kills(8, 150);
+      const lines: string[] = [];
+      for (let n = 0; n < count || strike.killed() <= count / 3; n++)
+        await survives(project, n, lines, () => strike(args(n), (n % count) / count));
+      await settled(project);
+    },
+  );
 });
 
 /** Waits for git processes of a killed forge. Then the next session end commits everything. */
@@ -122,26 +122,13 @@ async function settled(project: Project): Promise<void> {
 
 /** System calls that change the disk; most of them only in the long run. */
 const CALLS = ['rename', ...(isFar ? ['unlink', 'link', 'mkdir', 'fsync'] : [])];
-const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */
 function killAt(project: Project, args: readonly string[], call: string, n: number): boolean {
-  const inject = `inject=${call}:signal=KILL:when=${n}`;
+  const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${n}`];
   const { status, signal, stderr } = spawnSync(
     'strace',
-    [
-      '-qq',
-      '-o',
-      '/dev/null',
-      '-e',
-      `trace=${call}`,
-      '-e',
-      inject,
-      process.execPath,
-      BIN,
-      ...args,
-      '--quiet',
-    ],
+    ['-qq', '-o', '/dev/null', ...inject, process.execPath, BIN, ...args, '--quiet'],
     { cwd: project.dir, encoding: 'utf8' },
   );
   expect({ call, n, stderr, status: status ?? 0 }).toMatchObject({ stderr: '', status: 0 });
@@ -149,27 +136,19 @@ function killAt(project: Project, args: readonly string[], call: string, n: numb
 }
 
 describe.skipIf(!hasStrace)('a kill at every change it makes on the disk', () => {
-  it.each(CALLS)('SES-07 of session start, at each %s', async (call) => {
-    const project = makeForgeRepository();
-    typed(project, START);
-    const lines: string[] = [];
-    let n = 1;
-    for (let killed = true; killed; n++)
-      await survivesStart(project, n, lines, () => {
-        killed = killAt(project, START, call, n);
-      });
-    expect(n).toBeGreaterThan(2);
-  });
-
-  it.each(CALLS)('SES-06 SES-07 of session end, at each %s', async (call) => {
-    const project = makeForgeRepository();
-    const lines: string[] = [];
-    let n = 1;
-    for (let killed = true; killed; n++)
-      await survivesEnd(project, n, lines, () => {
-        killed = killAt(project, END(n), call, n);
-      });
-    expect(n).toBeGreaterThan(2);
-    await settled(project);
-  });
+  it.each(COMMANDS.flatMap(([name, ...rest]) => CALLS.map((call) => [name, call, ...rest] as const)))(
+    'SES-06 SES-07 of session %s, at each %s',
+    async (_name, call, args, survives) => {
+      const project = makeForgeRepository();
+      typed(project, START);
+      const lines: string[] = [];
+      let n = 1;
+      for (let killed = true; killed; n++)
+        await survives(project, n, lines, () => {
+          killed = killAt(project, args(n), call, n);
+        });
+      expect(n).toBeGreaterThan(2);
+      await settled(project);
+    },
+  );
 });

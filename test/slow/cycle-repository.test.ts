@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MARK, ready, sh, storedCycles, trust } from '../support/cycles.js';
 import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
-import { isSoak } from '../support/kills.js';
+import { isAlive } from '../support/kills.js';
 import { follow, type Project } from '../support/project.js';
 
 const until = (check: () => boolean): Promise<void> => expect.poll(check, { interval: 5 }).toBe(true);
@@ -15,15 +15,6 @@ const stageOf = (project: Project): string => {
     return project.json<{ stage: string }>(MARK).stage;
   } catch {
     return '';
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 };
 
@@ -111,21 +102,6 @@ describe('an interrupted cycle', () => {
       expect(all.filter(({ execution }) => execution.key === key).length).toBe(1);
     }
     expect((await storedCycles(project)).length).toBe(3 * stages.length);
-  });
-
-  it('GOV-01 is recorded exactly once after SIGKILL at any moment', async () => {
-    const project = await ready();
-    for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
-      const child = startBinary(project.dir, ['cycle', '--', 'true']);
-      const { ended } = follow(child);
-      setTimeout(() => child.kill('SIGKILL'), ms);
-      await ended;
-    }
-    await runForge(project, ['cycle', '--', 'true']);
-    const keys = (await storedCycles(project)).map(({ execution }) => execution.key);
-    expect(new Set(keys).size).toBe(keys.length);
-    expect(project.has(MARK)).toBe(false);
-    expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
   });
 
   it('GOV-02 in the sleep of a loop loses nothing; --resume continues', async () => {

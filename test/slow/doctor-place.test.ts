@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { BIN, type RunOptions, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -42,8 +42,7 @@ const found = async (project: Pick<Project, 'dir'>, options: RunOptions = {}): P
 describe('forge doctor about the repository', () => {
   it('B-45 reports a shallow clone', async () => {
     const project = await makeForge();
-    const clone = projectAt(makeFolder());
-    execFileSync('git', ['clone', '-q', '--depth', '1', `file://${project.dir}`, clone.dir]);
+    const clone = cloneOf(project, '--depth', '1');
     expect(await found(clone)).toContain('advisory: this clone is shallow → git fetch --unshallow');
   });
 });

@@ -27,6 +27,17 @@ function startLoop(project: Project, env: NodeJS.ProcessEnv, script: string, ...
   return { child, text: () => said.stdout + said.stderr };
 }
 
+/** A loop that is in the middle of its only task until the file `hold` is gone, and another clone. */
+async function midTask() {
+  const [server, [first, second]] = [await startNats(), await workers(['F-1'])];
+  const { env } = server;
+  first.write('hold', '');
+  const script = 'touch begun; while [ -e hold ]; do sleep 0.1; done; touch "$FORGE_TASK"';
+  const loop = startLoop(first, env, script);
+  await expect.poll(() => first.has('begun')).toBe(true);
+  return { server, env, loop, first, second };
+}
+
 const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
 describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
@@ -77,15 +88,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
   });
 
   it('EVT-03 a loop that was cut off until another took its task records nothing', async () => {
-    const [server, [first, second]] = [await startNats(), await workers(['F-1'])];
-    const { env } = server;
-    first.write('hold', '');
-    const loop = startLoop(
-      first,
-      env,
-      'touch begun; while [ -e hold ]; do sleep 0.1; done; touch "$FORGE_TASK"',
-    );
-    await expect.poll(() => first.has('begun')).toBe(true);
+    const { env, loop, first, second } = await midTask();
     loop.child.kill('SIGSTOP');
     await expect
       .poll(async () => (await runForge(second, ['claim', 'F-1'], { env })).exitCode, { interval: 500 })
@@ -102,15 +105,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
   });
 
   it('EVT-03 a partition that ends within the lease costs nothing', async () => {
-    const [server, [first, second]] = [await startNats(), await workers(['F-1'])];
-    const { env } = server;
-    first.write('hold', '');
-    const loop = startLoop(
-      first,
-      env,
-      'touch begun; while [ -e hold ]; do sleep 0.1; done; touch "$FORGE_TASK"',
-    );
-    await expect.poll(() => first.has('begun')).toBe(true);
+    const { server, env, loop, first, second } = await midTask();
     server.signal('SIGSTOP');
     const { stdout } = await runForge(second, ['claim', 'F-1'], { env });
     expect(stdout).toContain('on this machine');

@@ -106,9 +106,7 @@ describe('one file per entry', () => {
       undefined,
       'in_progress',
     ]);
-    expect((await runForge(project, ['feature', 'edit', 'C', '--priority', '3'])).stderr).not.toContain(
-      'edited',
-    );
+    expect((await runForge(project, 'feature edit C --priority 3')).stderr).not.toContain('edited');
   });
 
   it('FEA-03 no edit of features.json makes a feature pass', async () => {
@@ -199,6 +197,15 @@ describe('a new feature', () => {
     expect(storedFeature(project, 'A')).toMatchObject({ status: 'in_progress', unproven: true });
   });
 
+  /** A feature that is not verified yet; its test prints that, and has that exit code. */
+  async function printing(output: string, code = 0): Promise<Project> {
+    const project = await makeForge();
+    project.write('output.txt', output);
+    const test = `sh -c 'cat output.txt; exit ${code}'`;
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
+    return project;
+  }
+
   it.each([
     ['go', 'ok  \texample.com/a\t0.1s [no tests to run]\n?   \texample.com/b\t[no test files]\n'],
     ['go', 'stat /a/b: directory not found\nFAIL\t./b [setup failed]\nFAIL\n'],
@@ -222,9 +229,7 @@ describe('a new feature', () => {
     ['pnpm', 'None of the selected packages has a "test" script\n'],
     ['pnpm', 'No projects matched the filters in "/a"\n'],
   ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
-    const project = await makeForge();
-    project.write('output.txt', output);
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
+    const project = await printing(output);
     const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
     expect([exitCode, stdout]).toEqual([6, expect.stringContaining('not run (no test ran)')]);
     const result = 'test result: ok. 3 passed; 0 failed\n';
@@ -246,10 +251,7 @@ describe('a new feature', () => {
     ['node', '# tests 2\n# pass 1\n# skipped 1\n'],
     ['a build by make', "make: 'kilo' is up to date.\n"],
   ])('FEA-05 a run of %s in which something passed is a pass', async (_, output) => {
-    const project = await makeForge();
-    project.write('output.txt', output);
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'cat output.txt', '--no-run']);
-    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    expect((await runForge(await printing(output), ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });
 
   it.each([
@@ -262,11 +264,7 @@ describe('a new feature', () => {
     ['make', "make: *** No rule to make target 'a.c', needed by 'a.o'.  Stop.\n"],
     ['make', 'make: *** [Makefile:3: test] Error 1\n'],
   ])('FEA-02 a run of %s that failed is a failure, also where other parts ran no test', async (_, output) => {
-    const project = await makeForge();
-    project.write('output.txt', output);
-    const test = "sh -c 'cat output.txt; exit 2'";
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
-    const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    const { exitCode, stdout } = await runForge(await printing(output, 2), ['feature', 'verify', 'A']);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('not_implemented → failing')]);
   });
 
@@ -282,10 +280,7 @@ describe('a new feature', () => {
     ['error: no such subcommand: `tset`', 'error: no such subcommand: `tset`'],
     ['go vtt: unknown command', 'go vtt: unknown command'],
   ])('FEA-05 a program that does not find what to run has run no test: %s', async (output, reason) => {
-    const project = await makeForge();
-    project.write('output.txt', `${output}\n`);
-    const test = "sh -c 'cat output.txt; exit 2'";
-    const { stdout } = await runForge(project, ['feature', 'add', 'A', 'a', '--test', test]);
+    const { stdout } = await runForge(await printing(`${output}\n`, 2), ['feature', 'verify', 'A']);
     expect(stdout).toContain('not run (');
     expect(stdout).toContain(reason);
   });
@@ -365,14 +360,7 @@ describe('a new feature', () => {
 
   it('FEA-01 accepts an unknown blocker: another branch may bring it', async () => {
     const project = await makeForge();
-    const { stderr, exitCode } = await runForge(project, [
-      'feature',
-      'add',
-      'A',
-      'a',
-      '--blocked-by',
-      'NOPE',
-    ]);
+    const { stderr, exitCode } = await runForge(project, 'feature add A a --blocked-by NOPE');
     expect([exitCode, stderr]).toEqual([0, '']);
   });
 });

@@ -1,46 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { change, makeFlow, message } from '../support/flows.js';
+import { makeFlow, message } from '../support/flows.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, run } from '../support/project.js';
-import { SAMPLES } from '../support/samples.js';
 
 describe('every way to a commit, with the hooks installed', () => {
-  it('GIT-01 B-50 --no-verify bypasses the hook, and the push finds the commit', () => {
-    const flow = makeFlow({ 'core.commentChar': ';' });
-    change(flow);
-    expect(flow.git('commit', '-q', '-m', 'no protocol')).toMatchObject({ exitCode: 1 });
-    expect(readFileSync(flow.project.path('.git/COMMIT_EDITMSG'), 'utf8')).toBe('no protocol\n');
-    expect(flow.git('commit', '-q', '--no-verify', '-m', 'no protocol')).toMatchObject({ exitCode: 0 });
-    const remote = makeFolder();
-    run(remote, 'git', ['init', '-q', '--bare']);
-    flow.project.git('remote', 'add', 'origin', remote);
-    const refused = flow.git('push', '-q', 'origin', 'HEAD');
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain('no protocol');
-    expect(run(remote, 'git', ['for-each-ref']).stdout).toBe('');
-  });
-
-  it('GIT-01 B-51 a secret in a message: exit 5 without the value; NUL, 5 MB, no UTF-8', () => {
+  it('GIT-01 leaves a message of nothing, or of remarks alone, to git', () => {
     const { project } = makeFlow({ 'core.commentChar': ';' });
-    const check = (text: string | Buffer) => {
-      writeFileSync(project.path('.git/COMMIT_EDITMSG'), text);
-      return runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
-    };
-    const key = SAMPLES.secret();
-    const secret = check(message(`Use ${key}`));
-    expect(secret.exitCode).toBe(5);
-    expect(secret.stderr).toContain('contains a secret');
-    expect(secret.stderr).not.toContain(key);
-    expect(check(message('a\0b'))).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NUL') });
-    expect(check(Buffer.concat([Buffer.from(message('a')), Buffer.from([0xff, 0xfe])]))).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('not valid UTF-8'),
-    });
-    expect(check(`${message('Long')}${'long line of text\n'.repeat(300_000)}`).exitCode).toBeLessThan(2);
-    expect(check('')).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(check('; only remarks\n')).toMatchObject({ exitCode: 0 });
+    for (const text of ['', '; only remarks\n']) {
+      project.write('.git/COMMIT_EDITMSG', text);
+      const checked = runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
+      expect(checked).toMatchObject({ exitCode: 0, stderr: '' });
+    }
   });
 
   it('GIT-03 B-49 a hook that times out or is killed lets the commit through and reports it', () => {

@@ -67,15 +67,6 @@ describe('readTrees', () => {
     expect(project.has('ran')).toBe(false);
   });
 
-  it('works before the first commit', async () => {
-    const project = projectAt(makeFolder());
-    project.git('init', '-q');
-    const trees = reader(project);
-    const empty = await trees.read();
-    project.write('a', '1');
-    expect(await trees.changed(empty, await trees.read())).toEqual(['a']);
-  });
-
   it.each(HIDE)(
     'GOV-01 sees a change that %s in the repository is to hide, set before or between',
     async (_name, hide) => {

@@ -114,16 +114,6 @@ describe('what pre-push checks', () => {
     expect(stderr).toMatch(/^forge: 7 older commits not checked; to look for secrets in all: /);
     expect(stderr).toContain('… 990 more commits');
   });
-
-  it('GIT-03 nothing that the remotes have, and no branch that is deleted', async () => {
-    const project = await hooked();
-    addBad(project);
-    project.git('push', '-q', '--no-verify', 'origin', 'HEAD:main');
-    for (const ref of ['HEAD:main', 'HEAD:refs/heads/again', ':again'])
-      expect(push(project, ref)).toMatchObject({ exitCode: 0, stderr: '' });
-    addBad(project);
-    expect(push(project, 'HEAD:main').exitCode).toBe(1);
-  });
 });
 
 describe('forge hooks install', () => {

@@ -1,9 +1,11 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
-import { makeRepository } from '../support/project.js';
+import { CONFIG, differences, makeForge, putFeatures, snapshot } from '../support/forge-project.js';
+import { makePlainProject, makeRepository, run } from '../support/project.js';
 import { init, makeTelling, settings } from '../support/proposals.js';
+
+const SCRIPT = '.forge/init.sh';
 
 describe('proposals of forge init', () => {
   it('LAY-04 --yes accepts safe proposals, and explains how to accept the rest', async () => {
@@ -70,7 +72,7 @@ describe('proposals of forge init', () => {
     expect(settings(plain).commit).toEqual({});
   });
 
-  it('LAY-04 a wrong answer is exit 2 before anything is written', async () => {
+  it('LAY-04 LTM-12 a wrong answer is exit 2 before anything is written', async () => {
     const project = makeTelling();
     const before = snapshot(project.dir);
     const calls: [args: string[], code: string][] = [
@@ -86,10 +88,11 @@ describe('proposals of forge init', () => {
         expect.objectContaining({ exitCode: 2, code }),
       ]);
     const builder = { env: { FORGE_ROLE: 'builder' } };
-    expect(await forgeError(project, ['init', '--test', 'true'], builder)).toMatchObject({
-      exitCode: 3,
-      code: 'role.denied',
-    });
+    for (const flag of ['--test', '--stack'])
+      expect(await forgeError(project, ['init', flag, 'node'], builder)).toMatchObject({
+        exitCode: 3,
+        code: 'role.denied',
+      });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
@@ -148,5 +151,43 @@ describe('proposals of forge init', () => {
       '--branch: config.toml exists; forge config set git.default_branch NAME',
     ]);
     expect([proposals, project.read(CONFIG)]).toEqual([[], config]);
+  });
+
+  it('LAY-04 damaged, huge, linked or unreadable files do not make it fail', async () => {
+    const project = makePlainProject();
+    project.write('package.json', `{ "scripts": { "test": "x" }, "x": "${'x'.repeat(5_000_000)}" }`);
+    run(project.dir, 'mkfifo', ['Makefile']);
+    symlinkSync('/dev/zero', project.path('setup.cfg'));
+    project.write('pyproject.toml', 'x');
+    chmodSync(project.path('pyproject.toml'), 0);
+    const result = await init(project);
+    expect([result.stack, result.proposals.map(({ name }) => name)]).toEqual(['mixed', ['stack']]);
+
+    const broken = makePlainProject();
+    broken.write('package.json', '\uFEFF{\r\n  "scripts": {\r\n');
+    expect((await init(broken)).proposals).toMatchObject([{ name: 'stack', value: 'node' }]);
+    broken.write('.forge/memory/long-term/features.json', '{ "features": [');
+    expect((await runForge(broken, ['init'])).exitCode).toBe(0);
+  });
+
+  it('LAY-04 next does not suggest a feature if there are some', async () => {
+    const project = await makeForge();
+    putFeatures(project, [{ id: 'A-1', name: 'a', status: 'not_implemented' }]);
+    expect((await init(project)).next).toEqual(['sh .forge/init.sh', 'forge start']);
+  });
+
+  it('LAY-02 keeps an init.sh when the project changed; a new one fits it, and is approved', async () => {
+    const project = makePlainProject();
+    expect((await init(project)).stack).toBe('none');
+    const before = project.read(SCRIPT);
+    project.write('go.mod', 'module a\n');
+    const kept = await init(project, ['--stack', 'go']);
+    expect(kept.kept).toContain(SCRIPT);
+    expect(kept.skipped).toContainEqual(expect.stringMatching(/^--stack: \.forge\/init\.sh stays as it is/));
+    expect(project.read(SCRIPT)).toBe(before);
+    rmSync(project.path(SCRIPT));
+    expect((await init(project)).repaired).toEqual([SCRIPT]);
+    expect(project.read(SCRIPT)).toContain('part go .');
+    expect((await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'])).trusted).toBe(true);
   });
 });

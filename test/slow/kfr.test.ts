@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type KfrList, type Note, systemWorld } from '../../src/index.js';
-import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
-import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
-import { KFR } from '../support/kfrs.js';
-import { abandon, kills } from '../support/kills.js';
+import { hasStrace, strikeCall, traceCalls } from '../support/faults.js';
+import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { abandon, sample } from '../support/kills.js';
 import { verify } from '../support/memory.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
+import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
 /** The holder of what this process does is itself, as it is of the binary's. */
 const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
@@ -40,46 +39,6 @@ describe('working memory, as it is typed', () => {
         Array.from({ length: 20 }, (_, n) => `${name} ${n}`),
       );
   });
-
-  it('KFR-02 B-09 a closed stdin is not a patch: exit 2, nothing is written', () => {
-    const project = makeWorking();
-    const { status, stderr } = spawnSync(
-      'sh',
-      ['-c', `exec "${process.execPath}" "${BIN}" kfr patch - <&-`],
-      {
-        cwd: project.dir,
-        encoding: 'utf8',
-      },
-    );
-    expect([status, stderr.split('\n')[0]]).toEqual([
-      2,
-      expect.stringMatching(/^forge: The patch is not JSON/),
-    ]);
-    expect(project.has(KFR)).toBe(false);
-    expect(typedError(project, ['kfr', 'patch', '-'], { input: '{"operations":' })).toMatchObject({
-      exitCode: 2,
-      code: 'kfr.json',
-    });
-  });
-
-  it('KFR-09 KFR-10 the way of an agent: ask, be held, answer, promote, end', () => {
-    const project = makeWorking();
-    const input = JSON.stringify({
-      operations: [
-        { op: 'replace', kind: 'Goal', text: 'logout works' },
-        { op: 'add', kind: 'OpenQuestion', text: 'which cookie?' },
-      ],
-    });
-    typed(project, ['kfr', 'patch', '-'], { input });
-    expect(typedError(project, ['session', 'end']).code).toBe('gate.closed');
-    typed(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid', '--add', 'Constraint:the cookie is sid']);
-    typed(project, ['note', 'promote', 'kfr-3']);
-    const { expired } = typedJson<{ expired: { id: string }[] }>(project, ['session', 'end']);
-    expect(expired.map(({ id }) => id)).toEqual(['kfr-1']);
-    expect(typedJson<{ notes: Note[] }>(project, ['note', 'list']).notes).toMatchObject([
-      { text: 'the cookie is sid', from: 'kfr-3' },
-    ]);
-  });
 });
 
 /** Puts it back as it was, in its place: a running session belongs to it. */
@@ -92,11 +51,6 @@ function restorer(project: Project): () => void {
   copy(project.dir, kept);
   return () => copy(kept, project.dir);
 }
-
-const sample = (calls: readonly Call[], quick: number): Call[] => {
-  const step = Math.max(1, Math.floor(calls.length / kills(quick, calls.length)));
-  return calls.filter((_, i) => i % step === 0);
-};
 
 describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
   const RESUME = ['session', 'start', '--resume', 'latest', '--json', '--quiet'];

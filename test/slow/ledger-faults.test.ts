@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Call, hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
-import { kills, report } from '../support/kills.js';
+import { report, sample } from '../support/kills.js';
 import {
   countKeys,
   countTorn,
@@ -107,11 +107,6 @@ async function survives(
 }
 
 /** All of them in the long run; else every `step`-th, beginning somewhere else for each fault. */
-const sample = <T>(all: readonly T[], size: number, offset: number): T[] => {
-  const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
-  return all.filter((_, i) => i % step === offset % step);
-};
-
 const RIGS = { 'an open file': warmRig, 'a new file': coldRig };
 const HOWS = ['error=EIO', 'error=ENOSPC', 'error=EINTR', 'error=EROFS', 'signal=KILL'];
 const CASES = Object.keys(RIGS).flatMap((name, i) =>

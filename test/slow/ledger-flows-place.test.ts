@@ -6,7 +6,6 @@ import {
   type Desk,
   eachFlow,
   expectFlow,
-  expectIntact,
   expectSettled,
   type Flows,
   idsHere,
@@ -182,15 +181,5 @@ describe('effects of git on the working tree', () => {
     expect(containers(desk)).toHaveLength(3);
     desk.commit('The rest');
     await expectSettled(desk, ids);
-  });
-
-  it('LTM-16 in an older commit, notes records that are elsewhere and does not restore them', async () => {
-    const desk = await makeDesk();
-    await desk.start();
-    const ids = await desk.record();
-    desk.commit();
-    desk.git('switch', '-q', '--detach', 'HEAD~1');
-    await expectIntact(desk, []);
-    expect(ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
   });
 });

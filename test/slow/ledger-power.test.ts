@@ -5,7 +5,7 @@ import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
-import { LEDGER } from '../support/memory.js';
+import { commit, LEDGER } from '../support/memory.js';
 import { countKeys, foundRecords, recordArgs } from '../support/memory-truth.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
@@ -118,8 +118,7 @@ async function replay(scene: Scene): Promise<{ states: number; found: Record<str
 function begun(): Project {
   const project = makeForgeRepository();
   typed(project, recordArgs('first'));
-  project.git('add', '.');
-  project.git('commit', '-q', '-m', 'Memory');
+  commit(project);
   typed(project, recordArgs('second'));
   return project;
 }
@@ -127,17 +126,12 @@ function begun(): Project {
 const acknowledged = ['first', 'second'];
 
 describe.skipIf(!hasStrace)('when the power fails', () => {
-  it('LTM-16 LTM-03 B-33 while a record is appended to an open file', async () => {
+  it.each([
+    ['is appended to an open file', () => {}],
+    ['begins a new file', commit],
+  ])('LTM-16 LTM-03 B-33 while a record %s', async (_name, prepare) => {
     const project = begun();
-    const { states, found } = await replay({ project, acknowledged, args: recordArgs('new'), key: 'new' });
-    expect(states).toBeGreaterThan(15);
-    expect(found.intact).toBeGreaterThan(states / 2);
-  });
-
-  it('LTM-16 LTM-03 B-33 while a record begins a new file', async () => {
-    const project = begun();
-    project.git('add', '.');
-    project.git('commit', '-q', '-m', 'More');
+    prepare(project);
     const { states, found } = await replay({ project, acknowledged, args: recordArgs('new'), key: 'new' });
     expect(states).toBeGreaterThan(15);
     expect(found.intact).toBeGreaterThan(states / 2);

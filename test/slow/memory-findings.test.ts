@@ -186,10 +186,7 @@ async function expectWell(project: Project, ids: Iterable<string>): Promise<void
 }
 
 async function expectHalted(project: Project): Promise<void> {
-  for (const args of [
-    ['note', 'add', 'x'],
-    ['session', 'start'],
-  ])
+  for (const args of ['note add x', 'session start'])
     expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
 }
 

@@ -1,6 +1,5 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { growthOf } from '../../src/ledger/growth.js';
 import { forgeError, forgeJson, peakTo, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { HUMAN, LEDGER, linesOf, logOf, putLines, record } from '../support/memory.js';
@@ -28,17 +27,6 @@ function fill(project: Project, bytes: number): void {
 const ACCEPT = 'forge memory override acknowledge --reason "TEXT"';
 
 describe('the growth of memory', () => {
-  it.each([
-    [0, 'normal'],
-    [79_999_999, 'normal'],
-    [80_000_000, 'large'],
-    [99_999_999, 'large'],
-    [100_000_000, 'paused'],
-    [5_000_000_000, 'paused'],
-  ])('LTM-11 %i bytes are %s', (bytes, growth) => {
-    expect(growthOf(bytes)).toBe(growth);
-  });
-
   it.each([
     [79_000_000, null, 'normal'],
     [80_000_000, /^! Memory has 80 MB; at 100 MB consolidation pauses/m, 'large'],

@@ -128,13 +128,8 @@ describe('memory that is intact again', () => {
       gone_at: expect.stringMatching(/^20/),
       reasons: expect.arrayContaining([expect.stringContaining('the record was changed')]),
     });
-    for (const args of [
-      ['session', 'start'],
-      ['progress', 'add', 'x'],
-      ['kfr', 'patch', '--goal', 'x'],
-      ['note', 'add', 'x'],
-    ])
-      expect((await runForge(project, args)).exitCode, args.join(' ')).toBe(0);
+    for (const args of ['session start', 'progress add x', 'kfr patch --goal x', 'note add x'])
+      expect((await runForge(project, args)).exitCode, args).toBe(0);
     await record(project);
     for (const args of [CYCLE, ['loop', '--max-cycles', '1', 'true']])
       expect(await forgeError(project, args), args.join(' ')).toMatchObject({ exitCode: 3, code: 'paused' });
@@ -144,11 +139,7 @@ describe('memory that is intact again', () => {
 
   it('LTM-14 a repair ends the halt, and the audit records have who and why', async () => {
     const { project, lines } = await halted();
-    const { stdout } = await runForge(
-      project,
-      ['memory', 'repair', '--json', '--reason', 'an editor'],
-      HUMAN,
-    );
+    const { stdout } = await runForge(project, 'memory repair --json --reason "an editor"', HUMAN);
     expect(JSON.parse(stdout)).toMatchObject({ done: [expect.stringMatching(/^replaced .* by its chain$/)] });
     expect(project.has(HALT)).toBe(false);
     expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({

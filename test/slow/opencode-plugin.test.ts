@@ -63,8 +63,7 @@ function callers(hooks: Record<string, Work>) {
 }
 
 const goal = (project: Project, text: string) => typed(project, ['kfr', 'patch', '--goal', text]);
-const question = (project: Project) =>
-  typed(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
+const question = (project: Project) => typed(project, 'kfr patch --add "OpenQuestion:which cookie?"');
 const sessionOf = (project: Project) => project.json('.forge/memory/short-term/session.json');
 
 describe("forge's plugin for opencode, with the built forge", () => {

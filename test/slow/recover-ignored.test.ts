@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeError, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import {
+  CHECKPOINT,
   differsFrom,
   files,
   plan,
@@ -13,8 +14,6 @@ import {
   withCheckpoint,
   wreck,
 } from '../support/recovery.js';
-
-const CHECKPOINT = 'checkpoint/APP-1-v1';
 
 /** As its work goes on, a project learns to ignore more: what is ignored now was not at the checkpoint. */
 async function ignoringMore(): Promise<Project> {

@@ -3,11 +3,10 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary } from '../support/forge.js';
-import { kills, report } from '../support/kills.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { breakThings, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
+import { copyOf, kills, report } from '../support/kills.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { breakThings, CHECKPOINT, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
 
-const CHECKPOINT = 'checkpoint/APP-1-v1';
 const INTENT = '.git/forge/recover.json';
 
 /** A git in front of PATH that ends whoever calls it, before or after the n-th call or one with that word in it; and what was called. */
@@ -52,9 +51,8 @@ function places(calls: readonly string[]): number[] {
 }
 
 /** Approvals belong to a place. */
-async function copyOf(project: Project): Promise<Project> {
-  const copy = projectAt(makeFolder());
-  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+async function trustedCopy(project: Project): Promise<Project> {
+  const copy = copyOf(project);
   await forgeJson(copy, ['trust', '--yes'], { terminal: true });
   return copy;
 }
@@ -82,13 +80,13 @@ describe('kills of a rollback', () => {
     await breakThings(broken);
     const before = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
-    const whole = await copyOf(broken);
+    const whole = await trustedCopy(broken);
     expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
     const calls = killer.calls();
     const seen = { begun: 0, 'not begun': 0 };
     for (const n of places(calls))
       for (const when of ['before', 'after'] as const) {
-        const project = await copyOf(broken);
+        const project = await trustedCopy(broken);
         runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
         seen[expectWhole(project, before)]++;
       }
@@ -104,7 +102,9 @@ describe('kills of a rollback', () => {
     const rolled = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
     const args = ['recover', '--undo', '--yes'];
-    expect(runBinary((await copyOf(broken)).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(2);
+    expect(runBinary((await trustedCopy(broken)).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(
+      2,
+    );
     const place = broken.path('.git');
     // A copy is another worktree: it is done here, and the folder put back each time.
     const kept = makeFolder();

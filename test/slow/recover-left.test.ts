@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makePlainForge } from '../support/forge-project.js';
 import { containersOf } from '../support/memory.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import type { Project } from '../support/project.js';
 import { backups, breakThings, CHECKPOINT, files, plan, withCheckpoint } from '../support/recovery.js';
 
 async function expectAlert(project: Project, rule: string, value: RegExp): Promise<void> {
@@ -81,8 +81,7 @@ describe('situations that forge recover leaves to a human', () => {
       project.git('add', '.');
       project.git('commit', '-qm', text);
     }
-    const clone = projectAt(join(makeFolder(), 'clone'));
-    project.git('clone', '-q', '--depth', '1', `file://${project.dir}`, clone.dir);
+    const clone = cloneOf(project, '--depth', '1');
     clone.git('fetch', '-q', '--depth', '1', 'origin', 'tag', CHECKPOINT);
     await expectAlert(clone, 'branch', /shallow clone/);
   });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -23,24 +24,8 @@ async function makeBase(): Promise<string> {
   project.write('lib/util.js', 'exports.util = 1;\n');
   for (const name of 'abcdefg') project.write(`test/${name}.txt`, 'a test\n');
   project.write('suite.sh', 'ls test/*.txt >/dev/null && node --check src/app.js\n');
-  await forgeJson(project, [
-    'feature',
-    'add',
-    'LOGIN',
-    'Log in',
-    '--test',
-    'grep -q login src/app.js',
-    '--no-run',
-  ]);
-  await forgeJson(project, [
-    'feature',
-    'add',
-    'SEARCH',
-    'Search',
-    '--test',
-    'grep -q search src/search.js',
-    '--no-run',
-  ]);
+  await forgeJson(project, 'feature add LOGIN "Log in" --test "grep -q login src/app.js" --no-run');
+  await forgeJson(project, 'feature add SEARCH Search --test "grep -q search src/search.js" --no-run');
   await forgeJson(project, ['feature', 'verify', '--all']);
   project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["sh suite.sh"]'));
   await forgeJson(project, ['trust', '--yes'], { terminal: true });
@@ -292,33 +277,6 @@ const SITUATIONS: Situation[] = [
     /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: not found"/,
   ],
   [
-    'a test was renamed',
-    async (project) => {
-      const test = "sh -c 'echo 9 deselected in 0.05s; exit 5'";
-      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', test]);
-    },
-    'alert',
-    /"state":"not_run","why":"sh -c 'echo 9 deselected in 0.05s; exit 5': no test ran"/,
-  ],
-  [
-    'the tests were not approved here',
-    async (project) => {
-      await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    },
-    'alert',
-    /not approved on this machine/,
-  ],
-  [
-    'the tag was moved',
-    (project) => {
-      project.write('src/more.js', 'more\n');
-      commit(project, 'More');
-      project.git('tag', '-f', '-a', '-m', 'moved', TAG, 'HEAD');
-    },
-    'alert',
-    /APP-v1 is unverified/,
-  ],
-  [
     'a newer checkpoint has lost its tag',
     async (project) => {
       project.write('src/more.js', 'more\n');
@@ -406,9 +364,7 @@ describe('what forge recover decides', () => {
 
   it('GIT-06 a clone without the tags: the newest checkpoint is named, with how to get it', async () => {
     const project = await makeProject();
-    const clone = projectAt(join(makeFolder(), 'clone'));
-    project.git('clone', '-q', '--no-tags', project.dir, clone.dir);
-    const planned = await plan(clone);
+    const planned = await plan(cloneOf(project, '--no-tags'));
     expect([planned.decision, planned.rules[0]?.value]).toEqual([
       'alert',
       "checkpoint/APP-v1 is missing: its tag is gone, was not fetched, or is another repository's",

@@ -4,9 +4,16 @@ import { systemWorld } from '../../src/index.js';
 import { hasStrace, strike } from '../support/faults.js';
 import { runBinary, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { backups, breakThings, differsFrom, files, undo, withCheckpoint } from '../support/recovery.js';
+import {
+  backups,
+  breakThings,
+  CHECKPOINT,
+  differsFrom,
+  files,
+  undo,
+  withCheckpoint,
+} from '../support/recovery.js';
 
-const CHECKPOINT = 'checkpoint/APP-1-v1';
 const CLAIM = '.git/forge/recover-claim.json';
 
 /** Starts it, and gives its exit code with what it said. */

@@ -85,28 +85,6 @@ describe('forge recover --undo', () => {
       });
     expect(await forgeError(project, ['recover', '--plan', '--list'])).toMatchObject({ exitCode: 2 });
   });
-
-  it('GIT-06 features that only removed work proved are in progress; undo restores their status', async () => {
-    const project = await withCheckpoint();
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'FORGE-002',
-      'More',
-      '--test',
-      'test -f src/more.js',
-    ]);
-    project.write('src/more.js', 'more\n');
-    await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
-    const features = project.read('.forge/memory/long-term/features.json');
-    wreck(project);
-    expect(await recover(project)).toMatchObject({ decision: 'rollback' });
-    const shown = await forgeJson<{ status: string }>(project, ['feature', 'show', 'FORGE-002']);
-    expect(shown.status).toBe('in_progress');
-    await undo(project);
-    expect(project.read('.forge/memory/long-term/features.json')).toBe(features);
-  });
 });
 
 describe('forge recover --worktree', () => {

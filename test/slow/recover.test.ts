@@ -160,29 +160,23 @@ describe('forge recover', () => {
     expect(differences(rolled, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LTM-12 GIT-06 a builder may go on, but neither roll back nor stop the work', async () => {
+  it.each([
+    ['a builder', { FORGE_ROLE: 'builder' }, 'role.denied', expect.any(String)],
+    [
+      'an agent',
+      { CLAUDECODE: '1' },
+      'human.required',
+      "Rolling back needs a human's decision; CLAUDECODE is set, so an agent runs this command.",
+    ],
+  ])('LTM-12 GIT-06 %s may go on, but leaves a rollback to a human', async (_name, env, code, message) => {
     const project = await withCheckpoint();
-    const builder = { env: { FORGE_ROLE: 'builder' } };
-    expect((await runForge(project, ['recover', '--yes'], builder)).exitCode).toBe(0);
+    expect((await runForge(project, ['recover', '--yes'], { env })).exitCode).toBe(0);
     await breakThings(project);
     const before = files(project);
-    expect(await forgeError(project, ['recover', '--yes'], builder)).toMatchObject({
+    expect(await forgeError(project, ['recover', '--yes'], { env })).toMatchObject({
       exitCode: 3,
-      code: 'role.denied',
-    });
-    expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
-  });
-
-  it('LTM-12 GIT-06 an agent may continue by itself, but leaves a rollback to a human', async () => {
-    const project = await withCheckpoint();
-    const agent = { env: { CLAUDECODE: '1' } };
-    expect((await runForge(project, ['recover', '--yes'], agent)).exitCode).toBe(0);
-    await breakThings(project);
-    const before = files(project);
-    expect(await forgeError(project, ['recover', '--yes'], agent)).toMatchObject({
-      exitCode: 3,
-      code: 'human.required',
-      message: "Rolling back needs a human's decision; CLAUDECODE is set, so an agent runs this command.",
+      code,
+      message,
     });
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
   });
@@ -199,9 +193,7 @@ describe('forge recover', () => {
     const done = await runForge(project, ['recover', '--yes']);
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
     expect(done.stdout).toMatch(/^ {2}its tests ran again: FORGE-001 passing\n {2}forge undo/m);
-    expect((await runForge(project, ['recover', '--list'])).stdout).toMatch(
-      /Before the rollback to checkpoint/,
-    );
+    expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
   });
 

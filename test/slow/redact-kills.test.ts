@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Call, hasStrace, strikeCall, traceCalls, useTerminal } from '../support/faults.js';
+import { hasStrace, strikeCall, traceCalls, useTerminal } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
-import { kills } from '../support/kills.js';
+import { copyOf, sample } from '../support/kills.js';
 import { idsHere } from '../support/ledgers.js';
 import { HUMAN, logOf, verify } from '../support/memory.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import type { Project } from '../support/project.js';
 import { traces, WORD } from '../support/redactions.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
@@ -34,22 +33,11 @@ function makeRig(): Rig {
   return { project, ids: [committed.id, id] };
 }
 
-function copyOf({ project }: Rig): Project {
-  const copy = projectAt(makeFolder());
-  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
-  return copy;
-}
-
 /** Files that may have the word. The draft of a lock has only a process id, and stays after a kill. */
 const drafts = (project: Project): string[] =>
   readdirSync(project.path('.forge'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.tmp') && !name.includes('.lock.'),
   );
-
-const sample = (all: readonly Call[], size: number): Call[] => {
-  const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
-  return all.filter((_, i) => i % step === 0);
-};
 
 /** Kills the command at its calls, each time in a fresh copy, and gives the copy to `check`. */
 async function killed(
@@ -58,10 +46,10 @@ async function killed(
   check: (project: Project, what: string) => Promise<void>,
 ): Promise<void> {
   useTerminal();
-  const calls = traceCalls(copyOf(rig), args);
+  const calls = traceCalls(copyOf(rig.project), args);
   expect(calls.length).toBeGreaterThan(8);
   for (const call of sample(calls, 10)) {
-    const project = copyOf(rig);
+    const project = copyOf(rig.project);
     const what = call.line.slice(0, 160);
     strikeCall(project.dir, args, calls, call, 'signal=KILL');
     await check(project, what);

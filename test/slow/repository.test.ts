@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cloneOf } from '../support/ci.js';
 import type { Started } from '../support/e2e-agents.js';
 import { featureFile } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makePlainProject, type Project, projectAt } from '../support/project.js';
@@ -48,13 +49,12 @@ describe('without a repository, or in another one', () => {
     bare.git('init', '-q', '--bare');
     for (const place of [nested, bare]) {
       const before = fingerprint(place.dir);
-      for (const args of [['session', 'start'], ['progress', 'add', 'x'], ['feature', 'list'], []])
-        if (args.length > 0)
-          expect(typedError(place, args)).toMatchObject({
-            exitCode: 2,
-            code: 'not_a_forge',
-            hint: 'forge init',
-          });
+      for (const args of ['session start', 'progress add x', 'feature list', 'checkpoint create X'])
+        expect(typedError(place, args)).toMatchObject({
+          exitCode: 2,
+          code: 'not_a_forge',
+          hint: 'forge init',
+        });
       expect(fingerprint(place.dir)).toEqual(before);
     }
     expect(typedError(bare, ['init'])).toMatchObject({ exitCode: 2, code: 'init.bare' });
@@ -125,8 +125,7 @@ describe('a tree that git changed under a running session', () => {
     origin.git('add', 'docs');
     origin.git('commit', '-qm', 'Manual');
     workAndEnd(origin);
-    const clone = projectAt(join(makeFolder(), 'clone'));
-    origin.git('clone', '-q', '--depth', '1', `file://${origin.dir}`, clone.dir);
+    const clone = cloneOf(origin, '--depth', '1');
     clone.git('sparse-checkout', 'set', '--cone', '.forge', 'src');
     expect(clone.has('docs')).toBe(false);
     clone.write('src/app.js', 'dirty\n');
@@ -165,12 +164,7 @@ describe('a tree that git changed under a running session', () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 123\n`;
     project.write(path, pointer);
 
-    for (const args of [
-      ['feature', 'list'],
-      ['session', 'start'],
-      ['briefing'],
-      ['feature', 'add', 'F-2', 'x'],
-    ])
+    for (const args of ['feature list', 'session start', 'briefing', 'feature add F-2 x'])
       expect(typedError(project, args)).toMatchObject({
         exitCode: 4,
         file: path,

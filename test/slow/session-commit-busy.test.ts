@@ -5,26 +5,13 @@ import { changedPaths, makeFolder, type Project, projectAt, run } from '../suppo
 import {
   type Ended,
   expectSessionCommit,
+  makeDiverged,
   makeForgeRepository,
   pathsIn,
   typed,
   typedJson,
   workAndEnd,
 } from '../support/typed.js';
-
-/** Two branches that change the same line; `main` is checked out. */
-function makeConflict(): Project {
-  const project = makeForgeRepository();
-  project.git('add', '.forge');
-  project.git('commit', '-qm', 'Forge');
-  project.git('checkout', '-q', '-b', 'side');
-  project.write('src/app.js', 'side\n');
-  project.git('commit', '-qam', 'Side');
-  project.git('checkout', '-q', 'main');
-  project.write('src/app.js', 'main\n');
-  project.git('commit', '-qam', 'Main');
-  return project;
-}
 
 /** Where git stands: HEAD, the branches, the index with its conflicts. */
 const stateOf = (project: Project): unknown => [
@@ -46,7 +33,7 @@ describe('while git is in the middle of something', () => {
   it.each(OPERATIONS)(
     'B-39 SES-06 archives without a commit during %s (git %j) and says so',
     (name, begin, end) => {
-      const project = makeConflict();
+      const project = makeDiverged();
       typed(project, ['session', 'start']);
       run(project.dir, 'git', begin);
       const before = stateOf(project);
@@ -118,7 +105,7 @@ describe('while git is in the middle of something', () => {
   });
 
   it('SES-06 keeps the messages that git prepared for the next commit of the person', () => {
-    const project = makeConflict();
+    const project = makeDiverged();
     const names = ['COMMIT_EDITMSG', 'SQUASH_MSG'];
     project.git('checkout', '-q', '-b', 'third', 'main~1');
     project.git('merge', '-q', '--squash', 'side');

@@ -189,8 +189,6 @@ describe('a session as a cycle', () => {
         code: 'candidate.unknown',
         exit: 2,
       });
-    expect(
-      (await forgeJson<{ active: object | null }>(project, ['session', 'status'])).active,
-    ).not.toBeNull();
+    expect((await forgeJson<{ active: object | null }>(project, 'session status')).active).not.toBeNull();
   });
 });

@@ -12,12 +12,18 @@ import {
   snapshot,
 } from '../support/forge-project.js';
 
+/** Ada's session with work in it, and with what comes next. */
+async function makeHalfDone(...args: string[]) {
+  const project = await makeForge();
+  const { session } = await start(project, at(ada, 0), ...args);
+  await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
+  await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 1) });
+  return { project, session };
+}
+
 describe('an abandoned session', () => {
   it('SES-07 is interrupted as soon as its holder has exited', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0), '--task', 'The work');
-    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
-    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
+    const { project, session } = await makeHalfDone('--task', 'The work');
     const text = project.read(PROGRESS);
     // Being refused keeps no session alive.
     for (const minute of [6, 14.9])
@@ -48,10 +54,7 @@ describe('an abandoned session', () => {
   });
 
   it('SES-07 without its record: the work is kept, and no other session takes it over', async () => {
-    const project = await makeForge();
-    await start(project, at(ada, 0));
-    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
-    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
+    const { project } = await makeHalfDone();
     const text = project.read(PROGRESS);
     rmSync(project.path(SESSION));
     const next = await start(project, at(bob, 20));
@@ -73,9 +76,7 @@ describe('an abandoned session', () => {
   });
 
   it('SES-07 at once after a restart, and on another host only after an hour', async () => {
-    const project = await makeForge();
-    await start(project, at(ada, 0));
-    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
+    const { project } = await makeHalfDone();
     const rebooted = at(agent('bob', { boot: 'other' }), 1, 'gone');
     expect((await start(project, rebooted)).warnings.join()).toContain('is gone');
     const far = await makeForge();
@@ -98,14 +99,9 @@ describe('an abandoned session', () => {
   });
 
   it('SES-07 --resume picks up its task and next step, once', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0), '--task', 'The work');
+    const { project, session } = await makeHalfDone('--task', 'The work');
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
-    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 2) });
-    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 2) });
-    expect(
-      await forgeError(project, ['session', 'start', '--resume', 'latest'], { world: at(ada, 3) }),
-    ).toMatchObject({
+    expect(await forgeError(project, 'session start --resume latest', { world: at(ada, 3) })).toMatchObject({
       exitCode: 3,
       code: 'session.running',
     });
@@ -134,9 +130,7 @@ describe('an abandoned session', () => {
   });
 
   it('SES-07 a discarded one is no longer offered', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0));
-    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
+    const { project, session } = await makeHalfDone();
     await start(project, at(bob, 30, 'gone'));
     await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
     const offer = `forge start --resume ${session.id}`;

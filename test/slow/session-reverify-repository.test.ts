@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
+import { isAlive } from '../support/kills.js';
 import type { Project } from '../support/project.js';
 import { connect } from '../support/servers.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
@@ -29,15 +29,6 @@ const isThere = (project: Project, file: string): boolean =>
 /** Until the test of B runs. */
 async function begun(project: Project): Promise<void> {
   await expect.poll(() => isThere(project, 'main.pid')).toBe(true);
-}
-
-/** A zombie is gone: nobody may be there to collect it. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 async function expectGone(project: Project): Promise<void> {

@@ -180,15 +180,11 @@ describe('forge start --reverify', () => {
 
   it('SES-11 runs nothing for a start that is refused, or that names a wrong session', async () => {
     const project = await passing('A');
-    expect(
-      await forgeError(project, ['session', 'start', '--reverify', '1', '--resume', 'nonsense']),
-    ).toMatchObject({
+    expect(await forgeError(project, 'session start --reverify 1 --resume nonsense')).toMatchObject({
       exitCode: 2,
     });
     await forgeJson(project, ['session', 'start'], { world: at(ada, 0) });
-    expect(
-      await forgeError(project, ['session', 'start', '--reverify', '1'], { world: at(bob, 60) }),
-    ).toMatchObject({
+    expect(await forgeError(project, 'session start --reverify 1', { world: at(bob, 60) })).toMatchObject({
       code: 'session.held',
     });
     expect(runsOf(project)).toEqual([]);

@@ -46,11 +46,7 @@ async function endSession(project: Project, options: RunOptions = {}): Promise<E
 }
 
 async function verifySigned(project: Project, options: RunOptions = {}): Promise<Verified> {
-  const { stdout, exitCode } = await runForge(
-    project,
-    ['memory', 'verify', '--signatures', '--json'],
-    options,
-  );
+  const { stdout, exitCode } = await runForge(project, 'memory verify --signatures --json', options);
   return { ...JSON.parse(stdout), exitCode };
 }
 
@@ -220,9 +216,7 @@ describe('forge memory verify --signatures', () => {
         /rewritten: it lacks \d heads? of commit [0-9a-f]{12}, signed by ada@example\.com$/,
       ),
     });
-    expect(
-      (await runForge(project, ['memory', 'repair', '--reason', 'rewritten', '--json'], HUMAN)).exitCode,
-    ).toBe(0);
+    expect((await runForge(project, 'memory repair --reason rewritten --json', HUMAN)).exitCode).toBe(0);
     const after = await verifySigned(project);
     expect([after.exitCode, after.signatures.map(({ missing }) => missing)]).toEqual([0, [[], []]]);
   });

@@ -149,7 +149,7 @@ describe('forge status and git', () => {
     expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
   });
 
-  it('VIS-01 B-44 a repository that git refuses is red, with the remedy', async () => {
+  it('VIS-01 a missing git is red, with the remedy', async () => {
     const project = await makeForge();
     const told = await component(project, 'git', {
       env: { GIT_CONFIG_GLOBAL: '/dev/null', PATH: '/nowhere' },

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
+import { isAlive } from '../support/kills.js';
 import { follow, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
@@ -34,15 +35,6 @@ async function expectGone(project: Project, ...files: string[]): Promise<void> {
     const pid = Number(project.read(file));
     expect(pid).toBeGreaterThan(0);
     await expect.poll(() => isAlive(pid)).toBe(false);
-  }
-}
-
-/** A zombie is not: nobody may be there to collect it. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 }
 
@@ -130,9 +122,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   it('B-92 is killed with its children when forge is killed by SIGKILL, and no other process is', async () => {
     const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\necho ready\nsleep 1000\n';
     const [killed, other] = [makeFeature(script), makeFeature(script)];
-    const [child, beside] = [killed, other].map(({ dir }) =>
-      startBinary(dir, ['feature', 'verify', 'F-1', '-v']),
-    );
+    const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, 'feature verify F-1 -v'));
     const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
     // forge watches the group before it can show any output.
     const said = [child, beside].map((forge) => follow(forge as ChildProcess));

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { startBinary } from './forge.js';
 import { SESSIONS } from './forge-project.js';
-import { HANG, type Project } from './project.js';
+import { HANG, makeFolder, type Project, projectAt } from './project.js';
 
 const share = Number(process.env.FORGE_SOAK ?? 0);
 
@@ -14,6 +15,28 @@ export const isFar = share >= 0.1;
 /** How often: a few in every run, many in the long one. */
 export const kills = (quick: number, soak: number): number =>
   isSoak ? Math.max(quick, Math.ceil(soak * share)) : quick;
+
+/** So many of them, evenly spread. */
+export function sample<T>(all: readonly T[], quick: number, offset = 0): T[] {
+  const step = Math.max(1, Math.floor(all.length / kills(quick, all.length)));
+  return all.filter((_, i) => i % step === offset % step);
+}
+
+/** Another repository with the same files. */
+export function copyOf(project: Project): Project {
+  const copy = projectAt(makeFolder());
+  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+  return copy;
+}
+
+/** A zombie is not: nobody may be there to collect it. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 /** Figures of the long run. */
 export function report(what: string): void {

@@ -61,6 +61,20 @@ export function makeForgeRepository(): Project {
   return project;
 }
 
+/** Two branches that change the same line; `main` is checked out, its `.forge/` committed. */
+export function makeDiverged(): Project {
+  const project = makeForgeRepository();
+  project.git('add', '.forge');
+  project.git('commit', '-qm', 'Forge');
+  project.git('checkout', '-q', '-b', 'side');
+  project.write('src/app.js', 'side\n');
+  project.git('commit', '-qam', 'Side');
+  project.git('checkout', '-q', 'main');
+  project.write('src/app.js', 'main\n');
+  project.git('commit', '-qam', 'Main');
+  return project;
+}
+
 /** The paths that a commit changed. */
 export function pathsIn(project: Project, commit = 'HEAD'): string[] {
   return project

@@ -21,7 +21,6 @@ export const CLIENT_NAMES = Object.keys(PACKAGES) as ClientName[];
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/clients', import.meta.url));
 /** What `npm run clients` prints. */
 export const NOTES = join(CACHE, 'seen.jsonl');
-export const versionOf = (name: ClientName): string => PACKAGES[name].replace(/.*@/, '');
 const MODULES = join(CACHE, 'node_modules');
 const PLATFORM = `${process.platform}-${process.arch}`;
 
@@ -219,7 +218,6 @@ export interface Said {
   output: string;
   /** What it sent to its model in this turn. */
   asked: Asked[];
-  ms: number;
 }
 
 /** A project that forge is installed in for this client, and a client that knows nothing else. */
@@ -268,8 +266,7 @@ export async function openDesk(
     );
     clearTimeout(timer);
     const asked = model.asked.slice(from);
-    const ms = performance.now() - begin;
-    return { exitCode, output, asked, ms, firstMs: (asked[0]?.at ?? Number.NaN) - begin };
+    return { exitCode, output, asked, firstMs: (asked[0]?.at ?? Number.NaN) - begin };
   };
   const trust = (dir: string): void => client.configure(home, model.url, dir);
   return { client, project, home, model, command, trust, say };

@@ -35,9 +35,6 @@ export interface Model {
   url: string;
   /** Every request that offered tools. */
   asked: Asked[];
-  /** Every other request. */
-  beside: Asked[];
-  close(): Promise<void>;
 }
 
 type Json = Record<string, unknown>;
@@ -324,7 +321,6 @@ function breakDown(response: ServerResponse, how: NonNullable<Answer['broken']>)
 /** A model server on loopback that speaks the protocols of all clients and answers as the script says. */
 export async function startModel(script: Script): Promise<Model> {
   const asked: Asked[] = [];
-  const beside: Asked[] = [];
   const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     const body = await bodyOf(request);
@@ -341,7 +337,7 @@ export async function startModel(script: Script): Promise<Model> {
       return;
     }
     const what = { path, at: performance.now(), ...protocol.read(body, path) };
-    (what.tools.length > 0 ? asked : beside).push(what);
+    if (what.tools.length > 0) asked.push(what);
     const answer = what.tools.length > 0 ? script(what, asked.length) : { text: 'Noted.' };
     if (answer.silent) return;
     if (answer.broken) breakDown(response, answer.broken);
@@ -351,11 +347,5 @@ export async function startModel(script: Script): Promise<Model> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
-    beside,
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
   };
 }

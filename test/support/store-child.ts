@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { withLock } from '../../src/core/lock.js';
 import { liveness, self } from '../../src/core/world.js';
-import { allocateSessionId } from '../../src/session/running.js';
 
 /** What the tests start as processes of their own: node child.mjs VERB PATH [WORD]. */
 const [verb, path = '', word = ''] = process.argv.slice(2);
@@ -18,10 +17,3 @@ if (verb === 'hold')
     writeSync(1, 'held\n');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   });
-
-if (verb === 'allocate')
-  for (let i = 0; i < Number(word); i++) {
-    const layout = { root: path, dir: path, state: path, shared: path };
-    const { id, seq } = allocateSessionId(layout, policy, '2026-03-01', { ids: [], seq: 0 }, false);
-    writeSync(1, `${id} ${seq}\n`);
-  }

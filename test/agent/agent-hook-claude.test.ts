@@ -105,19 +105,6 @@ describe('forge hook claude session-start', () => {
 });
 
 describe('forge hook claude user-prompt-submit and post-tool-use', () => {
-  it('KFR-04 send working memory once when it changed', async () => {
-    const project = await talking();
-    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
-    await patch(project, [GOAL]);
-    expect(await claude(project, 'post-tool-use')).toEqual(SILENT);
-    const told = contextOf(await claude(project, 'user-prompt-submit'));
-    expect(told).toContain(KFR_HEADER);
-    expect(told).toContain('- [kfr-1] logout works');
-    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
-    await patch(project, [{ op: 'replace', kind: 'Goal', text: 'logout and login work' }]);
-    expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-2] logout and login');
-  });
-
   it('KFR-09 AGT-01 send it again after a compaction, with the first hook that accepts context', async () => {
     const project = await talking();
     await patch(project, [GOAL]);

@@ -70,6 +70,8 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     expect(summary === '').toBe(!AGENTS[agent].takes.includes('compaction'));
     expect(await told(agent, project, NEWS[agent])).toContain('[kfr-1] logout works');
     expect(await told(agent, project, NEWS[agent])).toBe('');
+    await patch(project, [{ ...GOAL, text: 'logout and login work' }]);
+    expect(await told(agent, project, NEWS[agent])).toContain('[kfr-2] logout and login');
   });
 
   it('KFR-09 AGT-01 blocks a stop five times in a row while entries change, then lets the agent go', async () => {

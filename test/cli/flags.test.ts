@@ -3,7 +3,7 @@ import { CALLS, commandOf, everyCommand, withEverything } from '../support/comma
 import { forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { containerOf, record, verify } from '../support/memory.js';
-import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { makePlainProject, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 /** What settles damage, with the damage that it settles. */
@@ -203,10 +203,5 @@ describe('global flags', () => {
     // They run until Ctrl-C: test/ui.
     const endless = ['ui', 'watch'];
     expect([...new Set(called), ...online, ...endless, 'hook'].sort()).toEqual(names.sort());
-  });
-
-  it('LAY-04 --no-input never asks, on a terminal too', async () => {
-    const project = makeRepository();
-    expect((await runForge(project, ['init', '--no-input'], { terminal: true })).exitCode).toBe(0);
   });
 });

@@ -37,7 +37,7 @@ describe('forge hook claude session-start', () => {
 
   it('SES-09 sends the briefing without starting a session while another agent holds it', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['session', 'start'], {
+    await forgeJson(project, 'session start', {
       world: { holder: agent('other'), liveness: () => 'alive' },
     });
     const before = snapshot(join(project.dir, '.forge/memory'));

@@ -64,12 +64,6 @@ describe('config.toml', () => {
     expect(error.message).toMatch(new RegExp(`^${file}:${line}: [^\n]+\\.$`));
   });
 
-  it('LAY-08 B-17 of a newer format is refused untouched', () => {
-    const error = failure(() => decodeConfig('schema_version = 2\nsession = "of another shape"', file));
-    expect(error).toMatchObject({ exit: 3, code: 'file.newer' });
-    expect(error.message).toBe(`${file} has format 2; this forge knows 1 and leaves it untouched.`);
-  });
-
   it.each([
     ['[session]\ncolour = "red"', 'session.colour'],
     ['[later]\nx = 1', 'later.x'],

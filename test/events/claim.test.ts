@@ -12,7 +12,7 @@ import {
   startSilent,
   twoClones,
 } from '../support/nats-server.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
 const FEATURES = ['F-1', 'F-2'].map((id) => ({
   id,
@@ -42,8 +42,7 @@ async function clones(): Promise<[Project, Project]> {
 /** Two worktrees of one of them. */
 async function trees(): Promise<[Project, Project]> {
   const [project] = await clones();
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Features', '--no-verify');
+  commitAll(project, 'Features');
   const other = projectAt(`${makeFolder()}/tree`);
   project.git('worktree', 'add', '-q', other.dir);
   return [project, other];

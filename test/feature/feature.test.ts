@@ -127,14 +127,7 @@ describe('forge feature', () => {
 
   it('FEA-05 a test that cannot run is named with what to type instead', async () => {
     const project = await makeForge();
-    const { stdout } = await runForge(project, [
-      'feature',
-      'add',
-      'A-4',
-      'Name',
-      '--test',
-      'no-such-program',
-    ]);
+    const { stdout } = await runForge(project, 'feature add A-4 Name --test no-such-program');
     expect(stdout).toContain(
       'not run (no-such-program: command not found). Once it can run: forge done A-4\n    forge feature edit A-4 --test "COMMAND"  # for another test\n',
     );

@@ -6,7 +6,7 @@ import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
 import { hook, payload } from '../support/agent-hooks.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge, makeStarted } from '../support/forge-project.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { commitAll, makeFolder, type Project } from '../support/project.js';
 
 const has = async (
   project: Project,
@@ -196,8 +196,7 @@ describe('questions', () => {
       const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
       await forgeJson(project, args, { stdin: './src/a.js:1:word\n' });
     }
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Add a word');
+    commitAll(project, 'Add a word');
     for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, true, 0]);
     project.write('src/a.js', 'another\n');
     for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, false, 1]);
@@ -230,10 +229,10 @@ describe('forge finding', () => {
     await ranShell('npm test -- forge', '3 passing');
     const quoted = '--- data 1a ---\n# pass 9\n--- end 1a ---';
     await ranShell('forge recall a; npm test', `${quoted}\nlearned …\n# pass 3\n`);
-    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(project, [
-      'finding',
-      'list',
-    ]);
+    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(
+      project,
+      'finding list',
+    );
     expect(findings.map(({ query, fact }) => [query, fact])).toEqual([
       ['npm test -- forge', '3 passing'],
       ['forge recall a; npm test', '# pass 3'],

@@ -43,20 +43,8 @@ describe('findRepository', () => {
 
   it.each([
     [
-      'a .git file',
-      (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`),
-    ],
-    [
       'a relative .git file',
       (evil: Project, victim: Project) => evil.write('.git', `gitdir: ../../${victim.path('.git')}\n`),
-    ],
-    ['a .git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
-    [
-      'a git dir of its own with a commondir',
-      (evil: Project, victim: Project) => {
-        evil.git('init', '-q');
-        evil.write('.git/commondir', `${victim.path('.git')}\n`);
-      },
     ],
     [
       'a git dir of its own that claims to be a worktree',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
-import { makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
+import { commitAll, makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
 
 interface Init {
   root: string;
@@ -53,8 +53,7 @@ describe('forge init', () => {
   it('LAY-02 writes missing views of the ledger in a clone, and reports it once', async () => {
     const project = await makeForge();
     await forgeJson(project, ['note', 'add', 'one']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Note');
+    commitAll(project, 'Note');
     const clone = cloneOf(project);
     const notes = '.forge/memory/long-term/notes.jsonl';
     expect((await forgeJson<Init>(clone, ['init'])).repaired).toContain(notes);

@@ -178,12 +178,7 @@ describe('forge kfr patch', () => {
 
   it('KFR-12 warns on stderr, and in the answer', async () => {
     const project = await makeWorking();
-    const { stdout, stderr, exitCode } = await runForge(project, [
-      'kfr',
-      'patch',
-      '--goal',
-      'sid instead of uid',
-    ]);
+    const { stdout, stderr, exitCode } = await runForge(project, 'kfr patch --goal "sid instead of uid"');
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('kfr-1')]);
     expect(stderr).toMatch(
       /replace Goal "sid instead of uid": it reads like a rejected alternative; .*\(rejected_alternative\)/,

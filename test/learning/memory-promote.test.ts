@@ -84,7 +84,7 @@ describe('forge memory override', () => {
     const project = await makeForge();
     const { audit } = await forgeJson<{ audit: { id: string } }>(
       project,
-      ['memory', 'override', 'append', 'Use the mirror', '--scope', 'environment', '--reason', 'the office'],
+      'memory override append "Use the mirror" --scope environment --reason "the office"',
       HUMAN,
     );
     const [correction] = await knowledgeOf(project);

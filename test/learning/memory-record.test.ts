@@ -140,7 +140,7 @@ describe('forge memory record', () => {
     expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
     // The last one stands outside as well: of one cycle the answer has the same shape.
     expect(answer).toMatchObject(answer.records[2] as Recorded);
-    const alone = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+    const alone = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', {
       stdin: lines[0] as string,
     });
     expect(Object.keys(alone)).toEqual(Object.keys(answer));
@@ -162,7 +162,7 @@ describe('forge memory record', () => {
     expect(again).toMatchObject({ ...stored, count: 1, records: [stored] });
     const one = (key: string) => JSON.stringify({ task_id: 'B', exit_code: 0, idempotency_key: key });
     const stdin = [one('L'), one('K'), one('L')].join('\n');
-    const { records } = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+    const { records } = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', {
       stdin,
     });
     expect(records[0]?.execution).toEqual(records[2]?.execution);

@@ -89,11 +89,7 @@ describe('forge linear, offline', () => {
   it('LIN-02 accepts answers from a file, and a title alone', async () => {
     const project = await makeForge();
     const stdin = 'title: "[BUG] Save fails"\nreproduction_steps: |\n  1. Press save\n';
-    const { stdout } = await runForge(
-      project,
-      ['linear', 'new', '--template', 'bug', '--from', '-', '--json'],
-      { stdin },
-    );
+    const { stdout } = await runForge(project, 'linear new --template bug --from - --json', { stdin });
     expect((JSON.parse(stdout) as Issue).fields).toEqual({ reproduction_steps: '1. Press save\n' });
     expect(await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login'])).toMatchObject({
       linear_id: 'LOCAL-2',

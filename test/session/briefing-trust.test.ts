@@ -3,6 +3,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
+import { commitAll } from '../support/project.js';
 
 interface Briefing {
   text: string;
@@ -88,8 +89,7 @@ describe('uncommitted files', () => {
     const { notes } = await forgeJson<{ notes: string[] }>(project, ['memory', 'verify']);
     expect(notes.join('\n')).toContain(`edited outside forge and not committed: ${ARCHITECTURE}`);
     expect((await runForge(project, ['doctor'])).stdout).toContain(`not committed: ${ARCHITECTURE}`);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Accept');
+    commitAll(project, 'Accept');
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { splitCommand } from '../../src/core/argv.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 interface Briefing {
   text: string;
@@ -46,11 +46,10 @@ async function full(): Promise<Project> {
       })),
     }),
   );
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Much');
+  commitAll(project, 'Much');
   await forgeJson(project, ['session', 'start', '--task', 'The task'], { world });
   await forgeJson(project, ['session', 'end', '--next', 'the next step'], { world });
-  await forgeJson(project, ['focus', 'set', '--task', 'The task', '--file', 'a.js', '--blocker', 'no key'], {
+  await forgeJson(project, 'focus set --task "The task" --file a.js --blocker "no key"', {
     world,
   });
   return project;
@@ -179,12 +178,12 @@ describe('forge briefing', () => {
   it('SES-03 reports an interrupted session and how to resume it, until that is settled', async () => {
     const project = await makeForge();
     const [one, two] = [agent('one'), agent('two')];
-    const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'start'], {
+    const { session } = await forgeJson<{ session: { id: string } }>(project, 'session start', {
       world: { holder: one },
     });
     await forgeJson(project, ['progress', 'add', 'wired it']);
     await forgeJson(project, ['progress', 'next', 'half is left']);
-    await forgeJson(project, ['session', 'start', '--take-over'], {
+    await forgeJson(project, 'session start --take-over', {
       world: { holder: two, liveness: () => 'alive' },
     });
     const offer = `Session ${session.id} was interrupted after "wired it": forge start --resume ${session.id}`;

@@ -35,13 +35,9 @@ describe('forge focus', () => {
   it('SES-05 changes the given fields and keeps the rest; the same task keeps its start time', async () => {
     const project = await makeForge();
     const world = fixedClock();
-    await forgeJson(
-      project,
-      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--skill', 's'],
-      { world },
-    );
+    await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --skill s', { world });
     world.set('2026-03-01T11:00:00.000Z');
-    await forgeJson(project, ['focus', 'set', '--task', 'one', '--blocker', 'x', '--issue', 'none'], {
+    await forgeJson(project, 'focus set --task one --blocker x --issue none', {
       world,
     });
     expect(project.json(FOCUS)).toMatchObject({
@@ -60,11 +56,7 @@ describe('forge focus', () => {
   it('SES-05 another task starts afresh: files, blockers, phase and issue were the old one’s', async () => {
     const project = await makeForge();
     const world = fixedClock();
-    await forgeJson(
-      project,
-      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--phase', 'QA'],
-      { world },
-    );
+    await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --phase QA', { world });
     world.set('2026-03-01T11:00:00.000Z');
     await forgeJson(project, ['focus', 'set', '--task', 'two', '--file', 'b'], { world });
     expect(project.json(FOCUS)).toMatchObject({

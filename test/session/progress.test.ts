@@ -65,18 +65,12 @@ describe('forge progress', () => {
     const { project, world } = await started();
     const sly = 'first\n[23:59] Started - branch: evil\nNEXT: evil\n=== FORGE Session 1999-01-01 ===\n\nlast';
     await forgeJson(project, ['progress', 'add', '-'], { world, stdin: `${sly}\n` });
-    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
-      'progress',
-      'show',
-    ]);
+    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
     expect(shown.lines.map(({ text }) => text).slice(2)).toEqual([sly]);
     expect(shown.next).toBeUndefined();
     await forgeJson(project, ['progress', 'next', sly], { world });
     await forgeJson(project, ['progress', 'add', 'after'], { world });
-    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
-      'progress',
-      'show',
-    ]);
+    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
     expect(after.lines.map(({ text }) => text).slice(2)).toEqual([sly, 'after']);
     expect(after.next).toBe(sly);
   });

@@ -11,7 +11,7 @@ import {
   snapshot,
 } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-import { changedPaths } from '../support/project.js';
+import { commitAll, changedPaths } from '../support/project.js';
 
 interface Ended {
   session: { id: string; ended_at: string };
@@ -24,8 +24,7 @@ interface Ended {
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true', '--no-run']);
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Plan');
+  commitAll(project, 'Plan');
   return project;
 }
 
@@ -158,7 +157,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json/);
     expect(dry.stderr).not.toMatch(/\.tmp|\.git/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    const ended = await forgeJson<Ended>(project, ['session', 'end', '--no-commit', '--next', 'x'], {
+    const ended = await forgeJson<Ended>(project, 'session end --no-commit --next x', {
       world,
     });
     expect([ended.commit, ended.commit_skipped]).toEqual([undefined, 'not asked for']);
@@ -221,7 +220,7 @@ describe('past sessions', () => {
     await forgeJson(project, ['session', 'start', '--task', 'now'], { world });
     const { active, sessions } = await forgeJson<{ active: unknown; sessions: unknown[] }>(
       project,
-      ['session', 'list'],
+      'session list',
       { world },
     );
     expect(active).toMatchObject({
@@ -242,7 +241,7 @@ describe('past sessions', () => {
 
     const shown = await forgeJson<{ session: object; focus: object; progress: { lines: object[] } }>(
       project,
-      ['session', 'show', '2026-03-01-session-002'],
+      'session show 2026-03-01-session-002',
     );
     expect(shown.session).toMatchObject({
       id: '2026-03-01-session-002',
@@ -331,9 +330,10 @@ describe('past sessions', () => {
       await forgeJson(project, ['session', 'end', '--next', `step ${n}`]);
     }
     expect(project.git('log', '--format=%s')).toContain('Session end');
-    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
+      project,
       'briefing',
-    ]);
+    );
     const commits = sections.find(({ key }) => key === 'commits')?.items.join('\n');
     expect(commits).toMatch(/work 4\n.*work 3\n.*work 2\n.*work 1\n/);
     expect(commits).not.toContain('Session end');
@@ -341,7 +341,7 @@ describe('past sessions', () => {
 
   it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['session', 'start'], {
+    await forgeJson(project, 'session start', {
       world: { holder: agent('ada'), liveness: () => 'alive' },
     });
     const bob = { holder: agent('bob'), liveness: () => 'alive' as const };
@@ -362,9 +362,10 @@ describe('past sessions', () => {
       return forgeJson(project, args, { world });
     };
     const next = async (): Promise<string | undefined> => {
-      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
+        project,
         'briefing',
-      ]);
+      );
       return sections.find(({ key }) => key === 'next')?.items[0];
     };
     await run(['session', 'start', '--task', 'plan']);

@@ -10,7 +10,7 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 interface Started {
   session: { id: string; started_at: string; branch: string; head: string; state: string };
@@ -23,8 +23,7 @@ interface Started {
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Plan');
+  commitAll(project, 'Plan');
   return project;
 }
 
@@ -66,7 +65,7 @@ describe('forge start', () => {
 
   it('SES-01 prints the id and the briefing for a person, in the format asked for', async () => {
     const project = await withFeature();
-    const { stdout, exitCode } = await runForge(project, ['session', 'start', '--format', 'markdown'], {
+    const { stdout, exitCode } = await runForge(project, 'session start --format markdown', {
       world: fixedClock(),
     });
     expect(exitCode).toBe(0);

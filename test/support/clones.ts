@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { atTerminal } from './e2e-terminal.js';
-import { makeFolder, type Project, projectAt } from './project.js';
+import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
 export interface Report {
@@ -23,8 +23,7 @@ export function makeClone(
   const origin = makeForgeRepository();
   origin.write(`.forge/${name}`, check);
   typed(origin, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
-  origin.git('add', '-A');
-  origin.git('commit', '-qm', 'Work');
+  commitAll(origin, 'Work');
   const clone = cloneOf(origin);
   const marks = join(process.env.HOME ?? '', 'ran.clone');
   rmSync(marks, { force: true });

@@ -108,10 +108,7 @@ export async function recordMany(project: Project, count: number): Promise<void>
   await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
 }
 
-export const commit = (project: Project): void => {
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Memory');
-};
+export { commitAll as commit } from './project.js';
 
 /** The shortest call that records a cycle. */
 export const BASE = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
@@ -128,12 +125,4 @@ export async function withCycles(
   for (let i = 0; i < 3; i++) await record(project);
   const file = containerOf(project);
   return { project, file, lines: linesOf(project, file) };
-}
-
-/** The same, committed and verified. */
-export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
-  const made = await withCycles();
-  commit(made.project);
-  await verify(made.project);
-  return made;
 }

@@ -27,7 +27,7 @@ export const recordAll = (
   project: Project,
   cycles: readonly object[],
 ): Promise<Recorded & { consolidation: Consolidated }> =>
-  forgeJson(project, ['memory', 'record', '-'], {
+  forgeJson(project, 'memory record -', {
     stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
   });
 
@@ -44,11 +44,6 @@ export async function promote(project: Project, ...args: string[]): Promise<Prom
 }
 
 export const knowledgeOf = (project: Project) => logOf(project, 'knowledge');
-
-export function commitAll(project: Project): void {
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Memory');
-}
 
 /** Another clone, on a branch of its own. */
 export function copyTo(project: Project, branch: string): Project {

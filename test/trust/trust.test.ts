@@ -2,7 +2,7 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
 interface Trust {
   digest: string;
@@ -14,8 +14,7 @@ interface Trust {
 async function cloned(test = 'touch ran'): Promise<Project> {
   const origin = await makeForge();
   await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
-  origin.git('add', '-A');
-  origin.git('commit', '-qm', 'Feature');
+  commitAll(origin, 'Feature');
   const clone = projectAt(`${makeFolder()}/clone`);
   origin.git('clone', '-q', origin.dir, clone.dir);
   await runForge(clone, ['init']);
@@ -47,20 +46,6 @@ describe('forge trust', () => {
     expect(stdout).toMatch(/feature A {2}not approved\n {2}touch ran\n/);
     expect(stdout).toMatch(/FORGE_TRUST=[0-9a-f]{64}\n$/);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
-  });
-
-  it('B-85 runs after a person approved at a terminal, and only here', async () => {
-    const project = await cloned();
-    const { stderr, stdout, exitCode } = await runForge(project, ['trust', '--yes'], PERSON);
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('All of it is approved.')]);
-    // It is shown before it is approved.
-    expect(stderr).toContain('touch ran');
-    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
-    expect(project.has('ran')).toBe(true);
-    const again = projectAt(`${makeFolder()}/again`);
-    project.git('clone', '-q', project.dir, again.dir);
-    await runForge(again, ['init']);
-    await expectRefused(again);
   });
 
   it('B-85 approves tests that were entered through forge here', async () => {

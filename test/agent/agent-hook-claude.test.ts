@@ -85,12 +85,7 @@ describe('forge hook claude session-start', () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'briefing.budget', '8000']);
     for (let i = 0; i < 60; i++)
-      await forgeJson(project, [
-        'knowledge',
-        'add',
-        'invariant',
-        `lesson ${i}: ${'what was learned '.repeat(12)}`,
-      ]);
+      await forgeJson(project, `knowledge add invariant "lesson ${i}: ${'what was learned '.repeat(12)}"`);
     await claude(project, 'session-start');
     await patch(project, [GOAL, { op: 'add', kind: 'Constraint', text: 'c'.repeat(280) }]);
     const text = contextOf(

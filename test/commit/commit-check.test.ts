@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { MESSAGE as GOOD } from '../support/message.js';
 import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
@@ -214,15 +214,7 @@ describe('forge commit check --range', () => {
 
     const latin = GOOD.replace('Rationale', 'Begründung');
     project.write('.git/latin', Buffer.from(latin, 'latin1'));
-    const encoded = [
-      '-c',
-      'i18n.commitEncoding=ISO-8859-1',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-F',
-      '.git/latin',
-    ];
+    const encoded = wordsOf('-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -F .git/latin');
     project.git(...encoded);
     commit(project, '', '--allow-empty-message');
     commit(project, `${GOOD}# ------------------------ >8 ------------------------\n`);

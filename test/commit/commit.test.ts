@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../src/commit/message.js';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import {
   CONFIG,
   differences,
@@ -86,20 +86,7 @@ people sign in
   it('GIT-02 uses the options, saves learnings, and names the issue', async () => {
     const project = await working();
     stage(project);
-    const args = [
-      '-m',
-      'Sign in',
-      '--why',
-      'because',
-      '--what',
-      'one',
-      '--what',
-      'two',
-      '--learned',
-      'known',
-      '--issue',
-      'SX9-7',
-    ];
+    const args = wordsOf('-m "Sign in" --why because --what one --what two --learned known --issue SX9-7');
     const { message } = await forgeJson<MadeCommit>(project, ['commit', ...args]);
     expect(message).toMatch(
       /^\[SX9-7\] Sign in\n\n## What\n- one\n- two\n\n## Why\nbecause\n\n## Memory\n- Learned: known\n/,

@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { containerOf, HUMAN, linesOf, logOf, putLines, record, verify } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
-const OVERRIDE = [
-  'feature',
-  'edit',
-  'A',
-  '--status',
-  'passing',
-  '--yes',
-  '--reason',
-  'the device is at the customer',
-];
+const OVERRIDE = wordsOf('feature edit A --status passing --yes --reason "the device is at the customer"');
 
 /** A repository with feature A, whose test is whether a file is there. */
 async function withFeature(): Promise<Project> {

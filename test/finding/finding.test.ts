@@ -13,15 +13,8 @@ const has = async (
   tool: string,
   query: string,
 ): Promise<[boolean, boolean, number | null]> => {
-  const { stdout, exitCode } = await runForge(project, [
-    'finding',
-    'has',
-    '--tool',
-    tool,
-    '--query',
-    query,
-    '--json',
-  ]);
+  const args = ['finding', 'has', '--tool', tool, '--query', query, '--json'];
+  const { stdout, exitCode } = await runForge(project, args);
   const { known, fresh } = JSON.parse(stdout) as KnownAnswer;
   return [known, fresh, exitCode];
 };
@@ -303,15 +296,10 @@ describe('forge finding', () => {
   it('EXM-04 the summary fits its budget and reports omissions', async () => {
     const project = await makeForge();
     for (let i = 0; i < 30; i++)
-      await forgeJson(project, [
-        'finding',
-        'add',
-        `fact ${i} ${'word '.repeat(30)}`,
-        '--tool',
-        'Read',
-        '--query',
-        `src/${i}.ts`,
-      ]);
+      await forgeJson(
+        project,
+        `finding add "fact ${i} ${'word '.repeat(30)}" --tool Read --query "src/${i}.ts"`,
+      );
     const { stdout } = await runForge(project, ['finding', 'summary', '--budget', '200']);
     expect(stdout.length / 3).toBeLessThan(330);
     expect(stdout).toContain('fact 29');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KfrPatched } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 import { changedPaths } from '../support/project.js';
@@ -61,16 +61,7 @@ describe('forge kfr patch', () => {
   it('KFR-02 flags that settle come first, so that one call can answer and replace', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'one', { requires_resolution: true }), add('OpenQuestion', 'a?')]);
-    const words = [
-      '--goal',
-      'two',
-      '--add',
-      'Constraint:b',
-      '--resolve',
-      'kfr-1=done',
-      '--dismiss',
-      'kfr-2=no = no',
-    ];
+    const words = wordsOf('--goal two --add Constraint:b --resolve kfr-1=done --dismiss "kfr-2=no = no"');
     await forgeJson(project, ['kfr', 'patch', ...words]);
     expect(textsOf(await list(project))).toEqual(['kfr-3 two', 'kfr-4 b']);
     expect(project.json<{ closed: object[] }>(KFR).closed).toMatchObject([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commitAll, changedPaths, makeFolder, projectAt, run } from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, projectAt, run } from '../support/project.js';
 import {
   expectUntouched,
   install,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge, makeStarted, PROGRESS } from '../support/forge-project.js';
-import { commitAll, changedPaths, makePlainProject, makeRepository, projectAt } from '../support/project.js';
+import { changedPaths, commitAll, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 
 describe('finding the .forge folder', () => {
   it('LAY-05 from any subfolder, and with -C and FORGE_DIR from elsewhere', async () => {

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Setting } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
-
-interface Setting {
-  name: string;
-  value: unknown;
-}
 
 describe('forge config', () => {
   it('LAY-06 lists every setting with its default, and gets one', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FeatureResult } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import {
   featureFile,
@@ -9,18 +10,6 @@ import {
 } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
-
-interface Result {
-  id: string;
-  status: string;
-  before: string;
-  exit_code: number | null;
-  duration_ms: number;
-  command: string;
-  not_run?: string;
-  failure?: string;
-  output?: string;
-}
 
 const stored = storedFeature;
 
@@ -63,7 +52,7 @@ describe('forge done', () => {
     project.write('broken', '');
     const { stdout, exitCode, stderr } = await runForge(project, ['feature', 'verify', 'A', '--json']);
     expect([exitCode, stderr]).toEqual([1, '']);
-    const [result] = (JSON.parse(stdout) as { results: Result[] }).results;
+    const [result] = (JSON.parse(stdout) as { results: FeatureResult[] }).results;
     expect(result).toMatchObject({
       id: 'A',
       status: 'failing',
@@ -85,7 +74,7 @@ describe('forge done', () => {
     const second = await runForge(project, ['feature', 'verify', 'B']);
     expect([second.exitCode, second.stdout]).toEqual([1, expect.stringMatching(/^✗ B .*exit code 7/)]);
     const again = JSON.parse((await runForge(project, ['feature', 'verify', 'B', '--json'])).stdout) as {
-      results: Result[];
+      results: FeatureResult[];
     };
     expect(again.results[0]?.output).toMatch(/the reason\n$/);
     expect(Buffer.byteLength(again.results[0]?.output ?? '')).toBeLessThanOrEqual(4096);
@@ -99,7 +88,7 @@ describe('forge done', () => {
     const { stdout, exitCode } = await runForge(project, ['feature', 'verify', '--all', '--json']);
     expect(exitCode).toBe(1);
     expect(
-      (JSON.parse(stdout) as { results: Result[] }).results.map(({ id, status }) => [id, status]),
+      (JSON.parse(stdout) as { results: FeatureResult[] }).results.map(({ id, status }) => [id, status]),
     ).toEqual([
       ['A', 'passing'],
       ['B', 'failing'],
@@ -140,7 +129,7 @@ describe('forge done', () => {
     await add(project, 'C', "sh -c 'kill -9 $$'");
     const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A', 'B', 'C', '--json']);
     expect(exitCode).toBe(1);
-    const [a, b, c] = (JSON.parse(stdout) as { results: Result[] }).results;
+    const [a, b, c] = (JSON.parse(stdout) as { results: FeatureResult[] }).results;
     expect(a).toMatchObject({
       status: 'not_implemented',
       exit_code: null,

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Selection } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { differences, ISSUES, makeForge, putFeatures, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-
-interface Next {
-  task: { id: string; reason: string } | null;
-  source: string | null;
-  reason: string;
-  candidates: { id: string; reason: string; blocked_by: string[] }[];
-}
 
 const feature = (id: string, change: { status?: string; [field: string]: unknown } = {}): object => ({
   id,
@@ -47,17 +41,17 @@ describe('forge next', () => {
     const names = RANKED.map((row) => (row as { id: string }).id);
     const done = feature('DONE', { status: 'passing' });
     setUp(project, [...RANKED, done], [ISSUE]);
-    const first = await forgeJson<Next>(project, ['next']);
+    const first = await forgeJson<Selection>(project, ['next']);
     expect(first.candidates.map(({ id }) => id)).toEqual(names);
     expect(first.task?.id).toBe('L-LINKED-PROGRESS');
     setUp(project, [done, ...RANKED].reverse(), [ISSUE]);
-    expect(await forgeJson<Next>(project, ['next'])).toEqual(first);
+    expect(await forgeJson<Selection>(project, ['next'])).toEqual(first);
   });
 
   it('SES-10 explains the choice and each candidate', async () => {
     const project = await makeForge();
     setUp(project, RANKED, [ISSUE]);
-    const { task, reason, candidates } = await forgeJson<Next>(project, ['next']);
+    const { task, reason, candidates } = await forgeJson<Selection>(project, ['next']);
     const why = Object.fromEntries(candidates.map((candidate) => [candidate.id, candidate.reason]));
     expect(reason).toBe(task?.reason);
     expect(why['L-LINKED-PROGRESS']).toBe('unblocked, active issue SX9-1, in progress');
@@ -74,7 +68,7 @@ describe('forge next', () => {
   it('SES-10 never chooses blocked work', async () => {
     const project = await makeForge();
     setUp(project, [feature('A', { blocked_by: ['B', 'GONE'] }), feature('B', { status: 'passing' })]);
-    const next = await forgeJson<Next>(project, ['next']);
+    const next = await forgeJson<Selection>(project, ['next']);
     expect([next.task, next.source]).toEqual([null, null]);
     // An unknown blocker blocks too; a passing one does not.
     expect(next.candidates[0]?.blocked_by).toEqual(['GONE']);
@@ -82,7 +76,7 @@ describe('forge next', () => {
       /^Nothing to do now: everything left is blocked; A waits for GONE/,
     );
     setUp(project, [feature('A', { blocked_by: null }), feature('B', { status: 'passing' })]);
-    expect((await forgeJson<Next>(project, ['next'])).task?.id).toBe('A');
+    expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('A');
   });
 
   it('SES-10 reports when there is nothing to do, and only reads', async () => {

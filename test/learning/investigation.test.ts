@@ -3,8 +3,8 @@ import { forgeJson } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { HUMAN, verify } from '../support/memory.js';
 import { contest, copyTo, P, promote, recordAll, times } from '../support/patterns.js';
-import { commitAll } from '../support/project.js';
 import type { Project } from '../support/project.js';
+import { commitAll } from '../support/project.js';
 
 interface Unit {
   linear_id: string;

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Briefing } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-import { SAMPLES } from '../support/samples.js';
 import { commitAll } from '../support/project.js';
-
-interface Briefing {
-  text: string;
-  sections: { key: string; title: string; items: string[] }[];
-}
+import { SAMPLES } from '../support/samples.js';
 
 const PERSON = { terminal: true };
 const ARCHITECTURE = '.forge/memory/long-term/architecture.md';

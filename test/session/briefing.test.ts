@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
+import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 import { commitAll, type Project } from '../support/project.js';
-
-interface Briefing {
-  text: string;
-  tokens: number;
-  sections: { key: string; title: string; source: string; items: string[] }[];
-  omitted: { section: string; items: number; command: string }[];
-}
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { EndedSession } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -10,16 +11,10 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
-import { commitAll, changedPaths } from '../support/project.js';
+import { changedPaths, commitAll, type Project } from '../support/project.js';
 
-interface Ended {
-  session: { id: string; ended_at: string };
-  archive: string;
-  learned: { kind: string }[];
-  commit?: { hash: string; subject: string };
-  commit_skipped?: string;
-}
+/** Of a session in which something happened. */
+type Ended = EndedSession & { archive: string };
 
 async function withFeature(): Promise<Project> {
   const project = await makeForge();

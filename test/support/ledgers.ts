@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { Integrity, RecordedCycle } from '../../src/index.js';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
@@ -8,13 +9,6 @@ import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 
 /** The ids of acknowledged records. */
 export type Ids = readonly string[];
-
-interface Verified {
-  status: string;
-  notes: string[];
-  problems: { code: string; message: string; file: string; ids: string[]; hint: string }[];
-  restored: string[];
-}
 
 /** A working copy in which somebody records, with git and forge as they would be typed. */
 export interface Desk extends Project {
@@ -25,17 +19,13 @@ export interface Desk extends Project {
   note(text?: string): Promise<string[]>;
   start(options?: RunOptions): Promise<void>;
   end(options?: RunOptions): Promise<void>;
-  verify(): Promise<Verified>;
+  verify(): Promise<Integrity>;
   /** All that is not committed, with a change of the code. */
   commit(message?: string): string;
 }
 
 const SUCCESS = ['--exit-code', '0', '--classification', 'SUCCESS', '--signal', 'tests=pass'];
-interface Cycle {
-  execution: { id: string };
-  evaluation?: { id: string };
-}
-const idsOf = ({ execution, evaluation }: Cycle): string[] =>
+const idsOf = ({ execution, evaluation }: RecordedCycle): string[] =>
   [execution.id, evaluation?.id].filter((id) => id !== undefined);
 
 let files = 0;
@@ -46,18 +36,20 @@ export function deskAt(dir: string): Desk {
   return {
     ...project,
     record: async (task = 'T-1', options) =>
-      idsOf(await json<Cycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
+      idsOf(await json<RecordedCycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
     records: async (count) => {
       const line = { task_id: 'T-2', exit_code: 0, classification: 'SUCCESS', quality_signals: { tests: 1 } };
       const stdin = `${JSON.stringify(line)}\n`.repeat(count);
-      return (await json<{ records: Cycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(idsOf);
+      return (await json<{ records: RecordedCycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(
+        idsOf,
+      );
     },
     note: async (text = 'Keep it small') => [(await json<{ id: string }>(['note', 'add', text])).id],
     start: async (options) => void (await json(['session', 'start'], options)),
     end: async (options) => void (await json(['session', 'end'], options)),
     verify: async () => {
       const { stdout } = await runForge(project, ['memory', 'verify', '--json']);
-      return JSON.parse(stdout) as Verified;
+      return JSON.parse(stdout) as Integrity;
     },
     commit: (message = 'Work') => {
       project.write(`src/file-${files++}.js`, `export const made = ${files};\n`);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { Integrity, Problem } from '../../src/index.js';
+import type { Integrity, Problem, RecordedCycle } from '../../src/index.js';
 import type { Tier } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
@@ -43,12 +43,7 @@ const FINDING_FIELDS = ['code', 'file', 'line', 'offset', 'message', 'last_good'
 
 const lacking = (finding: Problem): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
 
-export interface Recorded {
-  cycle: number;
-  execution: { id: string; n: number };
-  evaluation?: { id: string; n: number };
-  known?: true;
-}
+export type Recorded = RecordedCycle;
 
 export const record = (project: Project, ...flags: string[]): Promise<Recorded> =>
   forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0', ...flags]);

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectNats, type NatsConnection } from '@nats-io/transport-node';
 import { expect, onTestFinished } from 'vitest';
+import type { EventList } from '../../src/index.js';
 import { cloneOf } from './ci.js';
 import { forgeJson, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
@@ -114,10 +115,7 @@ export async function twoClones(): Promise<[Project, Project]> {
   return [first, second];
 }
 
-export interface Listed {
-  events: { id: string; type: string; session: string | null; data: Record<string, unknown> }[];
-  foreign: number;
-}
+export type Listed = EventList;
 
 export const listed = (project: Project, server: NatsServer, ...args: string[]): Promise<Listed> =>
   forgeJson<Listed>(project, ['events', 'list', '--limit', '100000', ...args], { env: server.env });

@@ -124,9 +124,7 @@ describe('forge commit check FILE', () => {
   it('B-51 GIT-01 a secret exits 5 and is never shown', async () => {
     const project = makeRepository();
     for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {
-      const { stdout, stderr, exitCode } = await runForge(project, 'commit check - --json', {
-        stdin: text,
-      });
+      const { stdout, stderr, exitCode } = await runForge(project, 'commit check - --json', { stdin: text });
       expect([exitCode, stderr, stdout.includes(SECRET.slice(4, 20))]).toEqual([5, '', false]);
       expect(JSON.parse(stdout)).toMatchObject({ ok: false, commits: [{ problems: [{ rule: 'secret' }] }] });
       const shown = await runForge(project, ['commit', 'check', '-'], { stdin: text });

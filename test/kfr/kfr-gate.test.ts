@@ -96,9 +96,7 @@ describe('the resolution gate', () => {
 
   it('KFR-09 SES-07 clearing opens the gate immediately and does not count as activity of the former holder', async () => {
     const { project, id } = await makeInterrupted();
-    await forgeJson(project, 'kfr clear --yes --dismiss-all "given up"', {
-      world: at(bob, 30, 'gone'),
-    });
+    await forgeJson(project, 'kfr clear --yes --dismiss-all "given up"', { world: at(bob, 30, 'gone') });
     const next = await start(project, at(bob, 30.5, 'gone'));
     expect(next.session.id).not.toBe(id);
     expect((await list(project)).entries).toEqual([]);

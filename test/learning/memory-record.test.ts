@@ -162,9 +162,7 @@ describe('forge memory record', () => {
     expect(again).toMatchObject({ ...stored, count: 1, records: [stored] });
     const one = (key: string) => JSON.stringify({ task_id: 'B', exit_code: 0, idempotency_key: key });
     const stdin = [one('L'), one('K'), one('L')].join('\n');
-    const { records } = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', {
-      stdin,
-    });
+    const { records } = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', { stdin });
     expect(records[0]?.execution).toEqual(records[2]?.execution);
     expect(records[1]?.execution).toEqual(first.execution);
     expect(await cyclesOf(project)).toHaveLength(2);

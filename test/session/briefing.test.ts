@@ -43,9 +43,7 @@ async function full(): Promise<Project> {
   commitAll(project, 'Much');
   await forgeJson(project, ['session', 'start', '--task', 'The task'], { world });
   await forgeJson(project, ['session', 'end', '--next', 'the next step'], { world });
-  await forgeJson(project, 'focus set --task "The task" --file a.js --blocker "no key"', {
-    world,
-  });
+  await forgeJson(project, 'focus set --task "The task" --file a.js --blocker "no key"', { world });
   return project;
 }
 

@@ -37,9 +37,7 @@ describe('forge focus', () => {
     const world = fixedClock();
     await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --skill s', { world });
     world.set('2026-03-01T11:00:00.000Z');
-    await forgeJson(project, 'focus set --task one --blocker x --issue none', {
-      world,
-    });
+    await forgeJson(project, 'focus set --task one --blocker x --issue none', { world });
     expect(project.json(FOCUS)).toMatchObject({
       task: 'one',
       phase: 'PLAN',

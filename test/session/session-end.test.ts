@@ -152,9 +152,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json/);
     expect(dry.stderr).not.toMatch(/\.tmp|\.git/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    const ended = await forgeJson<Ended>(project, 'session end --no-commit --next x', {
-      world,
-    });
+    const ended = await forgeJson<Ended>(project, 'session end --no-commit --next x', { world });
     expect([ended.commit, ended.commit_skipped]).toEqual([undefined, 'not asked for']);
     await forgeJson(project, ['config', 'set', 'session.commit', 'false']);
     await forgeJson(project, ['session', 'start'], { world });

@@ -27,9 +27,7 @@ export const recordAll = (
   project: Project,
   cycles: readonly object[],
 ): Promise<Recorded & { consolidation: Consolidated }> =>
-  forgeJson(project, 'memory record -', {
-    stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
-  });
+  forgeJson(project, 'memory record -', { stdin: cycles.map((each) => JSON.stringify(each)).join('\n') });
 
 /** Ten cycles that contradict what was learned: a consolidation contests it. */
 export const contest = (project: Project) =>

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { claude, hook, payload, SILENT } from '../support/agent-hooks.js';
+import { claude, GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
 import { runForge } from '../support/forge.js';
 import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
 
-const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
 const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
 
 /** The word of an agent's event at a moment. */

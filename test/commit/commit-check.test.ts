@@ -121,6 +121,16 @@ describe('forge commit check FILE', () => {
     expect((await checkJson(project, ['message'])).ok).toBe(false);
   });
 
+  it('B-51 GIT-01 NUL, invalid UTF-8 and 5 MB exit 1', async () => {
+    const project = makeRepository();
+    expect(await checkJson(project, ['-'], GOOD.replace('key', 'k\0y'))).toMatchObject({ exitCode: 1 });
+    expect(await checkJson(project, ['-'], Buffer.from(GOOD.replace('key', 'kéy'), 'latin1'))).toMatchObject({
+      exitCode: 1,
+      commits: [{ problems: [{ rule: 'encoding', line: 10 }] }],
+    });
+    const long = await checkJson(project, ['-'], `${GOOD}${'a line of words\n'.repeat(312_500)}`);
+    expect(long.commits).toHaveLength(1);
+  });
   it('B-51 GIT-01 a secret exits 5 and is never shown', async () => {
     const project = makeRepository();
     for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {

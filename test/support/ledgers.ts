@@ -5,6 +5,7 @@ import type { Integrity, RecordedCycle } from '../../src/index.js';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
+import { verify } from './memory.js';
 import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 
 /** The ids of acknowledged records. */
@@ -47,10 +48,7 @@ export function deskAt(dir: string): Desk {
     note: async (text = 'Keep it small') => [(await json<{ id: string }>(['note', 'add', text])).id],
     start: async (options) => void (await json(['session', 'start'], options)),
     end: async (options) => void (await json(['session', 'end'], options)),
-    verify: async () => {
-      const { stdout } = await runForge(project, ['memory', 'verify', '--json']);
-      return JSON.parse(stdout) as Integrity;
-    },
+    verify: () => verify(project),
     commit: (message = 'Work') => {
       project.write(`src/file-${files++}.js`, `export const made = ${files};\n`);
       return commitAll(project, message);

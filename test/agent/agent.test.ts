@@ -154,17 +154,6 @@ describe('forge agent install', () => {
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  it('AGT-01 --dry-run names the files and writes none', async () => {
-    const project = await withSettings();
-    await expectUntouched(project, async () => {
-      const { stderr, exitCode } = await runForge(project, ['agent', 'install', 'claude', '-n']);
-      expect([exitCode, stderr]).toEqual([
-        0,
-        expect.stringContaining(`2 files would change: ${SETTINGS}, .mcp.json`),
-      ]);
-    });
-  });
-
   it('AGT-01 keeps the mode of a file', async () => {
     const project = await withSettings();
     for (const mode of [0o666, 0o600]) {

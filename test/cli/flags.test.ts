@@ -196,7 +196,7 @@ describe('global flags', () => {
     const names = (await everyCommand()).map(({ words }) => words.join(' '));
     const calls = [...CALLS, ...SETTLING.map(({ call }) => call)];
     const called = await Promise.all(calls.map(async (call) => (await commandOf(call))?.words.join(' ')));
-    // Agents call it, in a form of their own: test/cli/agent-hook-claude.test.ts.
+    // Agents call it, in a form of their own: test/agent/agent-hook-claude.test.ts.
     // Their servers are in test/linear/sync.test.ts and test/events/.
     const events = ['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`);
     const online = ['linear pull', 'linear push', 'linear sync', ...events];

@@ -131,6 +131,7 @@ describe('forge commit check FILE', () => {
     const long = await checkJson(project, ['-'], `${GOOD}${'a line of words\n'.repeat(312_500)}`);
     expect(long.commits).toHaveLength(1);
   });
+
   it('B-51 GIT-01 a secret exits 5 and is never shown', async () => {
     const project = makeRepository();
     for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {

@@ -3,15 +3,7 @@ import { parseMessage } from '../../src/commit/message.js';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
-import {
-  CONFIG,
-  differences,
-  featureFile,
-  KNOWLEDGE,
-  makeForge,
-  makePlainForge,
-  snapshot,
-} from '../support/forge-project.js';
+import { CONFIG, featureFile, KNOWLEDGE, makeForge, makePlainForge } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -240,15 +232,6 @@ ${sign}
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'x', '--why', 'y']);
     expect(message).toMatch(/^\[FORGE\] x\n/);
     expect(message).toContain('- Session: none\n');
-  });
-
-  it('GIT-02 --dry-run prints the message and writes nothing', async () => {
-    const project = await working();
-    stage(project);
-    const before = snapshot(project.dir);
-    const made = await forgeJson<MadeCommit>(project, ['commit', '--learned', 'x', '-n']);
-    expect(Object.keys(made)).toEqual(['message']);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
   it('B-42 GIT-02 file names with line breaks, quotes and escapes stay on their line', async () => {

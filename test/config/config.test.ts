@@ -40,15 +40,6 @@ describe('forge config', () => {
     expect((await forgeJson<Setting>(project, ['config', 'get', 'project.name'])).value).toBe(words);
   });
 
-  it('LAY-06 --dry-run changes nothing', async () => {
-    const project = await makeForge();
-    const before = snapshot(project.dir);
-    const { stdout, stderr } = await runForge(project, ['config', 'set', 'session.commit', 'false', '-n']);
-    expect(stdout).toBe('session.commit = false\n');
-    expect(stderr).toMatch(/nothing was written.*config\.toml/i);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
   it('LAY-06 refuses an invalid name of the default branch', async () => {
     const project = await makeForge();
     const good = project.read(CONFIG);

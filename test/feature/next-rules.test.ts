@@ -107,14 +107,6 @@ describe('forge next', () => {
     expect(selectNext([], issues).candidates.map(({ id }) => id)).toEqual(['SX9-3', 'SX9-2', 'SX9-1']);
   });
 
-  it('B-06 keeps escapes from a cloned file out of the reason', () => {
-    const { reason, candidates } = selectNext([feature('A', { blocked_by: ['\u001b[2J'] })], []);
-    expect([reason, candidates[0]?.reason]).toEqual([
-      'everything left is blocked; A waits for <U+001B>[2J',
-      'blocked by <U+001B>[2J',
-    ]);
-  });
-
   it('SES-10 does not depend on the order in the files', () => {
     const ids = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
     const one = fc.record({

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeForge, makePlainForge } from '../support/forge-project.js';
 import {
   BASE,
   commit,
@@ -195,20 +195,5 @@ describe('forge memory record', () => {
     const { stderr } = await runForge(project, [...BASE, '--key', 'K']);
     expect(stderr).toContain('of which a record was redacted: not recorded again');
     expect(await cyclesOf(project)).toEqual([]);
-  });
-
-  it('B-01 a dry run gives the same answer and writes nothing', async () => {
-    const project = await makeForge();
-    await record(project);
-    const before = snapshot(project.dir);
-    const { stdout, stderr, exitCode } = await runForge(project, [
-      ...BASE,
-      '--classification',
-      'SUCCESS',
-      '-n',
-    ]);
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^cycle 2 /)]);
-    expect(stderr).toMatch(/nothing was written/);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });

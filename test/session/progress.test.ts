@@ -93,16 +93,6 @@ describe('forge progress', () => {
     ]);
   });
 
-  it('SES-04 --dry-run shows the line and writes nothing', async () => {
-    const { project, world } = await started();
-    const before = snapshot(project.dir);
-    const { stdout, stderr } = await runForge(project, ['progress', 'add', 'one', '-n'], { world });
-    expect(stdout).toBe('[10:00] one\n');
-    expect(stderr).toMatch(/Dry run: nothing was written\. 1 file would change: .*progress\.txt\n$/);
-    await runForge(project, ['progress', 'next', 'two', '-n'], { world });
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
   it('SES-04 without a session nothing is written, and the message says how to start one', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);

@@ -5,8 +5,6 @@ import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 import { changedPaths } from '../support/project.js';
 
-const _BUILDER = { env: { FORGE_ROLE: 'builder' } };
-
 describe('forge kfr patch', () => {
   it('KFR-02 accepts operations from flags, a file and stdin', async () => {
     const project = await makeWorking();

@@ -1,33 +1,12 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findRepository, identityOf } from '../../src/git/repository.js';
-import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from '../support/project.js';
+import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
 
 const identity = (folder: string): string => identityOf(folder, findRepository(folder));
 
 describe('findRepository', () => {
-  it('B-38 reads a repository, its worktrees and its submodules as git does', () => {
-    const main = makeRepository();
-    const tree = projectAt(join(makeFolder(), 'tree'));
-    main.git('worktree', 'add', '-q', tree.dir);
-    main.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
-    for (const [folder, kind] of [
-      [main.path('src'), 'main'],
-      [tree.path('src'), 'worktree'],
-      [main.path('lib', 'src'), 'submodule'],
-    ] as const) {
-      const git = (question: string): string =>
-        realpathSync(projectAt(folder).git('rev-parse', '--path-format=absolute', question));
-      expect(findRepository(folder)).toEqual({
-        root: git('--show-toplevel'),
-        gitDir: git('--absolute-git-dir'),
-        commonDir: git('--git-common-dir'),
-        kind,
-      });
-    }
-  });
-
   it('B-38 finds a git dir kept elsewhere, and none in a bare repository or a plain folder', () => {
     const project = makePlainProject();
     const gitDir = join(makeFolder(), 'kept.git');

@@ -13,7 +13,11 @@ export const SAMPLES: Record<Exclude<GuardClass, 'invisible'>, () => string> = {
   secret: () => `${['glp', 'at'].join('')}-${small(20)}`,
   card: () => groupCard(CARDS.visa?.(anew()) ?? '', ' '),
   iban: () => iban(anew(), 'DE', 22),
-  'national-id': () => NATIONAL['es-dni']?.make(anew()).replace(/(..)(...)(...)(.)/, '$1.$2.$3-$4') ?? '',
+  // Some that begin with 19 or 20 read as the time of a log.
+  'national-id': () =>
+    NATIONAL['es-dni']
+      ?.make({ ...anew(), digits: () => `7${digits(7)}` })
+      .replace(/(..)(...)(...)(.)/, '$1.$2.$3-$4') ?? '',
   email: () => `${small(8)}@${small(8)}.com`,
   phone: () => `+49 30 ${['2', digits(3)].join('')} ${digits(4)}`,
   ip: () => [...randomBytes(2)].reduce((ip, byte) => `${ip}.${byte}`, '93.184'),

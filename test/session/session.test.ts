@@ -38,7 +38,7 @@ describe('forge start', () => {
       state: 'started',
     });
     expect(project.read(PROGRESS)).toBe(
-      '=== FORGE Session 2026-03-01 ===\n(times in UTC)\n\n[10:00] StartedSession - branch: main\n[10:00] Active issues: 1\n',
+      '=== FORGE Session 2026-03-01 ===\n(times in UTC)\n\n[10:00] Started - branch: main\n[10:00] Active issues: 1\n',
     );
     expect(project.json(FOCUS)).toMatchObject({
       task: 'FORGE-001: Login works',

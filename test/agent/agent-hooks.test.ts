@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { claude, hook, payload, SILENT } from '../support/agent-hooks.js';
+import { claude, GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
 import { runForge } from '../support/forge.js';
 import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
 
-const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
 const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
 
 /** The word of an agent's event at a moment. */
@@ -70,6 +69,8 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     expect(summary === '').toBe(!AGENTS[agent].takes.includes('compaction'));
     expect(await told(agent, project, NEWS[agent])).toContain('[kfr-1] logout works');
     expect(await told(agent, project, NEWS[agent])).toBe('');
+    await patch(project, [{ ...GOAL, text: 'logout and login work' }]);
+    expect(await told(agent, project, NEWS[agent])).toContain('[kfr-2] logout and login');
   });
 
   it('KFR-09 AGT-01 blocks a stop five times in a row while entries change, then lets the agent go', async () => {

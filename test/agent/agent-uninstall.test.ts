@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { changedPaths, makeFolder, projectAt, run } from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, projectAt, run } from '../support/project.js';
 import {
   expectUntouched,
   install,
@@ -42,8 +42,7 @@ describe('forge agent uninstall', () => {
   it('AGT-01 works in a clone', async () => {
     const project = await withSettings();
     await install(project, '--command', 'npx --no-install forge');
-    project.git('add', '.');
-    project.git('commit', '-q', '-m', 'Wire');
+    commitAll(project, 'Wire');
     const clone = projectAt(makeFolder());
     clone.git('clone', '-q', project.dir, '.');
     expect(await status(clone)).toMatchObject({ state: 'wired' });

@@ -154,17 +154,6 @@ describe('forge agent install', () => {
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  it('AGT-01 --dry-run names the files and writes none', async () => {
-    const project = await withSettings();
-    await expectUntouched(project, async () => {
-      const { stderr, exitCode } = await runForge(project, ['agent', 'install', 'claude', '-n']);
-      expect([exitCode, stderr]).toEqual([
-        0,
-        expect.stringContaining(`2 files would change: ${SETTINGS}, .mcp.json`),
-      ]);
-    });
-  });
-
   it('AGT-01 keeps the mode of a file', async () => {
     const project = await withSettings();
     for (const mode of [0o666, 0o600]) {
@@ -176,14 +165,11 @@ describe('forge agent install', () => {
     }
   });
 
-  it.each([
-    ['cursor2', 'agent.unknown'],
-    ['', 'agent.unknown'],
-    ['Claude', 'agent.unknown'],
-  ])('AGT-01 refuses the agent %j: exit 2', async (word, code) => {
+  it.each(['cursor2', '', 'Claude', 'cluade'])('AGT-01 refuses the agent %j: exit 2', async (word) => {
     const error = await forgeError(await makeForge(), ['agent', 'install', word]);
-    expect([error.exitCode, error.code]).toEqual([2, code]);
+    expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
     expect(error.message).toMatch(/claude.*all/);
+    if (word === 'cluade') expect(error.hint).toBe('forge agent install claude');
   });
 
   it('AGT-01 without a name wires the agents found here', () => {
@@ -203,11 +189,6 @@ describe('forge agent install', () => {
     ]);
     expect(project.has('.cursor/hooks.json')).toBe(true);
     expect(project.has('.claude/settings.json')).toBe(false);
-  });
-
-  it('AGT-01 suggests the nearest agent name', async () => {
-    const error = await forgeError(await makeForge(), ['agent', 'install', 'cluade']);
-    expect([error.exitCode, error.hint]).toEqual([2, 'forge agent install claude']);
   });
 
   it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(
@@ -262,13 +243,6 @@ describe('forge agent status', () => {
       state: 'unreadable',
       problem: '.mcp.json:2: it is not JSON (value expected).',
     });
-  });
-
-  it('AGT-01 recognizes another command', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['agent', 'install', 'all', '--command', 'npx --no-install forge']);
-    const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status']);
-    expect(agents.map(({ state }) => state)).toEqual(agents.map(() => 'wired'));
   });
 
   it('AGT-01 is short and aligned, and shows all agents without a name', async () => {

@@ -4,7 +4,6 @@ import { changeWiring, type WiringWish } from '../../src/agent/install.js';
 import { type AgentStatus, projectPlace, statusOf } from '../../src/agent/place.js';
 import { systemWorld } from '../../src/index.js';
 import { openContext } from '../../src/project/project.js';
-import { failure } from '../support/failure.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -52,28 +51,6 @@ describe('several agents', () => {
       }
       expect(differences(before, snapshot(project.dir))).toEqual([]);
     }
-  });
-
-  it('AGT-01 keep their own entries when another one is removed', async () => {
-    const project = await rig();
-    change(project, true, AGENT_NAMES);
-    change(project, false, ['copilot', 'gemini', 'cursor']);
-    expect(look(project)).toEqual(wired('claude', 'codex', 'opencode'));
-    change(project, false, AGENT_NAMES);
-    expect(look(project)).toEqual(wired());
-    expect([project.read(SETTINGS), project.read('.codex/config.toml')]).toEqual([OWN_HOOK, OWN_CONFIG]);
-  });
-
-  it('AGT-01 are all left alone if one file is refused', async () => {
-    const project = await rig();
-    project.write('.opencode/plugins/forge.js', 'mine();\n');
-    const before = snapshot(project.dir);
-    const error = failure(() => change(project, true, AGENT_NAMES));
-    expect([error.exit, error.message]).toEqual([
-      3,
-      ".opencode/plugins/forge.js: it is there already and is not forge's; nothing was written.",
-    ]);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });
 

@@ -47,17 +47,6 @@ describe('forge in a JSON settings file', () => {
     );
   });
 
-  it('AGT-01 is removed, and everything else stays the same', () => {
-    fc.assert(
-      fc.property(settings, ({ text, value }) => {
-        const after = uninstall(install(text, PARTS), PARTS);
-        if (text.trim() === '') expect([after, value]).toEqual([null, {}]);
-        else expect(after).toBe(text);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
   it('AGT-01 of another command is removed byte for byte too', () => {
     fc.assert(
       fc.property(fc.option(settings), (found) => {

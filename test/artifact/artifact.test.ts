@@ -5,6 +5,7 @@ import { trivariate } from '../../src/artifact/artifact.js';
 import type { Artifact, ArtifactProblem } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
+import { commitAll } from '../support/project.js';
 
 const NOWHERE = { path: '', type: '' };
 const NOBODY = { session: null, issue: null, skill: null };
@@ -79,8 +80,7 @@ describe('forge artifact', () => {
       project.git('switch', '-qc', branch, 'main');
       project.write(`${branch}.md`, text);
       await forgeJson(project, ['artifact', 'add', `${branch}.md`, '--type', 'docs']);
-      project.git('add', '.');
-      project.git('commit', '-qm', branch);
+      commitAll(project, branch);
     }
     project.git('merge', '-q', '--no-edit', 'one');
     expect(await forgeJson(project, ['artifact', 'verify'])).toMatchObject({ verified: 2, problems: [] });

@@ -7,7 +7,6 @@ import {
   type CiReport,
   ciExit,
   ciFormat,
-  defuse,
   formatCheck,
   formatJunit,
   formatSummary,
@@ -190,25 +189,6 @@ describe('the log', () => {
     const lines = formatCheck(check('commits', toResult('x', many)), 'github').split('\n');
     expect(lines).toHaveLength(1 + 50 + 1 + 10);
     expect(lines[51]).toBe('    and 10 more: forge ci --json');
-  });
-
-  it('GIT-07 no line starts a command of a CI system', () => {
-    for (const line of [
-      '::error::x',
-      '  ::set-output name=a::b',
-      '\u3000::x',
-      '##[error]',
-      'a ##[debug]',
-      '###[x]',
-      '##vso[task]',
-      '##teamcity[a]',
-    ])
-      expect([line, defuse(line).trimStart().startsWith('::'), /##[\w.-]*\[/.test(defuse(line))]).toEqual([
-        line,
-        false,
-        false,
-      ]);
-    for (const line of ['std::vector', '## What', 'C# [x]', 'a: b']) expect(defuse(line)).toBe(line);
   });
 
   it('GIT-07 no text in a finding starts one either', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeError, runForge, startLibrary } from '../support/forge.js';
 import {
   differences,
+  FOCUS,
   makeForge,
   makePlainForge,
   PROGRESS,
@@ -156,6 +157,23 @@ describe('bad kinds of files', () => {
         expect([name, kind, outside.read('target')]).toEqual([name, kind, 'precious\n']);
         rmSync(project.path('.forge/local', name), { recursive: true });
       }
+  });
+
+  it('B-54 writes nothing after the lock was taken over', async () => {
+    const project = await makeForge();
+    const before = project.read(FOCUS);
+    const lock = '.forge/local/lock';
+    // The clock is asked while the lock is held.
+    const now = (): Date => {
+      if (project.has(lock)) {
+        rmSync(project.path(lock));
+        project.write(lock, 'of another process');
+      }
+      return new Date();
+    };
+    const error = await forgeError(project, ['focus', 'set', '--task', 'x'], { world: { now } });
+    expect(error).toMatchObject({ exitCode: 3, code: 'lock.lost' });
+    expect([project.read(FOCUS), project.read(lock)]).toEqual([before, 'of another process']);
   });
 
   it('B-20 waits for a FIFO in place of the lock, without reading it', async () => {

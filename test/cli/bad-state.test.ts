@@ -14,7 +14,7 @@ import {
   SESSION,
 } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
-import { type Project, run } from '../support/project.js';
+import { commitAll, type Project, run } from '../support/project.js';
 import { expectDamaged, FILES, prepared } from '../support/state-files.js';
 
 /** Types the hint's command line, as a person would: without the remark behind it. */
@@ -71,8 +71,7 @@ describe('damaged state files', () => {
     await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'kept']);
     await forgeJson(project, ['config', 'set', 'briefing.commits', '9']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Whole');
+    commitAll(project, 'Whole');
     const whole = project.git('rev-parse', '--short=12', 'HEAD');
     const [learned] = readdirSync(project.path(`${dirname(KNOWLEDGE)}/learned.d`));
     const entries = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge, putFeatures } from '../support/forge-project.js';
+import { makeForge } from '../support/forge-project.js';
 import { makePlainProject, type Project } from '../support/project.js';
 
 async function bash(project: Project, words: readonly string[], current: string): Promise<string[]> {
@@ -37,35 +37,5 @@ describe('forge complete SHELL', () => {
     }
     const unknown = await runForge(project, ['complete'], { env: { SHELL: '/bin/tcsh' } });
     for (const shell of ['bash', 'zsh', 'fish']) expect(unknown.stdout).toContain(`${shell}: put`);
-  });
-
-  it('B-42 offers only words that no shell expands', async () => {
-    const project = await makeForge();
-    const odd = [
-      "it's",
-      '$(x)',
-      '`n',
-      'a b',
-      'a;b',
-      '~root',
-      '%X',
-      'a,b',
-      'a*',
-      'a\\b',
-      'a\u200bb',
-      '--zap',
-      '日本',
-      'A-1',
-    ];
-    putFeatures(
-      project,
-      odd.map((id) => ({ id, name: 'a' })),
-    );
-    for (const shell of ['bash', 'zsh', 'fish']) {
-      const args = ['complete', `--shell=${shell}`, '--current=', '--', 'feature', 'show'];
-      const { stdout } = await runForge(project, args);
-      // A file with such ids is damaged, so none of it is offered.
-      expect([shell, stdout]).toEqual([shell, 'words\n']);
-    }
   });
 });

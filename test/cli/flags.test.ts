@@ -3,7 +3,7 @@ import { CALLS, commandOf, everyCommand, withEverything } from '../support/comma
 import { forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { containerOf, record, verify } from '../support/memory.js';
-import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { makePlainProject, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 /** What settles damage, with the damage that it settles. */
@@ -196,17 +196,12 @@ describe('global flags', () => {
     const names = (await everyCommand()).map(({ words }) => words.join(' '));
     const calls = [...CALLS, ...SETTLING.map(({ call }) => call)];
     const called = await Promise.all(calls.map(async (call) => (await commandOf(call))?.words.join(' ')));
-    // Agents call it, in a form of their own: test/cli/agent-hook-claude.test.ts.
+    // Agents call it, in a form of their own: test/agent/agent-hook-claude.test.ts.
     // Their servers are in test/linear/sync.test.ts and test/events/.
     const events = ['tail', 'list', 'replay', 'flush'].map((name) => `events ${name}`);
     const online = ['linear pull', 'linear push', 'linear sync', ...events];
     // They run until Ctrl-C: test/ui.
     const endless = ['ui', 'watch'];
     expect([...new Set(called), ...online, ...endless, 'hook'].sort()).toEqual(names.sort());
-  });
-
-  it('LAY-04 --no-input never asks, on a terminal too', async () => {
-    const project = makeRepository();
-    expect((await runForge(project, ['init', '--no-input'], { terminal: true })).exitCode).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge, makeStarted, PROGRESS } from '../support/forge-project.js';
-import { changedPaths, makePlainProject, makeRepository, projectAt } from '../support/project.js';
+import { changedPaths, commitAll, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 
 describe('finding the .forge folder', () => {
   it('LAY-05 from any subfolder, and with -C and FORGE_DIR from elsewhere', async () => {
@@ -154,8 +154,7 @@ describe('committed files', () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login']);
     project.write('.forge/memory/execution.jsonl', '{"a":1}\n');
-    project.git('add', '.');
-    project.git('commit', '-q', '-m', 'More');
+    commitAll(project, 'More');
     const clone = makePlainProject();
     clone.git('-c', 'core.autocrlf=true', 'clone', '-q', '-c', 'core.autocrlf=true', project.dir, 'here');
     for (const path of project.git('ls-files', '.forge').split('\n'))

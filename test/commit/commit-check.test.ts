@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { MESSAGE as GOOD } from '../support/message.js';
 import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
@@ -59,7 +59,7 @@ describe('forge commit check FILE', () => {
   });
 
   it('GIT-01 prints one line per problem, and exits 1', async () => {
-    const { stdout, exitCode } = await runForge(makeRepository(), ['commit', 'check', '-'], {
+    const { stdout, exitCode } = await runForge(makeRepository(), 'commit check -', {
       stdin: GOOD.replace('## Why\nRationale for the change\n\n', '').replace('[SX9-123] ', ''),
     });
     expect([exitCode, stdout]).toEqual([
@@ -111,18 +111,6 @@ describe('forge commit check FILE', () => {
     expect(error.message).toContain(words);
   });
 
-  it('GIT-01 uses the comment character and the cleanup mode of the repository', async () => {
-    const project = makeRepository();
-    const raw = `${GOOD}; Please enter the message\n`;
-    project.git('config', 'core.commentChar', ';');
-    project.git('config', 'commit.cleanup', 'strip');
-    expect((await checkJson(project, ['-'], raw)).ok).toBe(true);
-    const remarkFirst = `; A remark\n${GOOD}`;
-    expect((await checkJson(project, ['-'], remarkFirst)).ok).toBe(true);
-    project.git('config', 'commit.cleanup', 'whitespace');
-    expect((await checkJson(project, ['-'], remarkFirst)).ok).toBe(false);
-  });
-
   it("GIT-01 exempts git's own message during a merge, but no other file", async () => {
     const project = makeRepository();
     project.write('message', "Merge branch 'x'\n");
@@ -147,9 +135,7 @@ describe('forge commit check FILE', () => {
   it('B-51 GIT-01 a secret exits 5 and is never shown', async () => {
     const project = makeRepository();
     for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {
-      const { stdout, stderr, exitCode } = await runForge(project, ['commit', 'check', '-', '--json'], {
-        stdin: text,
-      });
+      const { stdout, stderr, exitCode } = await runForge(project, 'commit check - --json', { stdin: text });
       expect([exitCode, stderr, stdout.includes(SECRET.slice(4, 20))]).toEqual([5, '', false]);
       expect(JSON.parse(stdout)).toMatchObject({ ok: false, commits: [{ problems: [{ rule: 'secret' }] }] });
       const shown = await runForge(project, ['commit', 'check', '-'], { stdin: text });
@@ -239,15 +225,7 @@ describe('forge commit check --range', () => {
 
     const latin = GOOD.replace('Rationale', 'Begründung');
     project.write('.git/latin', Buffer.from(latin, 'latin1'));
-    const encoded = [
-      '-c',
-      'i18n.commitEncoding=ISO-8859-1',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-F',
-      '.git/latin',
-    ];
+    const encoded = wordsOf('-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -F .git/latin');
     project.git(...encoded);
     commit(project, '', '--allow-empty-message');
     commit(project, `${GOOD}# ------------------------ >8 ------------------------\n`);

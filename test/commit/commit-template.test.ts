@@ -24,15 +24,10 @@ describe('forge commit template', () => {
       ['b', 'Two', 'second'],
     ] as const) {
       stage(project, `${name}.js`);
-      await forgeJson(project, [
-        'commit',
-        '-m',
-        `[SX9-1] ${title}`,
-        '--why',
-        `${title} is wanted`,
-        '--learned',
-        learned,
-      ]);
+      await forgeJson(
+        project,
+        `commit -m "[SX9-1] ${title}" --why "${title} is wanted" --learned "${learned}"`,
+      );
     }
     const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
     expect(stdout).toContain('## What\n- Add a.js\n- Add b.js\n');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { configSchema, decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/project/config.js';
+import { configSchema, decodeConfig, SETTINGS } from '../../src/project/config.js';
 import { failure } from '../support/failure.js';
 
 const file = '.forge/config.toml';
@@ -20,10 +20,6 @@ describe('config.toml', () => {
       config: { ...configSchema().parse({}), project: expect.anything() },
     });
     for (const name of SETTINGS) expect(template).toMatch(new RegExp(`^#?${name.split('.').at(-1)} = `, 'm'));
-  });
-
-  it('LAY-06 may be empty', () => {
-    expect(decodeConfig('', file).config).toEqual(configSchema().parse({}));
   });
 
   it.each([
@@ -68,12 +64,6 @@ describe('config.toml', () => {
     expect(error.message).toMatch(new RegExp(`^${file}:${line}: [^\n]+\\.$`));
   });
 
-  it('LAY-08 B-17 of a newer format is refused untouched', () => {
-    const error = failure(() => decodeConfig('schema_version = 2\nsession = "of another shape"', file));
-    expect(error).toMatchObject({ exit: 3, code: 'file.newer' });
-    expect(error.message).toBe(`${file} has format 2; this forge knows 1 and leaves it untouched.`);
-  });
-
   it.each([
     ['[session]\ncolour = "red"', 'session.colour'],
     ['[later]\nx = 1', 'later.x'],
@@ -104,53 +94,5 @@ describe('config.toml', () => {
     expect(warnings).toEqual([
       `${file}: a<U+001B>[2J is not a setting of this version; it is kept and ignored.`,
     ]);
-  });
-});
-
-describe('a single setting', () => {
-  const { config } = decodeConfig('[briefing]\nbudget = 500', file);
-
-  it('LAY-06 is read by its name', () => {
-    expect([readSetting(config, 'briefing.budget'), readSetting(config, 'session.commit')]).toEqual([
-      500,
-      true,
-    ]);
-  });
-
-  it.each([
-    ['session.commit', 'false', false],
-    ['session.commit', 'true', true],
-    ['briefing.budget', '500', 500],
-    ['features.test_command', 'cargo test {}', 'cargo test {}'],
-    ['project.name', '12', '12'],
-    ['project.name', 'true', 'true'],
-  ])('LAY-06 %s takes %j as %j', (name, text, value) => {
-    expect(parseSetting(name, text)).toBe(value);
-  });
-
-  it.each([
-    ['session.commit', 'yes', 'true | false'],
-    ['session.commit', 'TRUE', 'true | false'],
-    ['briefing.budget', '-1', 'a whole number'],
-    ['briefing.budget', '0x10', 'a whole number'],
-    ['briefing.budget', '1e999', 'a whole number'],
-    ['briefing.budget', '', 'a whole number'],
-  ])('B-08 LAY-06 %s refuses %j', (name, text, allowed) => {
-    const error = failure(() => parseSetting(name, text));
-    expect(error).toMatchObject({ exit: 2, code: 'config.value', details: { field: name } });
-    expect(error.message).toBe(`${name}: found ${JSON.stringify(text)}, allowed: ${allowed}.`);
-  });
-
-  it.each(['later', 'session', 'session.', 'session.commit.x', 'constructor', '__proto__.x', ''])(
-    'LAY-06 refuses the unknown name %j',
-    (name) => {
-      for (const call of [() => readSetting(config, name), () => parseSetting(name, '1')])
-        expect(failure(call)).toMatchObject({ exit: 2, code: 'config.unknown' });
-    },
-  );
-
-  it('B-94 refuses trust, roles and the guard', () => {
-    for (const name of ['trust.auto', 'role', 'guard.off', 'supervisor.key'])
-      expect(failure(() => parseSetting(name, 'x'))).toMatchObject({ exit: 3, code: 'config.outside' });
   });
 });

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Setting } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
-
-interface Setting {
-  name: string;
-  value: unknown;
-}
 
 describe('forge config', () => {
   it('LAY-06 lists every setting with its default, and gets one', async () => {
@@ -42,15 +38,6 @@ describe('forge config', () => {
     const words = 'node "a b" \\ {} # \u00e9';
     await forgeJson(project, ['config', 'set', 'project.name', words]);
     expect((await forgeJson<Setting>(project, ['config', 'get', 'project.name'])).value).toBe(words);
-  });
-
-  it('LAY-06 --dry-run changes nothing', async () => {
-    const project = await makeForge();
-    const before = snapshot(project.dir);
-    const { stdout, stderr } = await runForge(project, ['config', 'set', 'session.commit', 'false', '-n']);
-    expect(stdout).toBe('session.commit = false\n');
-    expect(stderr).toMatch(/nothing was written.*config\.toml/i);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
   it('LAY-06 refuses an invalid name of the default branch', async () => {

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import {
-  decodeDocument,
-  decodeUtf8,
-  encodeDocument,
-  type Format,
-  fieldName,
-  firstInvalidByte,
-} from '../../src/core/schema.js';
+import { decodeDocument, decodeUtf8, type Format, firstInvalidByte } from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 const Sample = z.looseObject({
@@ -35,18 +28,6 @@ const decode = (content: unknown) => {
 
 describe('the version of a file', () => {
   const items = [{ id: 'A' }];
-
-  it('LAY-08 B-17 refuses a newer one untouched, and hints at an update', () => {
-    const error = failure(() => decode({ schema_version: '4.0', items: 'of another shape' }));
-    expect(error).toMatchObject({ kind: 'refused', exit: 3, code: 'file.newer' });
-    expect(error.message).toBe(`${file} has format 4.0; this forge knows 3.1 and leaves it untouched.`);
-    expect(error.hint).toMatch(/^Update forge: git pull /);
-  });
-
-  it('LAY-08 B-18 reads a newer minor version and keeps unknown fields', () => {
-    const newer = { schema_version: '3.9', items: [{ id: 'A', colour: 'red' }], more: { a: [1] } };
-    expect(decode(newer)).toEqual(newer);
-  });
 
   it('LAY-08 reads a missing version as 1, and a number like a text', () => {
     const first: Format<z.infer<typeof Sample>> = { ...FORMAT, version: '1.0' };
@@ -165,22 +146,5 @@ describe('a damaged file', () => {
     const { message } = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A', status }] }));
     expect(message).toMatch(/^[\x20-\x7e…]+$/);
     expect(message.length).toBeLessThan(200);
-  });
-});
-
-describe('encodeDocument', () => {
-  it('B-18 keeps every field in its order', () => {
-    const text = '{\n  "zeta": 1,\n  "schema_version": "3.1",\n  "items": [],\n  "alpha": null\n}\n';
-    expect(encodeDocument(decode(text)).toString()).toBe(text);
-  });
-});
-
-describe('fieldName', () => {
-  it.each([
-    [['features', 3, 'status'], 'features[3].status'],
-    [[0, 'a'], '[0].a'],
-    [[], ''],
-  ])('writes %j as %j', (path, name) => {
-    expect(fieldName(path)).toBe(name);
   });
 });

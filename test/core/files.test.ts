@@ -1,15 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import fs, {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -17,7 +6,6 @@ import {
   createFile,
   diskError,
   listFolder,
-  readPlain,
   readTarget,
   removePath,
   replaceFiles,
@@ -31,51 +19,6 @@ import { makeForgeRepository, typed } from '../support/typed.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-describe('readPlain', () => {
-  it('returns the bytes of a file, and null for a missing one', () => {
-    const folder = makeFolder();
-    writeFileSync(join(folder, 'a'), Buffer.from([0, 255, 10]));
-    linkSync(join(folder, 'a'), join(folder, 'hard-link'));
-    expect(['a', 'hard-link'].map((name) => readPlain(join(folder, name), 3)?.length)).toEqual([3, 3]);
-    expect(readPlain(join(folder, 'b'), 3)).toBeNull();
-    expect(readPlain(join(folder, 'no', 'folder'), 3)).toBeNull();
-  });
-
-  it.each<[string, (path: string) => unknown, RegExp]>([
-    ['a symlink', (path) => symlinkSync(`${path}-target`, path), /is a symbolic link/],
-    ['a dangling symlink', (path) => symlinkSync('/nowhere', path), /is a symbolic link/],
-    ['a folder', (path) => mkdirSync(path), /is a folder/],
-    ['a FIFO, without waiting', (path) => execFileSync('mkfifo', [path]), /is not a regular file/],
-  ])('B-20 refuses %s', (_name, make, reason) => {
-    const path = join(makeFolder(), 'state.json');
-    writeFileSync(`${path}-target`, '{}');
-    make(path);
-    const error = failure(() => readPlain(path, 100));
-    expect(error).toMatchObject({ exit: 4, code: 'file.kind', details: { file: path } });
-    expect(error.message).toMatch(reason);
-  });
-
-  it('B-20 refuses a device', () => {
-    expect(failure(() => readPlain('/dev/zero', 100))).toMatchObject({ exit: 4, code: 'file.kind' });
-  });
-
-  it('B-15 refuses a 5 GB file by its size alone', () => {
-    const path = join(makeFolder(), 'large');
-    writeFileSync(path, '');
-    truncateSync(path, 5_000_000_000);
-    const error = failure(() => readPlain(path, 8_388_608));
-    expect(error).toMatchObject({ exit: 4, code: 'file.too_large' });
-    expect(error.message).toBe(`${path} has 5000000000 bytes; 8388608 are allowed.`);
-  });
-
-  it.skipIf(process.getuid?.() === 0)('B-22 names a file that it may not read', () => {
-    const path = join(makeFolder(), 'a');
-    writeFileSync(path, '', { mode: 0 });
-    const expected = { exit: 6, code: 'disk.eacces', details: { file: path } };
-    expect(failure(() => readPlain(path, 1))).toMatchObject(expected);
-  });
-});
-
 it('B-87 readTarget follows a symlink to a file; null for a folder and a dangling symlink', () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'target'), 'x');
@@ -87,21 +30,6 @@ it('B-87 readTarget follows a symlink to a file; null for a folder and a danglin
 });
 
 describe('replaceFiles', () => {
-  it('replaces, makes and removes several files, with their folders', () => {
-    const folder = makeFolder();
-    for (const name of ['a', 'gone']) writeFileSync(join(folder, name), 'old and longer');
-    replaceFiles([
-      { path: join(folder, 'a'), bytes: bytes('new') },
-      { path: join(folder, 'deep', 'b'), bytes: bytes('') },
-      { path: join(folder, 'c.sh'), bytes: bytes('#!/bin/sh\n'), mode: 0o755 },
-      { path: join(folder, 'gone'), bytes: null },
-    ]);
-    expect(readdirSync(folder)).toEqual(['a', 'c.sh', 'deep']);
-    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('new');
-    expect(readFileSync(join(folder, 'deep', 'b'), 'utf8')).toBe('');
-    expect(statSync(join(folder, 'c.sh')).mode & 0o100).toBe(0o100);
-  });
-
   it('B-21 changes nothing and leaves no draft when one file was changed meanwhile', () => {
     const folder = makeFolder();
     const [a, b] = [join(folder, 'a'), join(folder, 'b')];
@@ -126,14 +54,6 @@ describe('replaceFiles', () => {
     expect(readdirSync(folder)).toEqual(['a', 'target']);
     const texts = ['a', 'target'].map((name) => readFileSync(join(folder, name), 'utf8'));
     expect(texts).toEqual(['ours', 'theirs']);
-  });
-
-  it('B-20 does not replace a folder', () => {
-    const folder = makeFolder();
-    mkdirSync(join(folder, 'a'));
-    const error = failure(() => replaceFiles([{ path: join(folder, 'a'), bytes: bytes('x') }]));
-    expect(error).toMatchObject({ exit: 4, code: 'file.kind' });
-    expect(readdirSync(folder)).toEqual(['a']);
   });
 });
 

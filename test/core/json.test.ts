@@ -187,21 +187,3 @@ describe('locateJson', () => {
     expect(lineAt(text, locateJson(text, path))).toBe(line);
   });
 });
-
-describe('lineAt', () => {
-  it.each([
-    ['', 0, 1],
-    ['a\nb', 0, 1],
-    ['a\nb', 1, 1],
-    ['a\nb', 2, 2],
-    ['a\r\nb\n\nc', 6, 4],
-  ])('in %j says that %i is on line %i', (text, offset, line) => {
-    expect(lineAt(text, offset)).toBe(line);
-  });
-});
-
-describe('formatJson', () => {
-  it('LAY-08 writes two spaces and one line feed at the end, always the same', () => {
-    expect(formatJson({ b: [1], a: {} })).toBe('{\n  "b": [\n    1\n  ],\n  "a": {}\n}\n');
-  });
-});

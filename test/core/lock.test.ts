@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/holder.js';
 import { withLock } from '../../src/core/lock.js';
 import { liveness, self } from '../../src/core/world.js';
-import { finish, firstWord, startChild } from '../support/child.js';
+import { firstWord, startChild } from '../support/child.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 
@@ -50,14 +49,6 @@ describe('the lock', () => {
     expect(withLock(path, policy, () => 'next')).toBe('next');
   });
 
-  it('B-52 admits one process at a time: 8 processes add 50 each, and none is lost', async () => {
-    const counter = join(makeFolder(), 'counter');
-    writeFileSync(counter, '0');
-    await Promise.all(Array.from({ length: 8 }, () => finish(startChild('count', counter, '50'))));
-    expect(readFileSync(counter, 'utf8')).toBe('400');
-    expect(readdirSync(join(counter, '..'))).toEqual(['counter']);
-  });
-
   it.each<[string, () => Partial<ProcessIdentity>]>([
     ['a process that has ended', () => ({ pid: finishedPid() })],
     ['a process whose number another one has now', () => ({ started: '1' })],
@@ -72,15 +63,6 @@ describe('the lock', () => {
     expect(withLock(lockHeldBy(content), hasty, () => 'mine')).toBe('mine');
   });
 
-  it('B-53 replaces a killed holder at once', async () => {
-    const path = join(makeFolder(), 'lock');
-    const child = startChild('hold', path);
-    expect(await firstWord(child)).toBe('held');
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    expect(withLock(path, hasty, () => 'mine')).toBe('mine');
-  });
-
   it('B-53 replaces a killed holder that is a zombie', async () => {
     const path = join(makeFolder(), 'lock');
     const child = startChild('hold', path);
@@ -88,19 +70,6 @@ describe('the lock', () => {
     process.kill(child.pid ?? 0, 'SIGKILL');
     // Waiting blocks this process, so it cannot reap its child.
     expect(withLock(path, patient, () => 'mine')).toBe('mine');
-  });
-
-  it('B-54 waits for a stopped holder, and names it', async () => {
-    const path = join(makeFolder(), 'lock');
-    const child = startChild('hold', path);
-    await firstWord(child);
-    child.kill('SIGSTOP');
-    const before = readFileSync(path, 'utf8');
-    const ran: string[] = [];
-    const error = failure(() => withLock(path, policy, () => ran.push('work')));
-    expect(error).toMatchObject({ exit: 3, code: 'lock.held', details: { file: path } });
-    expect(error.message).toBe(`${path} is held by process ${child.pid} on ${self().host}.`);
-    expect([ran, readFileSync(path, 'utf8')]).toEqual([[], before]);
   });
 
   it('waits as long as configured', () => {

@@ -8,7 +8,6 @@ import {
   escapeControls,
   MAX_TEXT_BYTES,
   oneLine,
-  plural,
 } from '../../src/core/text.js';
 import { failure } from '../support/failure.js';
 
@@ -148,19 +147,5 @@ describe('compareText', () => {
   it('B-68 sorts by code unit in every locale', () => {
     const words = ['i', 'ı', 'I', 'İ', 'ä', 'z', 'Z', '10', '9', ''];
     expect(words.sort(compareText)).toEqual(['', '10', '9', 'I', 'Z', 'i', 'z', 'ä', 'İ', 'ı']);
-  });
-});
-
-describe('plural', () => {
-  it.each([
-    [0, '0 features'],
-    [1, '1 feature'],
-    [2, '2 features'],
-  ])('says %i as %j', (count, said) => {
-    expect(plural(count, 'feature')).toBe(said);
-  });
-
-  it('uses a given plural', () => {
-    expect(plural(2, 'entry', 'entries')).toBe('2 entries');
   });
 });

@@ -30,12 +30,4 @@ describe('the view of a cycle', () => {
     view.onStageEnd(ok);
     expect(shown()).toBe(`  | ${'x'.repeat(5000)}\nexecution   ok         1.5 s\n`);
   });
-
-  it('B-01 prints nothing with --quiet', () => {
-    const view = makeCycleView(null, style);
-    view.onOutput('x\n');
-    view.note('x');
-    view.onStageEnd(ok);
-    view.end();
-  });
 });

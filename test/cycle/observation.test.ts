@@ -4,25 +4,6 @@ import { parseObservations } from '../../src/cycle/builder.js';
 const none = (): null => null;
 
 describe('parseObservations', () => {
-  it('GOV-01 reads patterns and confirmations, one a line', () => {
-    const text = [
-      '{"pattern":"npm ci needs a lock file","scope":"environment"}',
-      '',
-      '{"pattern":"retry helps","scope":"execution","holds":false}',
-      '{"pattern":"tests need port 0"}',
-      '{"confirm":"C-317"}',
-    ].join('\n');
-    expect(parseObservations(text, none)).toEqual({
-      patterns: [
-        { pattern: 'npm ci needs a lock file', scope: 'environment' },
-        { pattern: 'retry helps', scope: 'execution', holds: false },
-        { pattern: 'tests need port 0', scope: 'execution' },
-      ],
-      confirmed: ['C-317'],
-      problems: [],
-    });
-  });
-
   it.each([
     ['{"pattern":"x","scope":"world"}', /line 1: scope/],
     ['{"pattern":"x","scope":"execution","extra":1}', /line 1: .*extra/],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { CONFIG, differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { HALT } from '../support/memory.js';
 import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
 import { hookLists, serverFor } from '../support/wirings.js';
@@ -88,16 +88,6 @@ describe('forge doctor', () => {
       exitCode: 1,
       found: ['blocking: memory is halted: execution.jsonl:1: record 2 was removed'],
       commands: ['forge memory verify'],
-    });
-  });
-
-  it('works with unreadable settings', async () => {
-    const project = await makeForge();
-    const whole = project.read(CONFIG);
-    project.write(CONFIG, `${whole}\n[briefing]\nbudget = "many"\n`);
-    expect(await doctor(project)).toMatchObject({
-      exitCode: 1,
-      found: [expect.stringMatching(/^blocking: \.forge\/config\.toml/)],
     });
   });
 

@@ -12,7 +12,7 @@ import {
   startSilent,
   twoClones,
 } from '../support/nats-server.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
 const FEATURES = ['F-1', 'F-2'].map((id) => ({
   id,
@@ -39,6 +39,15 @@ async function clones(): Promise<[Project, Project]> {
   return both;
 }
 
+/** Two worktrees of one of them. */
+async function trees(): Promise<[Project, Project]> {
+  const [project] = await clones();
+  commitAll(project, 'Features');
+  const other = projectAt(`${makeFolder()}/tree`);
+  project.git('worktree', 'add', '-q', other.dir);
+  return [project, other];
+}
+
 const claim = (project: Project, id: string, options: RunOptions = {}, ...args: string[]) =>
   forgeJson<Claimed>(project, ['claim', id, ...args], options);
 
@@ -59,11 +68,7 @@ async function kvOf(server: NatsServer, again?: { history: number; ttl: number }
 
 describe('claims on one machine', () => {
   it('EVT-03 without NATS one worktree holds a task, and forge next skips it in the other', async () => {
-    const [project] = await clones();
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Features', '--no-verify');
-    const other = projectAt(`${makeFolder()}/tree`);
-    project.git('worktree', 'add', '-q', other.dir);
+    const [project, other] = await trees();
     expect(await claim(project, 'f-1')).toMatchObject({ task: 'F-1', held_by: 'machine', seconds: 3600 });
     expect(await forgeError(other, ['claim', 'F-1'])).toMatchObject({
       ...{
@@ -85,11 +90,7 @@ describe('claims on one machine', () => {
   });
 
   it('EVT-03 a claim ends after its time, and the stale holder’s verify and record are refused', async () => {
-    const [project] = await clones();
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Features', '--no-verify');
-    const other = projectAt(`${makeFolder()}/tree`);
-    project.git('worktree', 'add', '-q', other.dir);
+    const [project, other] = await trees();
     const clock = fixedClock();
     const world = { now: clock.now };
     await claim(project, 'F-1', { world }, '--for', '10m');

@@ -18,53 +18,13 @@ const refusal = (project: Project, server: NatsServer, env: NodeJS.ProcessEnv) =
 /** A certificate authority, and a certificate of it for `name`. */
 function makeCertificates(name: string, days = '2'): Record<'ca' | 'cert' | 'key', string> {
   const folder = makeFolder();
-  const openssl = (...args: string[]): void =>
-    void execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  const openssl = (line: string): void =>
+    void execFileSync('openssl', line.split(' '), { cwd: folder, stdio: 'ignore' });
   projectAt(folder).write('ext', `subjectAltName = ${name}\n`);
-  openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=ca',
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-  );
-  openssl(
-    'req',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-subj',
-    '/CN=server',
-    '-keyout',
-    'key.pem',
-    '-out',
-    'csr.pem',
-  );
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    'csr.pem',
-    '-CA',
-    'ca.pem',
-    '-CAkey',
-    'ca.key',
-    '-CAcreateserial',
-    '-days',
-    days,
-    '-extfile',
-    'ext',
-    '-out',
-    'cert.pem',
-  );
+  openssl('req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem');
+  openssl('req -newkey rsa:2048 -nodes -subj /CN=server -keyout key.pem -out csr.pem');
+  const sign = 'x509 -req -in csr.pem -CA ca.pem -CAkey ca.key -CAcreateserial -extfile ext -out cert.pem';
+  openssl(`${sign} -days ${days}`);
   return { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
 }
 

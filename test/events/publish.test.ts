@@ -187,9 +187,7 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     ['endless bytes', 'x'.repeat(100_000)],
   ])('EVT-02 B-72 a lying server: %s', async (_, greeting) => {
     const [liar, project] = [await startSilent(greeting), await makeForge()];
-    const { exitCode, stdout, stderr } = await runForge(project, ['note', 'add', 'x', '--json'], {
-      env: liar.env,
-    });
+    const { exitCode, stdout, stderr } = await runForge(project, 'note add x --json', { env: liar.env });
     expect([exitCode, stderr, JSON.parse(stdout)]).toMatchObject([0, '', { text: 'x' }]);
     expect(waiting(project)).toBe(1);
   });

@@ -161,14 +161,4 @@ describe.skipIf(!hasNats)('forge events', () => {
     for (const error of await Promise.all(commands.map(ask)))
       expect(error).toMatchObject({ exitCode: 6, code: 'events.unreachable' });
   });
-
-  it('EVT-01 forge schema prints the payload of each subject', async () => {
-    const project = await makeForge();
-    for (const name of ['session-start', 'session-end', 'checkpoint', 'learning', 'focus']) {
-      const schema = await forgeJson<{ properties: object }>(project, ['schema', `event-${name}`]);
-      expect(Object.keys(schema.properties)).toEqual(
-        expect.arrayContaining(['id', 'project', 'session', 'data']),
-      );
-    }
-  });
 });

@@ -80,16 +80,7 @@ describe('the evidence of a feature', () => {
     putFeatures(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
     const view = { schema_version: '1.0', list: 'mine', features: [] };
     project.write(FEATURES, JSON.stringify(view));
-    await forgeJson(project, [
-      'feature',
-      'edit',
-      'A',
-      '--status',
-      'in_progress',
-      '--no-run',
-      '--test',
-      'node -e 0',
-    ]);
+    await forgeJson(project, 'feature edit A --status in_progress --no-run --test "node -e 0"');
     await forgeJson(project, ['feature', 'add', 'C', 'c']);
     await forgeJson(project, ['feature', 'verify', 'A']);
     await forgeJson(project, ['feature', 'remove', 'C']);

@@ -179,12 +179,6 @@ describe('importing', () => {
   ])('FEA-01 is all or nothing: %s', (_name, text, code, message) => {
     expect(failure(() => plan(text))).toMatchObject({ exit: 2, code, message });
   });
-
-  it('FEA-04 does not modify its input', () => {
-    const features = [there];
-    plan('- New', features);
-    expect(features).toEqual([there]);
-  });
 });
 
 interface Imported {

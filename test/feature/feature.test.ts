@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import {
   differences,
   FEATURES,
@@ -13,18 +13,7 @@ describe('forge feature', () => {
   it('FEA-01 adds, lists, shows, edits and removes', async () => {
     const project = await makeForge();
     const world = fixedClock();
-    const flags = [
-      '--test',
-      'node -e 0',
-      '--test',
-      'true',
-      '--blocked-by',
-      'Z',
-      '--priority',
-      '2',
-      '--issue',
-      'SX9-1',
-    ];
+    const flags = wordsOf('--test "node -e 0" --test true --blocked-by Z --priority 2 --issue SX9-1');
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', ...flags, '--no-run'], { world });
     expect(storedFeature(project, 'FORGE-001')).toEqual({
       id: 'FORGE-001',
@@ -40,18 +29,7 @@ describe('forge feature', () => {
     expect((await runForge(project, ['feature', 'list'])).stdout).toBe(
       'FORGE-001  not_implemented  Login works\nFORGE-002  not_implemented  From stdin\n',
     );
-    const edit = [
-      '--status',
-      'in_progress',
-      '--name',
-      'Login',
-      '--priority',
-      '1',
-      '--issue',
-      'none',
-      '--blocked-by',
-      'none',
-    ];
+    const edit = wordsOf('--status in_progress --name Login --priority 1 --issue none --blocked-by none');
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', ...edit]);
     const { stdout } = await runForge(project, ['feature', 'show', 'FORGE-001']);
     expect(stdout).toMatch(/^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0 true\npriority +1\n$/);
@@ -127,14 +105,7 @@ describe('forge feature', () => {
 
   it('FEA-05 a test that cannot run is named with what to type instead', async () => {
     const project = await makeForge();
-    const { stdout } = await runForge(project, [
-      'feature',
-      'add',
-      'A-4',
-      'Name',
-      '--test',
-      'no-such-program',
-    ]);
+    const { stdout } = await runForge(project, 'feature add A-4 Name --test no-such-program');
     expect(stdout).toContain(
       'not run (no-such-program: command not found). Once it can run: forge done A-4\n    forge feature edit A-4 --test "COMMAND"  # for another test\n',
     );

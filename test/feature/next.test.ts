@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Selection } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { differences, ISSUES, makeForge, putFeatures, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-
-interface Next {
-  task: { id: string; reason: string } | null;
-  source: string | null;
-  reason: string;
-  candidates: { id: string; reason: string; blocked_by: string[] }[];
-}
 
 const feature = (id: string, change: { status?: string; [field: string]: unknown } = {}): object => ({
   id,
@@ -23,20 +17,20 @@ function setUp(project: Project, features: object[], issues: object[] = []): voi
   project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
 }
 
-/** In the order of SES-10, best first. */
+/** In the order of SES-10, best first, which is not that of their ids: by them alone the last one would be the first. */
 const RANKED: object[] = [
-  feature('LINKED-PROGRESS', { status: 'in_progress', linear_issue: 'SX9-1' }),
-  feature('LINKED-NEW', { linear_issue: 'SX9-1' }),
-  feature('PROGRESS', { status: 'in_progress' }),
-  feature('FAILING', { status: 'failing', priority: 4 }),
-  feature('URGENT', { priority: 1, created_at: '2026-02-01T00:00:00.000Z' }),
-  feature('OLD', { priority: 2, created_at: '2026-01-01T00:00:00.000Z' }),
-  feature('YOUNG', { priority: 2, created_at: '2026-01-02T00:00:00.000Z' }),
-  feature('A-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
-  feature('B-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
+  feature('L-LINKED-PROGRESS', { status: 'in_progress', linear_issue: 'SX9-1' }),
+  feature('K-LINKED-NEW', { linear_issue: 'SX9-1' }),
+  feature('J-PROGRESS', { status: 'in_progress' }),
+  feature('H-FAILING', { status: 'failing', priority: 4 }),
+  feature('G-URGENT', { priority: 1, created_at: '2026-02-01T00:00:00.000Z' }),
+  feature('F-OLD', { priority: 2, created_at: '2026-01-01T00:00:00.000Z' }),
+  feature('E-YOUNG', { priority: 2, created_at: '2026-01-02T00:00:00.000Z' }),
+  feature('C-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
+  feature('D-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
   // A link to an inactive issue does not count.
-  feature('C-DATELESS', { linear_issue: 'SX9-99' }),
-  feature('Z-BLOCKED', { status: 'in_progress', priority: 1, blocked_by: 'YOUNG' }),
+  feature('B-DATELESS', { linear_issue: 'SX9-99' }),
+  feature('Z-BLOCKED', { status: 'in_progress', priority: 1, blocked_by: 'E-YOUNG' }),
   feature('A-HELD', { status: 'blocked', priority: 1 }),
 ];
 const ISSUE = { linear_id: 'SX9-1', title: 'carried by features' };
@@ -47,34 +41,34 @@ describe('forge next', () => {
     const names = RANKED.map((row) => (row as { id: string }).id);
     const done = feature('DONE', { status: 'passing' });
     setUp(project, [...RANKED, done], [ISSUE]);
-    const first = await forgeJson<Next>(project, ['next']);
+    const first = await forgeJson<Selection>(project, ['next']);
     expect(first.candidates.map(({ id }) => id)).toEqual(names);
-    expect(first.task?.id).toBe('LINKED-PROGRESS');
+    expect(first.task?.id).toBe('L-LINKED-PROGRESS');
     setUp(project, [done, ...RANKED].reverse(), [ISSUE]);
-    expect(await forgeJson<Next>(project, ['next'])).toEqual(first);
+    expect(await forgeJson<Selection>(project, ['next'])).toEqual(first);
   });
 
   it('SES-10 explains the choice and each candidate', async () => {
     const project = await makeForge();
     setUp(project, RANKED, [ISSUE]);
-    const { task, reason, candidates } = await forgeJson<Next>(project, ['next']);
+    const { task, reason, candidates } = await forgeJson<Selection>(project, ['next']);
     const why = Object.fromEntries(candidates.map((candidate) => [candidate.id, candidate.reason]));
     expect(reason).toBe(task?.reason);
-    expect(why['LINKED-PROGRESS']).toBe('unblocked, active issue SX9-1, in progress');
-    expect(why['URGENT']).toBe('unblocked, not implemented, priority 1');
-    expect(why['Z-BLOCKED']).toBe('blocked by YOUNG');
+    expect(why['L-LINKED-PROGRESS']).toBe('unblocked, active issue SX9-1, in progress');
+    expect(why['G-URGENT']).toBe('unblocked, not implemented, priority 1');
+    expect(why['Z-BLOCKED']).toBe('blocked by E-YOUNG');
     expect(why['A-HELD']).toMatch(/^blocked by a person/);
     const { stdout } = await runForge(project, ['next']);
     expect(stdout).toMatch(
-      /^LINKED-PROGRESS: the LINKED-PROGRESS\n {2}why: unblocked, active issue SX9-1, in progress\n/,
+      /^L-LINKED-PROGRESS: the L-LINKED-PROGRESS\n {2}why: unblocked, active issue SX9-1, in progress\n/,
     );
-    expect(stdout).toMatch(/OLD +the OLD +unblocked, not implemented, priority 2/);
+    expect(stdout).toMatch(/F-OLD +the F-OLD +unblocked, not implemented, priority 2/);
   });
 
   it('SES-10 never chooses blocked work', async () => {
     const project = await makeForge();
     setUp(project, [feature('A', { blocked_by: ['B', 'GONE'] }), feature('B', { status: 'passing' })]);
-    const next = await forgeJson<Next>(project, ['next']);
+    const next = await forgeJson<Selection>(project, ['next']);
     expect([next.task, next.source]).toEqual([null, null]);
     // An unknown blocker blocks too; a passing one does not.
     expect(next.candidates[0]?.blocked_by).toEqual(['GONE']);
@@ -82,7 +76,7 @@ describe('forge next', () => {
       /^Nothing to do now: everything left is blocked; A waits for GONE/,
     );
     setUp(project, [feature('A', { blocked_by: null }), feature('B', { status: 'passing' })]);
-    expect((await forgeJson<Next>(project, ['next'])).task?.id).toBe('A');
+    expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('A');
   });
 
   it('SES-10 reports when there is nothing to do, and only reads', async () => {

@@ -6,22 +6,15 @@ import { ExecutionMemory, type KnownAnswer } from '../../src/index.js';
 import { hook, payload } from '../support/agent-hooks.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge, makeStarted } from '../support/forge-project.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { commitAll, makeFolder, type Project } from '../support/project.js';
 
 const has = async (
   project: Project,
   tool: string,
   query: string,
 ): Promise<[boolean, boolean, number | null]> => {
-  const { stdout, exitCode } = await runForge(project, [
-    'finding',
-    'has',
-    '--tool',
-    tool,
-    '--query',
-    query,
-    '--json',
-  ]);
+  const args = ['finding', 'has', '--tool', tool, '--query', query, '--json'];
+  const { stdout, exitCode } = await runForge(project, args);
   const { known, fresh } = JSON.parse(stdout) as KnownAnswer;
   return [known, fresh, exitCode];
 };
@@ -201,8 +194,7 @@ describe('questions', () => {
       const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
       await forgeJson(project, args, { stdin: './src/a.js:1:word\n' });
     }
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Add a word');
+    commitAll(project, 'Add a word');
     for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, true, 0]);
     project.write('src/a.js', 'another\n');
     for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, false, 1]);
@@ -235,10 +227,10 @@ describe('forge finding', () => {
     await ranShell('npm test -- forge', '3 passing');
     const quoted = '--- data 1a ---\n# pass 9\n--- end 1a ---';
     await ranShell('forge recall a; npm test', `${quoted}\nlearned …\n# pass 3\n`);
-    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(project, [
-      'finding',
-      'list',
-    ]);
+    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(
+      project,
+      'finding list',
+    );
     expect(findings.map(({ query, fact }) => [query, fact])).toEqual([
       ['npm test -- forge', '3 passing'],
       ['forge recall a; npm test', '# pass 3'],
@@ -309,15 +301,10 @@ describe('forge finding', () => {
   it('EXM-04 the summary fits its budget and reports omissions', async () => {
     const project = await makeForge();
     for (let i = 0; i < 30; i++)
-      await forgeJson(project, [
-        'finding',
-        'add',
-        `fact ${i} ${'word '.repeat(30)}`,
-        '--tool',
-        'Read',
-        '--query',
-        `src/${i}.ts`,
-      ]);
+      await forgeJson(
+        project,
+        `finding add "fact ${i} ${'word '.repeat(30)}" --tool Read --query "src/${i}.ts"`,
+      );
     const { stdout } = await runForge(project, ['finding', 'summary', '--budget', '200']);
     expect(stdout.length / 3).toBeLessThan(330);
     expect(stdout).toContain('fact 29');

@@ -1,38 +1,12 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findForge, findRepository, identityOf, mayBeRoot } from '../../src/git/repository.js';
-import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from '../support/project.js';
-
-function withForge(project: Project): Project {
-  project.write('.forge/config.toml', 'schema_version = 1\n');
-  return project;
-}
+import { findRepository, identityOf } from '../../src/git/repository.js';
+import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
 
 const identity = (folder: string): string => identityOf(folder, findRepository(folder));
 
 describe('findRepository', () => {
-  it('B-38 reads a repository, its worktrees and its submodules as git does', () => {
-    const main = makeRepository();
-    const tree = projectAt(join(makeFolder(), 'tree'));
-    main.git('worktree', 'add', '-q', tree.dir);
-    main.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
-    for (const [folder, kind] of [
-      [main.path('src'), 'main'],
-      [tree.path('src'), 'worktree'],
-      [main.path('lib', 'src'), 'submodule'],
-    ] as const) {
-      const git = (question: string): string =>
-        realpathSync(projectAt(folder).git('rev-parse', '--path-format=absolute', question));
-      expect(findRepository(folder)).toEqual({
-        root: git('--show-toplevel'),
-        gitDir: git('--absolute-git-dir'),
-        commonDir: git('--git-common-dir'),
-        kind,
-      });
-    }
-  });
-
   it('B-38 finds a git dir kept elsewhere, and none in a bare repository or a plain folder', () => {
     const project = makePlainProject();
     const gitDir = join(makeFolder(), 'kept.git');
@@ -48,20 +22,8 @@ describe('findRepository', () => {
 
   it.each([
     [
-      'a .git file',
-      (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`),
-    ],
-    [
       'a relative .git file',
       (evil: Project, victim: Project) => evil.write('.git', `gitdir: ../../${victim.path('.git')}\n`),
-    ],
-    ['a .git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
-    [
-      'a git dir of its own with a commondir',
-      (evil: Project, victim: Project) => {
-        evil.git('init', '-q');
-        evil.write('.git/commondir', `${victim.path('.git')}\n`);
-      },
     ],
     [
       'a git dir of its own that claims to be a worktree',
@@ -116,45 +78,5 @@ describe('identityOf', () => {
     const project = makePlainProject();
     project.git('init', '-q', `--separate-git-dir=${join(makeFolder(), 'kept.git')}`);
     expect(identity(project.dir)).toBe(project.dir);
-  });
-});
-
-describe('findForge', () => {
-  it('LAY-05 finds .forge/ from any subfolder, by a relative path and through a symlink', () => {
-    const project = withForge(makeRepository());
-    const link = join(makeFolder(), 'link');
-    symlinkSync(project.dir, link);
-    for (const from of [project.dir, project.path('src'), link, join(link, 'src')])
-      expect(findForge(from)?.root).toBe(project.dir);
-    const before = process.cwd();
-    try {
-      process.chdir(project.path('src'));
-      expect(findForge('.')?.root).toBe(project.dir);
-    } finally {
-      process.chdir(before);
-    }
-  });
-
-  it('B-38 a nested repository or submodule inherits nothing from the outer one', () => {
-    const outer = withForge(makeRepository());
-    mkdirSync(outer.path('nested'));
-    projectAt(outer.path('nested')).git('init', '-q');
-    outer.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
-    expect(findForge(outer.path('nested'))).toBeNull();
-    expect(findForge(outer.path('lib', 'src'))).toBeNull();
-    expect(findForge(outer.path('src'))?.root).toBe(outer.dir);
-  });
-
-  it('B-20 refuses a .forge/ that is a symlink', () => {
-    const [project, other] = [makeRepository(), withForge(makeRepository())];
-    symlinkSync(other.path('.forge'), project.path('.forge'));
-    expect(() => findForge(project.dir)).toThrow(/symbolic link/);
-  });
-
-  it('B-10 never treats / or the home folder as a project', () => {
-    expect(mayBeRoot('/')).toBe(false);
-    expect(mayBeRoot(realpathSync(process.env.HOME ?? ''))).toBe(false);
-    withForge(projectAt(realpathSync(process.env.HOME ?? '')));
-    expect(findForge(process.env.HOME ?? '')).toBeNull();
   });
 });

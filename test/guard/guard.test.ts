@@ -13,8 +13,8 @@ import {
   SESSION,
   snapshot,
 } from '../support/forge-project.js';
-import { containerOf, HALT, HUMAN, JOURNAL, type Logged, logOf, record, verify } from '../support/memory.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { HALT, HUMAN, type Logged, logOf, verify } from '../support/memory.js';
+import { commitAll, makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const breaches = async (project: Project): Promise<Logged[]> =>
@@ -108,13 +108,11 @@ describe('a secret that was refused', () => {
     expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
     expect(await forgeError(project, acknowledge)).toMatchObject({ exitCode: 3 });
     project.write(PROGRESS, progress);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'side');
+    commitAll(project, 'side');
     rmSync(project.path('.git/forge'), { recursive: true });
     project.git('switch', '-q', 'main');
     await runForge(project, ['note', 'add', 'on main']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'main');
+    commitAll(project, 'main');
     project.git('merge', '-q', '--no-edit', 'side');
     expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 4 });
     expect((await verify(project)).status).toBe('halted');
@@ -239,33 +237,10 @@ describe('content written by others', () => {
   it('LTM-13 content of HEAD does not block a session', async () => {
     const project = await makeForge();
     project.write('.forge/skills/old.md', `Ask ${SAMPLES.email()}\n`);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Old');
+    commitAll(project, 'Old');
     await forgeJson(project, ['session', 'start']);
     project.write('.forge/skills/old.md', `${project.read('.forge/skills/old.md')}more\n`);
     await forgeJson(project, ['session', 'end']);
-  });
-
-  it('B-37 a stored record with a secret is reported by its place, never with its value', async () => {
-    const project = await makeForge();
-    await record(project);
-    const file = containerOf(project);
-    const secret = SAMPLES.secret();
-    project.write(JOURNAL, '');
-    project.write(file, project.read(file).replace('"task_id":"A"', `"task_id":"${secret}"`));
-    const { exitCode, stdout, stderr } = await runForge(project, ['memory', 'verify', '--scan', '--json']);
-    const { status, problems } = JSON.parse(stdout) as { status: string; problems: object[] };
-    expect([exitCode, status]).toEqual([5, 'secret']);
-    expect(problems).toMatchObject([
-      {
-        code: 'secret',
-        file,
-        line: 1,
-        hint: expect.stringContaining('forge memory redact '),
-      },
-    ]);
-    expect(stdout + stderr).not.toContain(secret);
-    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
   it('LTM-13 foreign code and long code are refused in text; owners are configured outside the repository', async () => {

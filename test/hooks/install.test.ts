@@ -13,7 +13,7 @@ import type { HooksReport } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { commitAll, makeFolder, type Project } from '../support/project.js';
 
 const HOOK = '.git/hooks/commit-msg';
 
@@ -35,19 +35,6 @@ describe('forge hooks install', () => {
     expect(stateOf(await install(project))).toBe('installed');
     project.write(HOOK, project.read(HOOK).replace('exit $?', 'exit 7'));
     expect(stateOf(await install(project))).toBe('renewed');
-  });
-
-  it('GIT-03 B-46 adds to the hooks of others only with --yes', async () => {
-    const project = await makeForge();
-    put(project, '#!/bin/sh\nexit 0\n');
-    expect(await refusal(project)).toMatchObject({
-      exitCode: 3,
-      code: 'hooks.theirs',
-      message: 'Nothing was installed: forge would add a marked block to .git/hooks/commit-msg.',
-      hint: 'forge hooks install --yes',
-    });
-    expect(stateOf(await install(project, '--yes'))).toBe('added');
-    expect(project.read(HOOK)).toBe(`#!/bin/sh\n${block('commit-msg', true)}exit 0\n`);
   });
 
   it('GIT-03 B-46 refuses a hook that is not executable, which git ignores', async () => {
@@ -152,8 +139,7 @@ describe('forge hooks uninstall', () => {
     put(project, '', '.husky/_/h');
     project.git('config', 'core.hooksPath', '.husky/_');
     await install(project, '--yes');
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Share the hooks');
+    commitAll(project, 'Share the hooks');
     const clone = cloneOf(project);
     const warnings = async (): Promise<string> =>
       (await forgeJson<{ warnings: string[] }>(clone, ['session', 'start'])).warnings.join('\n');

@@ -1,19 +1,11 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import type { InitResult } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
-import { makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
-
-interface Init {
-  root: string;
-  created: string[];
-  kept: string[];
-  repaired: string[];
-  skipped: string[];
-  next: string[];
-}
+import { commitAll, makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
 
 /** RFC-9060 §2.1 and §4.2, as they stand there. */
 const TREE = `
@@ -31,12 +23,13 @@ skills/git-workflow/skill.toml skills/git-workflow/instructions.md skills/git-wo
   .split(/\s+/)
   .filter(Boolean);
 
-const listed = (result: Init): string[] => [...result.created, ...result.repaired, ...result.kept].sort();
+const listed = (result: InitResult): string[] =>
+  [...result.created, ...result.repaired, ...result.kept].sort();
 
 describe('forge init', () => {
   it('LAY-01 creates the whole tree of the RFC', async () => {
     const project = makeRepository();
-    const result = await forgeJson<Init>(project, ['init']);
+    const result = await forgeJson<InitResult>(project, ['init']);
     expect(result.root).toBe(project.dir);
     for (const path of TREE) {
       const stat = statSync(project.path('.forge', path));
@@ -53,13 +46,12 @@ describe('forge init', () => {
   it('LAY-02 writes missing views of the ledger in a clone, and reports it once', async () => {
     const project = await makeForge();
     await forgeJson(project, ['note', 'add', 'one']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Note');
+    commitAll(project, 'Note');
     const clone = cloneOf(project);
     const notes = '.forge/memory/long-term/notes.jsonl';
-    expect((await forgeJson<Init>(clone, ['init'])).repaired).toContain(notes);
+    expect((await forgeJson<InitResult>(clone, ['init'])).repaired).toContain(notes);
     expect(clone.read(notes)).toBe(project.read(notes));
-    expect((await forgeJson<Init>(clone, ['init'])).repaired).toEqual([]);
+    expect((await forgeJson<InitResult>(clone, ['init'])).repaired).toEqual([]);
   });
 
   it('LAY-01 starts with valid content in every file', async () => {
@@ -122,7 +114,7 @@ describe('forge init', () => {
     run(project.dir, 'rm', ['-r', '.forge/README.md', '.forge/skills/qa-review']);
     const before = snapshot(project.dir);
 
-    const result = await forgeJson<Init>(project, ['init']);
+    const result = await forgeJson<InitResult>(project, ['init']);
     expect(result.created).toEqual([]);
     expect(result.repaired).toContain('.forge/README.md');
     expect(result.repaired.every((path) => /README|skills\/qa-review/.test(path))).toBe(true);
@@ -133,7 +125,7 @@ describe('forge init', () => {
     expect(changed.filter((path) => !/README|skills\/qa-review/.test(path))).toEqual([]);
 
     const third = snapshot(project.dir);
-    const again = await forgeJson<Init>(project, ['init']);
+    const again = await forgeJson<InitResult>(project, ['init']);
     expect([again.created, again.repaired, again.kept.length]).toEqual([[], [], listed(result).length]);
     expect(differences(third, snapshot(project.dir))).toEqual([]);
   });
@@ -141,27 +133,27 @@ describe('forge init', () => {
   it('LAY-02 --dry-run lists the files it would create and writes nothing, not even in the git dir', async () => {
     const project = makeRepository();
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
-    const planned = await forgeJson<Init>(project, ['init', '--dry-run']);
+    const planned = await forgeJson<InitResult>(project, ['init', '--dry-run']);
     const text = await runForge(project, ['init', '-n']);
     expect(text.exitCode).toBe(0);
     expect(text.stderr).toMatch(/nothing was written/);
     const fixed = await runForge(project, ['doctor', '--fix', '-n']);
     for (const { stderr } of [text, fixed]) expect(stderr.match(/dry run/gi)).toHaveLength(1);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
-    expect((await forgeJson<Init>(project, ['init'])).created).toEqual(planned.created);
+    expect((await forgeJson<InitResult>(project, ['init'])).created).toEqual(planned.created);
 
     run(project.dir, 'rm', ['.forge/README.md']);
     const repair = snapshot(project.dir);
-    expect((await forgeJson<Init>(project, ['init', '-n'])).repaired).toEqual(['.forge/README.md']);
+    expect((await forgeJson<InitResult>(project, ['init', '-n'])).repaired).toEqual(['.forge/README.md']);
     expect(differences(repair, snapshot(project.dir))).toEqual([]);
   });
 
   it('LAY-04 GIT-03 AGT-01 --agents and --hooks wire forge, and nothing is wired without them', async () => {
     const project = makeRepository();
-    const plain = await forgeJson<Init & { commit: string[] }>(project, ['init']);
+    const plain = await forgeJson<InitResult & { commit: string[] }>(project, ['init']);
     expect(plain).toMatchObject({ agents: [], hooks: [], commit: [] });
     expect(existsSync(project.path('.git/hooks/commit-msg'))).toBe(false);
-    const wired = await forgeJson<Init & { commit: string[] }>(project, [
+    const wired = await forgeJson<InitResult & { commit: string[] }>(project, [
       ...['init', '--agents', 'claude', '--hooks', 'warn'],
     ]);
     expect(wired).toMatchObject({ agents: ['claude'], commit: ['.claude/settings.json', '.mcp.json'] });
@@ -186,7 +178,7 @@ describe('forge init', () => {
 
   it('LAY-04 if a hook cannot be installed, .forge/ is still created, with the command to type', async () => {
     const project = makePlainProject();
-    const result = await forgeJson<Init>(project, ['init', '--hooks', 'block', '--agents', 'none']);
+    const result = await forgeJson<InitResult>(project, ['init', '--hooks', 'block', '--agents', 'none']);
     expect(result.created).toContain('.forge/config.toml');
     expect(result.skipped.join('\n')).toMatch(/^hooks: /m);
     for (const flag of ['agents', 'hooks'])
@@ -229,7 +221,7 @@ describe('forge init', () => {
 
   it('LAY-05 from a subfolder works at the top of the repository', async () => {
     const project = makeRepository();
-    const result = await forgeJson<Init>(projectAt(project.path('src')), ['init']);
+    const result = await forgeJson<InitResult>(projectAt(project.path('src')), ['init']);
     expect(result.root).toBe(project.dir);
     expect(project.has('src/.forge')).toBe(false);
     expect(project.has(CONFIG)).toBe(true);

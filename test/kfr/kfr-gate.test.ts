@@ -96,9 +96,7 @@ describe('the resolution gate', () => {
 
   it('KFR-09 SES-07 clearing opens the gate immediately and does not count as activity of the former holder', async () => {
     const { project, id } = await makeInterrupted();
-    await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up'], {
-      world: at(bob, 30, 'gone'),
-    });
+    await forgeJson(project, 'kfr clear --yes --dismiss-all "given up"', { world: at(bob, 30, 'gone') });
     const next = await start(project, at(bob, 30.5, 'gone'));
     expect(next.session.id).not.toBe(id);
     expect((await list(project)).entries).toEqual([]);
@@ -225,13 +223,7 @@ describe('working memory and sessions', () => {
   it('KFR-13 a session without working memory leaves no file', async () => {
     const project = await makeWorking();
     expect(project.has(KFR)).toBe(false);
-    const { archive } = await forgeJson<EndedSession>(project, [
-      'session',
-      'end',
-      '--next',
-      'x',
-      '--no-commit',
-    ]);
+    const { archive } = await forgeJson<EndedSession>(project, 'session end --next x --no-commit');
     expect(project.json(archive as string)).not.toHaveProperty('kfr');
   });
 

@@ -39,7 +39,7 @@ describe('a session from a clone', () => {
     const project = await makeWorking('--task', 'logout');
     await patch(project, [add('OpenQuestion', 'which cookie?'), add('Constraint', 'no new dependency')]);
     await forgeJson(project, ['progress', 'add', 'half of it']);
-    await forgeJson(project, ['session', 'start', '--take-over', '--resume', 'latest'], {
+    await forgeJson(project, 'session start --take-over --resume latest', {
       world: { liveness: () => 'gone' },
     }).catch(() => undefined);
     const stored = project.json<{ id: string }>('.forge/memory/short-term/session.json').id;
@@ -63,7 +63,7 @@ describe('a session from a clone', () => {
     project.write(`${SESSIONS}/${archive.id}.json`, JSON.stringify(archive));
     const { briefing } = await forgeJson<{
       briefing: { text: string; sections: { key: string; items: string[] }[] };
-    }>(project, ['session', 'start', '--resume', '2026-01-01-session-001']);
+    }>(project, 'session start --resume 2026-01-01-session-001');
     expect((await list(project)).entries).toEqual([]);
     const offered = briefing.sections.find(({ key }) => key === 'offered');
     expect(offered?.items).toEqual(['OpenQuestion: which cookie?', 'Constraint: no new dependency']);

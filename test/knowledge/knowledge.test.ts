@@ -107,6 +107,7 @@ describe('forge knowledge', () => {
     expect(await find('PORT')).toEqual(['failure', 'invariant']);
     expect(await find('port ci')).toEqual(['failure']);
     expect(await find('nothing like it')).toEqual([]);
+    expect(await find('.*')).toEqual([]);
     expect((await runForge(project, ['knowledge', 'search', 'zzz'])).stdout).toBe('Nothing found.\n');
 
     const { learnings } = await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'list']);

@@ -29,9 +29,10 @@ it('GOV-05 KNO-01 a lesson that is removed from what was learned is no candidate
     'session end --learned "a bad date is a traceback" --learned "npm ci first"',
   );
   const candidates = async (): Promise<string[]> => {
-    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
+      project,
       'briefing',
-    ]);
+    );
     const { items = [] } = sections.find(({ key }) => key === 'candidates') ?? {};
     return items.map((item) => item.replace(/^C-\d+: |, seen.*$/g, '')).sort();
   };

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { HUMAN, verify } from '../support/memory.js';
-import { commitAll, contest, copyTo, P, promote, recordAll, times } from '../support/patterns.js';
+import { contest, copyTo, P, promote, recordAll, times } from '../support/patterns.js';
 import type { Project } from '../support/project.js';
+import { commitAll } from '../support/project.js';
 
 interface Unit {
   linear_id: string;

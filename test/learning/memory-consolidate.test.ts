@@ -1,11 +1,10 @@
-import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { knowledgeId } from '../../src/learning/proven.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
-import { cycle, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
-import { makeFolder, projectAt } from '../support/project.js';
+import { contest, copyTo, cycle, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
+import { commitAll } from '../support/project.js';
 
 describe('forge memory consolidate', () => {
   it('LTM-08 runs with the tenth evaluated cycle, never in between', async () => {
@@ -67,17 +66,11 @@ describe('forge memory consolidate', () => {
   it('LTM-08 two clones that consolidated the same window merge into one piece of knowledge', async () => {
     const project = await makeForge();
     await recordAll(project, times(9));
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'memory');
-    const copy = projectAt(makeFolder());
-    cpSync(project.dir, copy.dir, { recursive: true });
-    copy.git('checkout', '-qb', 'other');
+    commitAll(project);
+    const copy = copyTo(project, 'other');
     const [here, there] = [await recordAll(project, [cycle()]), await recordAll(copy, [cycle()])];
     expect([here.consolidation.ran, there.consolidation.ran]).toEqual([true, true]);
-    for (const each of [project, copy]) {
-      each.git('add', '-A');
-      each.git('commit', '-qm', 'memory');
-    }
+    for (const each of [project, copy]) commitAll(each);
     project.git('pull', '-q', '--no-rebase', copy.dir, 'other');
     const { known, due_in } = await promote(project);
     expect(known.map(({ pattern, status }) => [pattern, status])).toEqual([[P, 'valid']]);
@@ -88,19 +81,12 @@ describe('forge memory consolidate', () => {
   it('LTM-08 two clones plan the same, byte for byte, in any merge direction', async () => {
     const project = await makeForge();
     await recordAll(project, times(5));
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'memory');
-    const copy = projectAt(makeFolder());
-    cpSync(project.dir, copy.dir, { recursive: true });
-    copy.git('checkout', '-qb', 'other');
+    commitAll(project);
+    const copy = copyTo(project, 'other');
     await recordAll(project, [...times(2, { pattern: 'here' }), ...times(1, { holds: false })]);
     await recordAll(copy, [...times(1, { pattern: 'here' }), ...times(3, { pattern: 'there' })]);
-    for (const each of [project, copy]) {
-      each.git('add', '-A');
-      each.git('commit', '-qm', 'memory');
-    }
-    const third = projectAt(makeFolder());
-    cpSync(copy.dir, third.dir, { recursive: true });
+    for (const each of [project, copy]) commitAll(each);
+    const third = copyTo(copy, 'third');
     project.git('pull', '-q', '--no-rebase', copy.dir, 'other');
     third.git('pull', '-q', '--no-rebase', '--no-ff', project.dir, 'main');
     copy.git('pull', '-q', '--rebase', project.dir, 'main');
@@ -139,10 +125,7 @@ describe('forge memory consolidate', () => {
   it('LTM-09 contests contradicted knowledge, opens a task for forge next, and reinstates it after clean cycles', async () => {
     const project = await makeForge();
     await recordAll(project, times(10));
-    const { consolidation } = await recordAll(project, [
-      ...times(9, { pattern: 'other' }),
-      cycle({ holds: false, classification: 'FAILURE' }),
-    ]);
+    const { consolidation } = await contest(project);
     expect(consolidation.contested).toMatchObject([{ pattern: P }]);
     expect((await promote(project, P)).known).toMatchObject([{ status: 'contested' }]);
     const [unit] = project.json<{ issues: { linear_id: string; title: string; type: string }[] }>(
@@ -164,10 +147,7 @@ describe('forge memory consolidate', () => {
     await recordAll(project, times(10));
     const opened: string[] = [];
     for (let turn = 1; turn <= 3; turn++) {
-      await recordAll(project, [
-        ...times(9, { pattern: 'other' }),
-        cycle({ holds: false, classification: 'FAILURE' }),
-      ]);
+      await contest(project);
       opened.push(project.json<{ issues: { created_at: string }[] }>(ISSUES).issues[0]?.created_at ?? '');
       await recordAll(project, times(10));
     }

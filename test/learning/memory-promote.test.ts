@@ -84,7 +84,7 @@ describe('forge memory override', () => {
     const project = await makeForge();
     const { audit } = await forgeJson<{ audit: { id: string } }>(
       project,
-      ['memory', 'override', 'append', 'Use the mirror', '--scope', 'environment', '--reason', 'the office'],
+      'memory override append "Use the mirror" --scope environment --reason "the office"',
       HUMAN,
     );
     const [correction] = await knowledgeOf(project);
@@ -103,7 +103,7 @@ describe('forge memory override', () => {
     ['invalidate', ['invalidate', P]],
     ['freeze', ['freeze']],
     ['unfreeze', ['unfreeze']],
-  ])('B-103 LTM-14 %s is refused without a human, without a reason, and to a builder', async (_, words) => {
+  ])('B-103 LTM-14 %s is refused without a human, and without a reason', async (_, words) => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const call = ['memory', 'override', ...words];
@@ -111,11 +111,6 @@ describe('forge memory override', () => {
     expect(agent).toMatchObject({ exit: 3, code: 'human.required' });
     const silent = await forgeError(project, call, HUMAN);
     expect(silent).toMatchObject({ exit: 2, code: 'reason.missing' });
-    const builder = { ...HUMAN, env: { FORGE_ROLE: 'builder' } };
-    expect(await forgeError(project, [...call, '--reason', 'because'], builder)).toMatchObject({
-      exit: 3,
-      code: 'role.denied',
-    });
     expect((await knowledgeOf(project)).filter(({ kind }) => kind !== 'knowledge')).toHaveLength(1);
   });
 });

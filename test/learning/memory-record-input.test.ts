@@ -18,9 +18,7 @@ describe('forge memory record', () => {
     await record(project);
     const good = '{"task_id":"a","exit_code":0}';
     const before = snapshot(project.dir);
-    const error = await forgeError(project, ['memory', 'record', '-'], {
-      stdin: [good, bad, good].join('\n'),
-    });
+    const error = await forgeError(project, 'memory record -', { stdin: [good, bad, good].join('\n') });
     expect(error).toMatchObject({ exitCode: 2, kind: 'usage', line, ...(field ? { field } : {}) });
     expect(error.message).toMatch(/^Line 2: /);
     expect(differences(before, snapshot(project.dir))).toEqual([]);

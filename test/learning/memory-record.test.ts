@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeForge, makePlainForge } from '../support/forge-project.js';
 import {
   BASE,
   commit,
@@ -140,7 +140,7 @@ describe('forge memory record', () => {
     expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
     // The last one stands outside as well: of one cycle the answer has the same shape.
     expect(answer).toMatchObject(answer.records[2] as Recorded);
-    const alone = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+    const alone = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', {
       stdin: lines[0] as string,
     });
     expect(Object.keys(alone)).toEqual(Object.keys(answer));
@@ -162,9 +162,7 @@ describe('forge memory record', () => {
     expect(again).toMatchObject({ ...stored, count: 1, records: [stored] });
     const one = (key: string) => JSON.stringify({ task_id: 'B', exit_code: 0, idempotency_key: key });
     const stdin = [one('L'), one('K'), one('L')].join('\n');
-    const { records } = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
-      stdin,
-    });
+    const { records } = await forgeJson<{ records: Recorded[] }>(project, 'memory record -', { stdin });
     expect(records[0]?.execution).toEqual(records[2]?.execution);
     expect(records[1]?.execution).toEqual(first.execution);
     expect(await cyclesOf(project)).toHaveLength(2);
@@ -197,20 +195,5 @@ describe('forge memory record', () => {
     const { stderr } = await runForge(project, [...BASE, '--key', 'K']);
     expect(stderr).toContain('of which a record was redacted: not recorded again');
     expect(await cyclesOf(project)).toEqual([]);
-  });
-
-  it('B-01 a dry run gives the same answer and writes nothing', async () => {
-    const project = await makeForge();
-    await record(project);
-    const before = snapshot(project.dir);
-    const { stdout, stderr, exitCode } = await runForge(project, [
-      ...BASE,
-      '--classification',
-      'SUCCESS',
-      '-n',
-    ]);
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^cycle 2 /)]);
-    expect(stderr).toMatch(/nothing was written/);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });

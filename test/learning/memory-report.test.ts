@@ -21,7 +21,7 @@ async function makeStory(): Promise<Project> {
     ...(i === 14 ? { classification: 'GOVERNANCE_VIOLATION', governance_violations: ['wrote memory'] } : {}),
   }));
   for (const part of [cycles.slice(0, 10), cycles.slice(10)])
-    await forgeJson(project, ['memory', 'record', '-'], {
+    await forgeJson(project, 'memory record -', {
       stdin: part.map((cycle) => JSON.stringify(cycle)).join('\n'),
     });
   return project;
@@ -98,7 +98,7 @@ describe('forge memory report', () => {
     const project = await makeForge();
     const cycle = { task_id: 'T', exit_code: 1, classification: 'FAILURE' };
     const late = { ...cycle, governance_violations: [LATE_WRITE] };
-    await forgeJson(project, ['memory', 'record', '-'], {
+    await forgeJson(project, 'memory record -', {
       stdin: [cycle, late].map((one) => JSON.stringify(one)).join('\n'),
     });
     const { memory_write_performed, cycles } = await reportOf(project);
@@ -106,13 +106,6 @@ describe('forge memory report', () => {
       false,
       [true, false],
     ]);
-  });
-
-  it('LTM-15 names human decisions', async () => {
-    const project = await makeStory();
-    await runForge(project, ['memory', 'override', 'freeze', '--reason', 'a look first'], HUMAN);
-    const { overrides } = await forgeJson<MemoryReport>(project, ['memory', 'report']);
-    expect(overrides).toMatchObject([{ kind: 'override' }]);
   });
 
   it('LTM-15 reports memory that is not intact, and still prints the rest', async () => {

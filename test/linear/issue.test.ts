@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Focus, Issue, IssueList, StartedIssue } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -56,14 +56,7 @@ describe('forge linear, offline', () => {
     });
     expect(made.description).toContain('## Reproduction steps\n\nPress save');
     expect(await list(project)).toEqual([made]);
-    const feature = [
-      '--template',
-      'feature',
-      '--field',
-      'title=Login',
-      '--field',
-      'description=People log in',
-    ];
+    const feature = wordsOf('--template feature --field title=Login --field "description=People log in"');
     const criteria = [
       '--field',
       'acceptance_criteria=It works',
@@ -89,11 +82,7 @@ describe('forge linear, offline', () => {
   it('LIN-02 accepts answers from a file, and a title alone', async () => {
     const project = await makeForge();
     const stdin = 'title: "[BUG] Save fails"\nreproduction_steps: |\n  1. Press save\n';
-    const { stdout } = await runForge(
-      project,
-      ['linear', 'new', '--template', 'bug', '--from', '-', '--json'],
-      { stdin },
-    );
+    const { stdout } = await runForge(project, 'linear new --template bug --from - --json', { stdin });
     expect((JSON.parse(stdout) as Issue).fields).toEqual({ reproduction_steps: '1. Press save\n' });
     expect(await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login'])).toMatchObject({
       linear_id: 'LOCAL-2',

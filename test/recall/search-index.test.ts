@@ -79,7 +79,7 @@ describe('the search index', () => {
     const other = { holder: agent('other'), liveness: () => 'gone' as const };
     await forgeJson(project, ['session', 'start'], { world: other });
     await forgeJson(project, ['progress', 'add', 'an osprey was seen'], { world: other });
-    await forgeJson(project, ['session', 'start', '--resume', 'latest'], {
+    await forgeJson(project, 'session start --resume latest', {
       world: { liveness: () => 'gone' },
     });
     await forgeJson(project, ['progress', 'add', 'the osprey was fed']);
@@ -121,11 +121,10 @@ describe('the search index', () => {
   it('AGT-03 gives the same answers as a full scan', async () => {
     const project = await makeStarted();
     for (let i = 0; i < 30; i++)
-      await forgeJson(project, [
-        'progress',
-        'add',
-        `step ${i}: ${i % 3 === 0 ? 'heron' : 'egret'} work on part ${i % 7}`,
-      ]);
+      await forgeJson(
+        project,
+        `progress add "step ${i}: ${i % 3 === 0 ? 'heron' : 'egret'} work on part ${i % 7}"`,
+      );
     await forgeJson(project, ['session', 'end']);
     for (const text of ['heron parts are cached', 'egret parts are not', 'src/heron.ts exports heronPart'])
       await note(project, text);

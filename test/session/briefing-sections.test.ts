@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
 import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
 import type { Proven } from '../../src/learning/proven.js';
-import { cutBriefing } from '../../src/session/briefing-rules.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { type ArchivedSession, NO_FOCUS } from '../../src/session/rules.js';
 
@@ -151,21 +150,6 @@ describe('the parts of the briefing', () => {
     ]);
   });
 
-  it.each(['text', 'markdown'] as const)('SES-03 fit every budget from 200 tokens on, in %s', (style) => {
-    const sections = briefingSections(RICH);
-    for (let budget = 200; budget <= 6000; budget += budget < 400 ? 1 : 37) {
-      const { tokens, omitted, text } = cutBriefing(
-        'FORGE briefing, 2026-03-01-session-001',
-        sections,
-        budget,
-        style,
-        '3f9a81c204bd',
-      );
-      expect(tokens).toBeLessThanOrEqual(budget);
-      for (const { command } of omitted) expect(text).toContain(command);
-    }
-  });
-
   it('LTM-09 distinguish tested from reported knowledge, and list contested knowledge separately', () => {
     const known = (pattern: string, more: object): Proven => ({
       ...{ knowledge_id: pattern, pattern, scope: 'execution', kind: 'knowledge', record: 'a'.repeat(64) },
@@ -211,10 +195,6 @@ describe('the parts of the briefing', () => {
     expect(items({ learnings }, 'invariants')).toHaveLength(3);
   });
 
-  it('SES-03 say what to do without a task', () => {
-    expect(items({}, 'focus')).toEqual(['No task is set. forge next shows what could be done.']);
-  });
-
   it('SES-03 show the whole focus', () => {
     const focus = {
       ...NO_FOCUS,
@@ -233,10 +213,6 @@ describe('the parts of the briefing', () => {
       'Blockers: a; b',
       'Files: x, y',
     ]);
-  });
-
-  it('SES-03 leave out what the focus does not have', () => {
-    expect(items({ focus: { ...NO_FOCUS, task: 'Ship' } }, 'focus')).toEqual(['Task: Ship']);
   });
 
   it('SES-03 count the files that are not listed', () => {
@@ -370,43 +346,5 @@ describe('the parts of the briefing', () => {
     ];
     expect(items({ progress: lines }, 'progress')).toEqual(lines.slice(-5));
     expect(items({ progress: lines.slice(0, 3) }, 'progress')).toEqual([]);
-  });
-
-  it('B-06 contain no control characters from commits, files and issues', () => {
-    const evil = 'a\u001b]0;x\u0007b\u202ec\rd\u{e0041}\u009b';
-    const data: BriefingData = {
-      ...EMPTY,
-      focus: {
-        ...NO_FOCUS,
-        task: evil,
-        linear_issue: evil,
-        phase: evil,
-        skill: evil,
-        files: [evil],
-        blockers: [evil],
-      },
-      next: evil,
-      last: { ...last, next: evil },
-      handover: { ...last, next: evil },
-      features: [{ id: 'A', name: evil, status: 'failing', blocked_by: [evil] }],
-      learnings: [
-        learned({ kind: 'success', context: evil, approach: evil }),
-        learned({ kind: 'failure', context: evil, issue: evil, resolution: evil }),
-        learned({ kind: 'invariant', text: evil }),
-      ],
-      issues: [{ linear_id: evil, title: evil, state: evil }],
-      commits: [{ short: 'abc', at, subject: evil }],
-    };
-    for (const change of [{}, { next: null }]) {
-      const { text } = cutBriefing(
-        'Heading',
-        briefingSections({ ...data, ...change }),
-        100_000,
-        'text',
-        '3f9a',
-      );
-      expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]|[\u{e0000}-\u{e007f}]/u);
-      expect(text.match(/<U\+001B>/g)).toHaveLength(19);
-    }
   });
 });

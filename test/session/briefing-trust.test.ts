@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Briefing } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
+import { commitAll } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-
-interface Briefing {
-  text: string;
-  sections: { key: string; title: string; items: string[] }[];
-}
 
 const PERSON = { terminal: true };
 const ARCHITECTURE = '.forge/memory/long-term/architecture.md';
@@ -88,8 +85,7 @@ describe('uncommitted files', () => {
     const { notes } = await forgeJson<{ notes: string[] }>(project, ['memory', 'verify']);
     expect(notes.join('\n')).toContain(`edited outside forge and not committed: ${ARCHITECTURE}`);
     expect((await runForge(project, ['doctor'])).stdout).toContain(`not committed: ${ARCHITECTURE}`);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Accept');
+    commitAll(project, 'Accept');
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
   });
 });

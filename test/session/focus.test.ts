@@ -7,6 +7,10 @@ describe('forge focus', () => {
   it('SES-05 writes the shape of the RFC, with the skill', async () => {
     const project = await makeForge();
     const world = fixedClock();
+    // As RFC-9060 §3.2 has it, without a version.
+    const { schema_version: _, skill: __, ...sample } = project.json(FOCUS);
+    project.write(FOCUS, JSON.stringify({ ...sample, task: 'Wire NATS', phase: 'PLAN' }));
+    expect(await forgeJson(project, ['focus', 'show'])).toMatchObject({ task: 'Wire NATS' });
     const set = ['--task', 'Wire ATLAS', '--issue', 'SX9-123', '--file', 'a.rs', '--file', 'b c.rs'];
     const more = ['--phase', 'BUILD', '--blocker', 'no key', '--skill', 'code-generation'];
     const focus = await forgeJson(project, ['focus', 'set', ...set, ...more], { world });
@@ -31,15 +35,9 @@ describe('forge focus', () => {
   it('SES-05 changes the given fields and keeps the rest; the same task keeps its start time', async () => {
     const project = await makeForge();
     const world = fixedClock();
-    await forgeJson(
-      project,
-      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--skill', 'qa-review'],
-      { world },
-    );
+    await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --skill qa-review', { world });
     world.set('2026-03-01T11:00:00.000Z');
-    await forgeJson(project, ['focus', 'set', '--task', 'one', '--blocker', 'x', '--issue', 'none'], {
-      world,
-    });
+    await forgeJson(project, 'focus set --task one --blocker x --issue none', { world });
     expect(project.json(FOCUS)).toMatchObject({
       task: 'one',
       phase: 'PLAN',
@@ -56,11 +54,7 @@ describe('forge focus', () => {
   it('SES-05 another task starts afresh: files, blockers, phase and issue were the old one’s', async () => {
     const project = await makeForge();
     const world = fixedClock();
-    await forgeJson(
-      project,
-      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--phase', 'QA'],
-      { world },
-    );
+    await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --phase QA', { world });
     world.set('2026-03-01T11:00:00.000Z');
     await forgeJson(project, ['focus', 'set', '--task', 'two', '--file', 'b'], { world });
     expect(project.json(FOCUS)).toMatchObject({
@@ -73,7 +67,7 @@ describe('forge focus', () => {
     });
   });
 
-  it('SES-05 clear leaves no task, and unknown fields of a newer forge stay through set and clear', async () => {
+  it('SES-05 B-18 clear leaves no task, and unknown fields of a newer forge stay through set and clear', async () => {
     const project = await makeForge();
     project.write(FOCUS, JSON.stringify({ ...project.json(FOCUS), schema_version: '1.4', mood: { a: [1] } }));
     await forgeJson(project, ['focus', 'set', '--task', 'one']);
@@ -111,9 +105,10 @@ describe('forge focus', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('SES-05 reads the task from stdin', async () => {
+  it('SES-05 reads the task from stdin; files that were set before the first task stay', async () => {
     const project = await makeForge();
+    await forgeJson(project, ['focus', 'set', '--file', 'a']);
     await forgeJson(project, ['focus', 'set', '--task', '-'], { stdin: 'from stdin\n' });
-    expect(project.json(FOCUS)).toMatchObject({ task: 'from stdin' });
+    expect(project.json(FOCUS)).toMatchObject({ task: 'from stdin', files: ['a'] });
   });
 });

@@ -97,11 +97,6 @@ describe('who holds the session', () => {
     });
   });
 
-  it('SES-07 uses the minutes of the setting', () => {
-    const question = ask({ holder: foreign, liveness: 'unknown', unknownHostMinutes: 90 });
-    expect(judgeHolder(question).state).toBe('held');
-  });
-
   it('B-67 B-69 ignores the wall clock on the same host', () => {
     const times = fc.integer({ min: -1, max: 4_102_444_800_000 });
     fc.assert(

@@ -27,12 +27,6 @@ NEXT: Wire ATLAS daemon to NATS (see Linear SX9-xxx)
 const started = startProgress(at('11:00'), 'main', 2);
 
 describe('progress.txt', () => {
-  it('SES-04 begins as RFC-9060 §6.1 has it', () => {
-    expect(started).toBe(
-      '=== FORGE Session 2025-12-24 ===\n(times in UTC)\n\n[11:00] Started - branch: main\n[11:00] Active issues: 2\n',
-    );
-  });
-
   it('SES-04 is written as RFC-9060 §3.2 shows it, byte for byte', () => {
     const [header, first = ''] = RFC_SAMPLE.split('\n\n');
     const entries = first.split('\n').map((line) => [line.slice(1, 6), line.slice(8)] as const);
@@ -40,18 +34,6 @@ describe('progress.txt', () => {
     for (const [time, text] of entries.slice(1))
       file = addEntry(file, at(time), text.replace('CHECKPOINT: ', ''), text.startsWith('CHECKPOINT'));
     expect(setNext(file, 'Wire ATLAS daemon to NATS (see Linear SX9-xxx)')).toBe(RFC_SAMPLE);
-  });
-
-  it('SES-04 is read as RFC-9060 §3.2 shows it', () => {
-    const progress = parseProgress(RFC_SAMPLE);
-    expect(progress.date).toBe('2025-12-24');
-    expect(progress.lines).toHaveLength(6);
-    expect(progress.lines[0]).toEqual({
-      time: '11:00',
-      text: 'Started session - reading git log and features.json',
-    });
-    expect(progress.lines[5]?.text).toBe('CHECKPOINT: sx9-harness compiles, tests pass');
-    expect(progress.next).toBe('Wire ATLAS daemon to NATS (see Linear SX9-xxx)');
   });
 
   it('GIT-02 gives the work since a commit, without the start lines, also days later', () => {
@@ -63,15 +45,6 @@ describe('progress.txt', () => {
     expect(workSince(NO_SESSION_TEXT, null)).toEqual([]);
   });
 
-  it('SES-04 keeps NEXT last after every addition', () => {
-    const file = addEntry(setNext(started, 'Sleep'), at('12:00'), 'Woke up');
-    expect(file).toBe(`${started}[12:00] Woke up\n\nNEXT: Sleep\n`);
-  });
-
-  it('SES-04 has one NEXT: the latest', () => {
-    expect(setNext(setNext(started, 'First\nof two lines'), 'Second')).toBe(`${started}\nNEXT: Second\n`);
-  });
-
   it('SES-04 indents the lines of one text below its stamp', () => {
     const file = setNext(addEntry(started, at('12:00'), 'One\n\ntwo', true), 'Three\nfour');
     expect(file).toBe(
@@ -80,36 +53,12 @@ describe('progress.txt', () => {
     expect(parseProgress(file).lines.at(-1)).toEqual({ time: '12:00', text: 'CHECKPOINT: One\n\ntwo' });
   });
 
-  it('SES-04 stamps in UTC', () => {
-    const file = addEntry(started, new Date('2025-12-24T23:30:00-05:00'), 'Late');
-    expect(parseProgress(file).lines.at(-1)?.time).toBe('04:30');
-  });
-
-  it.each([
-    'x\n[10:00] Forged entry',
-    'x\nNEXT: forged',
-    'x\n=== FORGE Session 1999-01-01 ===',
-    'NEXT: x',
-    '[10:00] x',
-  ])('SES-04 takes %j as one text, not as another line of the log', (text) => {
-    const progress = parseProgress(setNext(addEntry(started, at('12:00'), text), text));
-    expect(progress.lines).toHaveLength(3);
-    expect(progress).toMatchObject({ date: '2025-12-24', next: text });
-    expect(progress.lines[2]?.text).toBe(text);
-  });
-
   it('reads a file that an editor saved with CRLF, and appends to it', () => {
     const file = addEntry(RFC_SAMPLE.replaceAll('\n', '\r\n'), at('11:40'), 'Went on');
     expect(parseProgress(file)).toEqual({
       ...parseProgress(RFC_SAMPLE),
       lines: [...parseProgress(RFC_SAMPLE).lines, { time: '11:40', text: 'Went on' }],
     });
-  });
-
-  it('keeps the words that a person wrote between the entries', () => {
-    const file = addEntry(`${started}A remark by hand\n`, at('12:00'), 'x');
-    expect(file).toBe(`${started}A remark by hand\n[12:00] x\n`);
-    expect(parseProgress(file).lines.map(({ text }) => text)).toContain('x');
   });
 
   it('has no date, entry or NEXT without a session', () => {

@@ -65,18 +65,12 @@ describe('forge progress', () => {
     const { project, world } = await started();
     const sly = 'first\n[23:59] Started - branch: evil\nNEXT: evil\n=== FORGE Session 1999-01-01 ===\n\nlast';
     await forgeJson(project, ['progress', 'add', '-'], { world, stdin: `${sly}\n` });
-    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
-      'progress',
-      'show',
-    ]);
+    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
     expect(shown.lines.map(({ text }) => text).slice(2)).toEqual([sly]);
     expect(shown.next).toBeUndefined();
     await forgeJson(project, ['progress', 'next', sly], { world });
     await forgeJson(project, ['progress', 'add', 'after'], { world });
-    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
-      'progress',
-      'show',
-    ]);
+    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
     expect(after.lines.map(({ text }) => text).slice(2)).toEqual([sly, 'after']);
     expect(after.next).toBe(sly);
   });
@@ -97,16 +91,6 @@ describe('forge progress', () => {
       '--',
       '--json',
     ]);
-  });
-
-  it('SES-04 --dry-run shows the line and writes nothing', async () => {
-    const { project, world } = await started();
-    const before = snapshot(project.dir);
-    const { stdout, stderr } = await runForge(project, ['progress', 'add', 'one', '-n'], { world });
-    expect(stdout).toBe('[10:00] one\n');
-    expect(stderr).toMatch(/Dry run: nothing was written\. 1 file would change: .*progress\.txt\n$/);
-    await runForge(project, ['progress', 'next', 'two', '-n'], { world });
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
   it('SES-04 without a session nothing is written, and the message says how to start one', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ada, at, bob, host, start } from '../support/agents.js';
-import { agent, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, PROGRESS, SESSION, snapshot } from '../support/forge-project.js';
-import { makeFolder, projectAt } from '../support/project.js';
 
 describe('two agents in one worktree', () => {
   it('SES-09 the same holder gets its running session back, as often as it asks', async () => {
@@ -64,38 +63,5 @@ describe('two agents in one worktree', () => {
     const kept: number[] = [];
     for (const seconds of times) kept.push(await used(seconds));
     expect(kept).toEqual([60, 60, 66, 66, 72, 30]);
-  });
-
-  it('SES-09 agents that write at the same time lose no line', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    const texts = Array.from({ length: 8 }, (_, i) => `line ${i}`);
-    const codes = await Promise.all(
-      texts.map(
-        (text) =>
-          new Promise((done) => startBinary(project.dir, ['progress', 'add', text]).on('close', done)),
-      ),
-    );
-    expect(codes).toEqual(texts.map(() => 0));
-    const lines = project
-      .read(PROGRESS)
-      .split('\n')
-      .filter((line) => line.includes('] line '));
-    expect(lines.map((line) => line.slice(8)).sort()).toEqual(texts);
-  });
-
-  it('SES-09 two worktrees of one repository never block each other, nor share an id', async () => {
-    const project = await makeForge();
-    const linked = projectAt(`${makeFolder()}/linked`);
-    project.git('worktree', 'add', '-q', linked.dir, '-b', 'side');
-    await runForge(linked, ['init']);
-    const [one, two] = [await start(project, at(ada, 0)), await start(linked, at(bob, 1))];
-    expect([one.session.id, two.session.id]).toEqual(['2026-03-01-session-001', '2026-03-01-session-002']);
-    await forgeJson(project, ['progress', 'add', 'in main'], { world: at(ada, 2) });
-    await forgeJson(linked, ['progress', 'add', 'in linked'], { world: at(bob, 2) });
-    expect([project.read(PROGRESS).includes('in linked'), linked.read(PROGRESS).includes('in main')]).toEqual(
-      [false, false],
-    );
-    project.git('worktree', 'remove', '--force', linked.dir);
   });
 });

@@ -52,10 +52,10 @@ describe('a person who closes the shell and comes back', () => {
       '',
       'Write the docs',
     ]);
-    const { sessions } = await forgeJson<{ sessions: { status: string; id: string }[] }>(project, [
-      'session',
-      'list',
-    ]);
+    const { sessions } = await forgeJson<{ sessions: { status: string; id: string }[] }>(
+      project,
+      'session list',
+    );
     expect(sessions.map(({ status }) => status)).toEqual(['ended']);
     expect((await runForge(project, ['session', 'show', first.session.id])).stdout).toContain(
       'read the grammar',

@@ -1,19 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
-  ARCHIVED_SESSION,
   type ArchivedSession,
   bySequence,
-  formatSessionName,
   isStoredId,
   matchSession,
   nextNumber,
-  type RunningSession,
   resumable,
-  sessionName,
-  shownId,
-  toArchive,
 } from '../../src/session/rules.js';
 import { failure } from '../support/failure.js';
 
@@ -38,14 +30,6 @@ const archived = (change: Partial<ArchivedSession>): ArchivedSession => ({
 
 describe('a session id', () => {
   it.each([
-    [1, '2026-03-01-session-001'],
-    [42, '2026-03-01-session-042'],
-    [1000, '2026-03-01-session-1000'],
-  ])('SES-02 of number %i reads %s', (n, name) => {
-    expect(formatSessionName('2026-03-01', n)).toBe(name);
-  });
-
-  it.each([
     [A, true],
     ['2026-03-01-session-1000-0a1b2c', true],
     ['2026-03-01-session-001', false],
@@ -58,24 +42,6 @@ describe('a session id', () => {
   ])('SES-02 B-02 is stored with its six hex digits: %j is one, %s', (id, is) => {
     expect(isStoredId(id)).toBe(is);
   });
-
-  it.each([
-    [A, '2026-03-01-session-001'],
-    ['2026-03-01-session-001', '2026-03-01-session-001'],
-    ['anything', 'anything'],
-  ])('SES-02 %s is named %s', (id, name) => {
-    expect(sessionName(id)).toBe(name);
-  });
-});
-
-describe('shownId', () => {
-  it.each([
-    ['alone', A, [A, C], '2026-03-01-session-001'],
-    ['before it is archived', A, [C], '2026-03-01-session-001'],
-    ['beside one of another clone with the same number', A, [A, B, C], A],
-  ])('SES-02 shows an id %s', (_name, id, all, shown) => {
-    expect(shownId(id, all)).toBe(shown);
-  });
 });
 
 describe('nextNumber', () => {
@@ -87,15 +53,6 @@ describe('nextNumber', () => {
     ['in any order', [C, A, B], 3],
   ])('SES-02 counts on: %s', (_name, ids, n) => {
     expect(nextNumber('2026-03-01', ids)).toBe(n);
-  });
-
-  it('SES-02 never reuses a number', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat({ max: 5000 })), (seen) => {
-        const ids = seen.map((n) => `${formatSessionName('2026-03-01', n)}-abcdef`);
-        expect(seen).not.toContain(nextNumber('2026-03-01', ids));
-      }),
-    );
   });
 });
 
@@ -158,39 +115,5 @@ describe('resumable', () => {
     ];
     expect(resumable(sessions).map(({ seq }) => seq)).toEqual([5, 4, 2]);
     expect(sessions.map(({ seq }) => seq)).toEqual([2, 5, 7, 8, 6, 4]);
-  });
-});
-
-describe('toArchive', () => {
-  const holder = { pid: 1, started: null, boot: null, host: 'laptop' };
-  const running: RunningSession = {
-    schema_version: '1.0',
-    id: A,
-    seq: 1,
-    started_at: '2026-03-01T10:00:00.000Z',
-    branch: 'main',
-    head: null,
-    goal: 'Ship',
-    holder,
-    joined: [holder],
-    later_field: 7,
-  };
-  const end = {
-    status: 'ended',
-    ended_at: '2026-03-01T11:00:00.000Z',
-    learned: ['x'],
-    next: 'Sleep',
-  } as const;
-
-  it('LAY-07 leaves out machine-local fields', () => {
-    const archive = toArchive(running, { ...end, learned: ['x'] });
-    expect(JSON.stringify(archive)).not.toMatch(/laptop|pid/);
-    expect(archive).toMatchObject({ id: A, goal: 'Ship', status: 'ended', next: 'Sleep' });
-  });
-
-  it('B-18 keeps fields of a later forge, and can be read again', () => {
-    const archive = toArchive(running, { ...end, learned: ['x'] });
-    expect(archive).toHaveProperty('later_field', 7);
-    expect(decodeDocument(ARCHIVED_SESSION, encodeDocument(archive), 'session.json')).toEqual(archive);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StartedSession } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -10,21 +11,12 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
-
-interface Started {
-  session: { id: string; started_at: string; branch: string; head: string; state: string };
-  focus: { task: string | null };
-  briefing: { text: string; tokens: number };
-  integrity: { status: string; checked: string[] };
-  warnings: string[];
-}
+import { commitAll, type Project } from '../support/project.js';
 
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Plan');
+  commitAll(project, 'Plan');
   return project;
 }
 
@@ -37,7 +29,7 @@ describe('forge start', () => {
     );
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--issue', 'SX9-1']);
     const world = fixedClock();
-    const started = await forgeJson<Started>(project, ['session', 'start'], { world });
+    const started = await forgeJson<StartedSession>(project, ['session', 'start'], { world });
     expect(started.session).toEqual({
       id: '2026-03-01-session-001',
       started_at: '2026-03-01T10:00:00.000Z',
@@ -66,7 +58,7 @@ describe('forge start', () => {
 
   it('SES-01 prints the id and the briefing for a person, in the format asked for', async () => {
     const project = await withFeature();
-    const { stdout, exitCode } = await runForge(project, ['session', 'start', '--format', 'markdown'], {
+    const { stdout, exitCode } = await runForge(project, 'session start --format markdown', {
       world: fixedClock(),
     });
     expect(exitCode).toBe(0);
@@ -109,7 +101,7 @@ describe('forge start', () => {
     for (const args of [['FORGE-9'], ['FORGE-002', '--task', 'x']])
       expect(await forgeError(project, ['session', 'start', ...args])).toMatchObject({ exitCode: 2 });
     expect(project.has(SESSION)).toBe(false);
-    const { focus } = await forgeJson<Started>(project, ['session', 'start', 'forge-002']);
+    const { focus } = await forgeJson<StartedSession>(project, ['session', 'start', 'forge-002']);
     expect(focus.task).toBe('FORGE-002: Logout');
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
     const { stderr } = await runForge(project, ['session', 'start', 'sx9-1']);
@@ -142,7 +134,7 @@ describe('forge start', () => {
     const ids: string[] = [];
     for (const at of ['2026-03-01T23:59:00.000Z', '2026-03-01T23:59:30.000Z', '2026-03-02T00:00:30.000Z']) {
       world.set(at);
-      ids.push((await forgeJson<Started>(project, ['session', 'start'], { world })).session.id);
+      ids.push((await forgeJson<StartedSession>(project, ['session', 'start'], { world })).session.id);
       expect(project.json<{ id: string }>(SESSION).id).toMatch(new RegExp(`^${ids.at(-1)}-[0-9a-f]{6}$`));
       await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world });
     }
@@ -161,7 +153,7 @@ describe('forge start', () => {
       /nothing was written. 3 files would change: .*progress\.txt.*focus\.json.*session\.json\n$/,
     );
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    expect((await forgeJson<Started>(project, ['session', 'start'], { world })).session.id).toBe(
+    expect((await forgeJson<StartedSession>(project, ['session', 'start'], { world })).session.id).toBe(
       '2026-03-01-session-001',
     );
   });

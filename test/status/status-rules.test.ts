@@ -9,12 +9,10 @@ import {
   judgeFeatures,
   judgeGit,
   judgeKnowledge,
-  judgeLinear,
   judgeProgress,
   NO_GIT,
   type Remark,
   toComponent,
-  toStatus,
   worstOf,
 } from '../../src/status/rules.js';
 
@@ -55,13 +53,6 @@ describe('VIS-01 short-term memory', () => {
     ['nor is it alone', [minutes(-DAY)], 'yellow'],
   ])('VIS-01 B-67 with a session: %s', (_title, entries, color) => {
     expect(colorOf(judgeProgress({ session: 's', entries }, NOW))).toBe(color);
-  });
-
-  it('VIS-01 is neutral without a session', () => {
-    for (const entries of [[minutes(30 * DAY)], null])
-      expect(judgeProgress({ session: null, entries }, NOW)).toEqual([
-        { color: 'neutral', reason: 'no session is running' },
-      ]);
   });
 
   it('VIS-01 a session whose shell was closed overnight can go on', () => {
@@ -248,15 +239,6 @@ describe('VIS-01 Linear', () => {
   ])('VIS-01 %s with %i parent(s): orphan %s', (subject, parents, orphan) => {
     expect(isOrphan({ subject, parents }, rules)).toBe(orphan);
   });
-
-  it('VIS-01 never used: neutral with the reason; orphan commits: yellow', () => {
-    expect(judgeLinear(null)).toEqual([{ color: 'neutral', reason: 'not set up' }]);
-    expect(colorOf(judgeLinear({ syncError: null, active: 0, orphans: [], commits: 10 }))).toBe('green');
-    const remarks = judgeLinear({ syncError: null, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
-    expect(remarks).toMatchObject([
-      { color: 'yellow', reason: 'of the last 10 commits, 2 name no issue: abc Fix and 1 more' },
-    ]);
-  });
 });
 
 describe('VIS-01 a component', () => {
@@ -276,26 +258,5 @@ describe('VIS-01 a component', () => {
         expect(fix).toEqual(['x']);
       }),
     );
-  });
-
-  it('VIS-01 lists the five components in order, and reports the worst', () => {
-    const fine: Remark[] = [{ color: 'green', reason: 'r' }];
-    const bad: Remark[] = [{ color: 'red', reason: 'r', fix: 'f' }];
-    const status = toStatus({
-      git: bad,
-      features: fine,
-      linear: fine,
-      'short-term': fine,
-      'long-term': fine,
-    });
-    expect(status.components.map(({ name }) => name)).toEqual([
-      'long-term',
-      'short-term',
-      'features',
-      'git',
-      'linear',
-    ]);
-    expect(status.worst).toBe('red');
-    expect(worstOf([])).toBe('neutral');
   });
 });

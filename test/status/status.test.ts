@@ -171,8 +171,7 @@ describe('forge status', () => {
   it('VIS-01 B-12 names the commit that has an intact version of a damaged file', async () => {
     const project = await makeForge();
     putFeatures(project, [PASSING_FEATURE]);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Features');
+    commitAll(project, 'Features');
     const commit = project.git('rev-parse', '--short=12', 'HEAD');
     project.write(featureFile('A'), '{');
     expect((await component(project, 'features')).fix[0]).toContain(`git restore --source=${commit}`);
@@ -189,8 +188,7 @@ describe('forge status', () => {
     project.write('done', '');
     await forgeJson(project, ['feature', 'verify', 'RED']);
     await forgeJson(project, ['session', 'end']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Work');
+    commitAll(project, 'Work');
     expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create']);
     await forgeJson(project, ['checkpoint', 'create']);
     expect((await component(project, 'git')).color).toBe('green');

@@ -1,13 +1,11 @@
 import type { Holder, Liveness } from '../../src/core/holder.js';
+import type { StartedSession } from '../../src/index.js';
 import { systemWorld, type World } from '../../src/index.js';
 import { agent, forgeJson } from './forge.js';
 
 export const { boot, host } = systemWorld(process.env, false).holder();
 
-export interface Started {
-  session: { id: string; state: string; resumed_from?: string };
-  warnings: string[];
-}
+export type Started = StartedSession;
 
 /** An agent at a minute since boot, to whom the other agents look alive, gone or unknown. */
 export function at(holder: () => Holder, minute: number, liveness: Liveness = 'alive'): Partial<World> {

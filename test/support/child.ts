@@ -32,17 +32,6 @@ export function startChild(...args: string[]): ChildProcess {
   return child;
 }
 
-/** Its stdout, once it has ended well. */
-export async function finish(child: ChildProcess): Promise<string> {
-  let out = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk) => {
-    out += chunk;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`The child ended with ${code}: ${out}`);
-  return out;
-}
-
 /** Resolves when it has said its first word. */
 export async function firstWord(child: ChildProcess): Promise<string> {
   const [chunk] = await once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data');

@@ -1,14 +1,12 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TrustReport } from '../../src/index.js';
 import { atTerminal } from './e2e-terminal.js';
-import { makeFolder, type Project, projectAt } from './project.js';
+import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
-export interface Report {
-  digest: string;
-  trusted: boolean;
-  items: { kind: string; name: string; content: string; state: string; before?: string }[];
-}
+export type Report = TrustReport;
+
 export interface Verified {
   results: { id: string; status: string }[];
 }
@@ -23,8 +21,7 @@ export function makeClone(
   const origin = makeForgeRepository();
   origin.write(`.forge/${name}`, check);
   typed(origin, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
-  origin.git('add', '-A');
-  origin.git('commit', '-qm', 'Work');
+  commitAll(origin, 'Work');
   const clone = cloneOf(origin);
   const marks = join(process.env.HOME ?? '', 'ran.clone');
   rmSync(marks, { force: true });

@@ -2,15 +2,14 @@ import { expect } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
 import { forgeJson } from './forge.js';
 import { makeForge } from './forge-project.js';
-import type { Project } from './project.js';
+import { commitAll, type Project } from './project.js';
 
 export const MESSAGE = '.git/forge/COMMIT_MSG';
 
 export async function working(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Plan');
+  commitAll(project, 'Plan');
   await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
   await forgeJson(project, ['focus', 'set', '--task', 'FORGE-001: Wire the login form']);
   return project;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished } from 'vitest';
+import type { SessionOverview, SessionRow, StartedSession } from '../../src/index.js';
 import { BIN, type FailedForge, type Outcome } from './forge.js';
 import type { Project } from './project.js';
 
@@ -73,21 +74,8 @@ export class Agent {
   }
 }
 
-export interface Started {
-  session: { id: string; state: string; resumed_from?: string };
-  focus: { task: string | null; files: string[] };
-  briefing: { text: string };
-  warnings: string[];
-}
+export type Started = StartedSession;
 
-export interface Row {
-  id: string;
-  status: string;
-  next: string | null;
-  resumed_by?: string;
-}
+export type Row = SessionRow;
 
-export interface Listed {
-  active: (Row & { holder: string; task: string | null }) | null;
-  sessions: Row[];
-}
+export type Listed = SessionOverview;

@@ -1,6 +1,6 @@
 import { runBinary } from './forge.js';
 import { snapshot } from './forge-project.js';
-import { type Project, run } from './project.js';
+import { commitAll, type Project, run } from './project.js';
 import { makeForgeRepository } from './typed.js';
 
 export const MESSAGE = `[FORGE] Change it
@@ -25,8 +25,7 @@ export const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBi
 /** A repository whose `.forge/` is committed. */
 export function makeCommitted(): Project {
   const project = makeForgeRepository();
-  project.git('add', '-A');
-  project.git('commit', '-q', '-m', MESSAGE);
+  commitAll(project, MESSAGE);
   return project;
 }
 

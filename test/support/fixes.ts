@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Diagnosis, Fixed } from '../../src/index.js';
 import { type RunOptions, runForge } from './forge.js';
 import { makeForge, putFeatures, type StoredFeature, storedFeature } from './forge-project.js';
-import { type Project, run } from './project.js';
+import { commitAll, type Project, run } from './project.js';
 
 export type Answer = Diagnosis & Fixed;
 export const KEPT = '.git/forge/conflicts';
@@ -32,8 +32,7 @@ export const feature = (id: string, change: object = {}): StoredFeature => ({
 
 export function commit(project: Project, ...features: object[]): void {
   putFeatures(project, features);
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Features');
+  commitAll(project, 'Features');
 }
 
 /** Two branches; the one that is checked out is `ours`. */

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { expect } from 'vitest';
 import { runBinary } from './forge.js';
 import { MESSAGE } from './message.js';
-import { type Project, run } from './project.js';
+import { commitAll, type Project, run } from './project.js';
 import { makeForgeRepository } from './typed.js';
 
 export const message = (title: string): string => MESSAGE.replace('Brief description', title);
@@ -34,8 +34,7 @@ export function commit(flow: Flow, title = 'One', name = 'a.txt'): void {
 /** `settings` of git, beside the hooks. */
 export function makeFlow(settings: Record<string, string> = {}): Flow {
   const project = makeForgeRepository();
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'begin');
+  commitAll(project, 'begin');
   project.git('branch', '-M', 'trunk');
   for (const [name, value] of Object.entries(settings)) project.git('config', name, value);
   runBinary(project.dir, ['hooks', 'install']);

@@ -4,7 +4,14 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type RunOptions, runForge } from './forge.js';
-import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from './project.js';
+import {
+  commitAll,
+  makeFolder,
+  makePlainProject,
+  makeRepository,
+  type Project,
+  projectAt,
+} from './project.js';
 
 export const CONFIG = '.forge/config.toml';
 export const FEATURES = '.forge/memory/long-term/features.json';
@@ -16,7 +23,7 @@ export const ISSUES = '.forge/linear/active.json';
 export const SESSIONS = '.forge/memory/sessions';
 
 /** Runs `forge` where it must work. */
-async function must(project: Project, args: string[], options: RunOptions = {}): Promise<void> {
+export async function must(project: Project, args: string[], options: RunOptions = {}): Promise<void> {
   const { exitCode, stderr } = await runForge(project, args, options);
   if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
 }
@@ -26,8 +33,7 @@ let first: Promise<string> | undefined;
 async function makeFirst(): Promise<string> {
   const project = makeRepository();
   await must(project, ['init']);
-  project.git('add', '.');
-  project.git('commit', '-q', '-m', 'Add forge');
+  commitAll(project, 'Add forge');
   const kept = mkdtempSync(join(tmpdir(), 'forge-first-'));
   copyFolder(project.dir, kept);
   return kept;

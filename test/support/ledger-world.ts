@@ -10,18 +10,14 @@ import { type Finding, meaningOf } from '../../src/ledger/compare.js';
 import { type Verdict, verify } from '../../src/ledger/verify.js';
 import { type Context, contextAt } from '../../src/project/project.js';
 import { BIN } from './forge.js';
+import { seeded } from './secrets.js';
 
 export const LEDGER = '.forge/memory/ledger';
 
-/** mulberry32: the same seed, the same play. */
+/** The same seed, the same play. */
 export function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const next = seeded(seed);
+  return (below) => (next() * 2 ** 32) % below;
 }
 
 export interface GitRun {

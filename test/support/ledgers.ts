@@ -1,21 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { Integrity, RecordedCycle } from '../../src/index.js';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
-import { makeFolder, type Project, projectAt } from './project.js';
+import { verify } from './memory.js';
+import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 
 /** The ids of acknowledged records. */
 export type Ids = readonly string[];
-
-interface Verified {
-  status: string;
-  notes: string[];
-  problems: { code: string; message: string; file: string; ids: string[]; hint: string }[];
-  restored: string[];
-}
 
 /** A working copy in which somebody records, with git and forge as they would be typed. */
 export interface Desk extends Project {
@@ -26,17 +20,13 @@ export interface Desk extends Project {
   note(text?: string): Promise<string[]>;
   start(options?: RunOptions): Promise<void>;
   end(options?: RunOptions): Promise<void>;
-  verify(): Promise<Verified>;
+  verify(): Promise<Integrity>;
   /** All that is not committed, with a change of the code. */
   commit(message?: string): string;
 }
 
 const SUCCESS = ['--exit-code', '0', '--classification', 'SUCCESS', '--signal', 'tests=pass'];
-interface Cycle {
-  execution: { id: string };
-  evaluation?: { id: string };
-}
-const idsOf = ({ execution, evaluation }: Cycle): string[] =>
+const idsOf = ({ execution, evaluation }: RecordedCycle): string[] =>
   [execution.id, evaluation?.id].filter((id) => id !== undefined);
 
 let files = 0;
@@ -47,24 +37,21 @@ export function deskAt(dir: string): Desk {
   return {
     ...project,
     record: async (task = 'T-1', options) =>
-      idsOf(await json<Cycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
+      idsOf(await json<RecordedCycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
     records: async (count) => {
       const line = { task_id: 'T-2', exit_code: 0, classification: 'SUCCESS', quality_signals: { tests: 1 } };
       const stdin = `${JSON.stringify(line)}\n`.repeat(count);
-      return (await json<{ records: Cycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(idsOf);
+      return (await json<{ records: RecordedCycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(
+        idsOf,
+      );
     },
     note: async (text = 'Keep it small') => [(await json<{ id: string }>(['note', 'add', text])).id],
     start: async (options) => void (await json(['session', 'start'], options)),
     end: async (options) => void (await json(['session', 'end'], options)),
-    verify: async () => {
-      const { stdout } = await runForge(project, ['memory', 'verify', '--json']);
-      return JSON.parse(stdout) as Verified;
-    },
+    verify: () => verify(project),
     commit: (message = 'Work') => {
       project.write(`src/file-${files++}.js`, `export const made = ${files};\n`);
-      project.git('add', '-A');
-      project.git('commit', '-qm', message);
-      return project.git('rev-parse', 'HEAD');
+      return commitAll(project, message);
     },
   };
 }
@@ -108,37 +95,6 @@ const linesOf = (bytes: Buffer): string[] =>
 /** The ids of all records in the working tree: each line's hash, with nothing of forge between. */
 export const idsHere = (desk: Pick<Project, 'path'>): Set<string> =>
   new Set(containers(desk).flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId)));
-
-/** The ids of all records that some commit holds, of those that `revisions` lead to. */
-export function idsInHistory(desk: Pick<Project, 'dir' | 'git'>, ...revisions: string[]): Set<string> {
-  const list = desk.git('rev-list', '--objects', '--full-history', ...revisions, '--', '.forge/memory');
-  const oids = list
-    .split('\n')
-    .filter((line) => line.endsWith('.jsonl'))
-    .map((line) => line.slice(0, line.indexOf(' ')));
-  return new Set(oids.flatMap((oid) => idsOfBlob(desk.dir, oid)));
-}
-
-const commits = new Map<string, string[]>();
-/** The ids of all records in a commit's tree. */
-export function idsInCommit(desk: Pick<Project, 'dir' | 'git'>, commit: string): string[] {
-  const known = commits.get(commit);
-  if (known) return known;
-  const entries = desk.git('ls-tree', '-r', commit, '--', '.forge/memory').split('\n');
-  const oids = entries.filter((line) => line.endsWith('.jsonl')).map((line) => line.split(/\s/)[2] ?? '');
-  const ids = oids.flatMap((oid) => idsOfBlob(desk.dir, oid));
-  commits.set(commit, ids);
-  return ids;
-}
-
-const blobs = new Map<string, string[]>();
-function idsOfBlob(dir: string, oid: string): string[] {
-  const known = blobs.get(oid);
-  if (known) return known;
-  const ids = linesOf(spawnSync('git', ['cat-file', 'blob', oid], { cwd: dir }).stdout).map(recordId);
-  blobs.set(oid, ids);
-  return ids;
-}
 
 /** Tracked memory files that are not as HEAD has them; what is only staged as new is none. */
 export const dirtyMemory = (desk: Pick<Project, 'git'>): string[] =>

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
-import { runForge } from './forge.js';
+import { type Verified, verify as verified } from './memory.js';
 import type { Project } from './project.js';
 
 /** What stands in a ledger, read past forge. */
@@ -56,19 +56,10 @@ export const recordArgs = (key: string, ...more: string[]): string[] => [
   ...more,
 ];
 
-export interface Verified {
-  status: 'intact' | 'removed' | 'corrupted' | 'halted';
-  problems: { code: string; file: string; line: number; message: string }[];
-  notes: string[];
-  restored: string[];
-}
-
 /** `forge memory verify`, whatever it finds. */
 export async function verify(project: Project): Promise<Verified> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json']);
-  if (stdout === '') throw new Error(`forge memory verify: exit ${exitCode}: ${stderr}`);
-  const found = JSON.parse(stdout) as Verified;
-  expect(exitCode).toBe({ intact: 0, removed: 1, corrupted: 4, halted: 4 }[found.status]);
+  const found = await verified(project);
+  expect(found.exitCode).toBe({ intact: 0, secret: 5, removed: 1, corrupted: 4, halted: 4 }[found.status]);
   return found;
 }
 

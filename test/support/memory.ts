@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { Integrity, Problem } from '../../src/index.js';
+import type { Integrity, Problem, RecordedCycle } from '../../src/index.js';
 import type { Tier } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
@@ -43,12 +43,7 @@ const FINDING_FIELDS = ['code', 'file', 'line', 'offset', 'message', 'last_good'
 
 const lacking = (finding: Problem): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
 
-export interface Recorded {
-  cycle: number;
-  execution: { id: string; n: number };
-  evaluation?: { id: string; n: number };
-  known?: true;
-}
+export type Recorded = RecordedCycle;
 
 export const record = (project: Project, ...flags: string[]): Promise<Recorded> =>
   forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0', ...flags]);
@@ -108,10 +103,7 @@ export async function recordMany(project: Project, count: number): Promise<void>
   await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
 }
 
-export const commit = (project: Project): void => {
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Memory');
-};
+export { commitAll as commit } from './project.js';
 
 /** The shortest call that records a cycle. */
 export const BASE = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
@@ -128,12 +120,4 @@ export async function withCycles(
   for (let i = 0; i < 3; i++) await record(project);
   const file = containerOf(project);
   return { project, file, lines: linesOf(project, file) };
-}
-
-/** The same, committed and verified. */
-export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
-  const made = await withCycles();
-  commit(made.project);
-  await verify(made.project);
-  return made;
 }

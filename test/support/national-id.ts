@@ -1,7 +1,7 @@
 import { luhnDigit, type Random } from './personal.js';
 
 /** The first of `tails` that makes the number one: check digits found by trying the published condition. */
-function complete(body: string, tails: readonly string[], holds: (id: string) => boolean): string | null {
+function complete(body: string, tails: readonly string[], holds: Holds): string | null {
   const tail = tails.find((candidate) => holds(body + candidate));
   return tail === undefined ? null : body + tail;
 }
@@ -24,12 +24,16 @@ const sum = (id: string, weights: readonly number[]): number =>
 const two = (n: number): string => String(n).padStart(2, '0');
 const yymmdd = (r: Random): string => two(r.int(40, 99)) + two(r.int(1, 12)) + two(r.int(1, 28));
 const ddmmyy = (r: Random): string => two(r.int(1, 28)) + two(r.int(1, 12)) + two(r.int(40, 99));
-const tried = (
-  r: Random,
-  body: (r: Random) => string,
-  tails: readonly string[],
-  holds: (id: string) => boolean,
-) => until(() => complete(body(r), tails, holds));
+type Make = (r: Random) => string;
+type Holds = (id: string) => boolean;
+const tried =
+  (body: Make, tails: readonly string[], holds: Holds, parts = /^/, printed = ''): Make =>
+  (r) =>
+    until(() => complete(body(r), tails, holds)).replace(parts, printed);
+const divides =
+  (modulus: number, weights: readonly number[]): Holds =>
+  (id) =>
+    sum(id, weights) % modulus === 0;
 
 function digitTable(r: Random): string {
   // Ten digits of which exactly one stands twice.
@@ -49,7 +53,7 @@ function mod1110(id: string): boolean {
 }
 
 /** By rule id: how a valid number looks, and the word it needs before it (none: it stands for itself). */
-export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; word?: string }>> = {
+export const NATIONAL: Readonly<Record<string, { make: Make; word?: string }>> = {
   'us-ssn': { make: (r) => `${r.int(101, 665)}-${r.int(10, 99)}-${r.int(1000, 9999)}` },
   'us-itin': {
     make: (r) => `9${r.digits(2)}-${r.pick(['50', '65', '70', '88', '92', '94'])}-${r.digits(4)}`,
@@ -62,88 +66,70 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     word: 'SIN',
   },
   'mx-curp': {
-    make: (r) =>
-      tried(
-        r,
-        () => `G${r.pick(['A', 'O'])}RC${yymmdd(r)}HDFRRL0`,
-        TEN,
-        // Ñ follows N, so letters after it count one more than in base 36.
-        (id) => {
-          const value = (c: string): number => Number.parseInt(c, 36) + (c >= 'O' ? 1 : 0);
-          return (
-            ([...id].slice(0, 17).reduce((t, c, i) => t + value(c) * (18 - i), 0) + Number(id[17])) % 10 === 0
-          );
-        },
-      ),
+    make: tried(
+      (r) => `G${r.pick(['A', 'O'])}RC${yymmdd(r)}HDFRRL0`,
+      TEN,
+      // Ñ follows N, so letters after it count one more than in base 36.
+      (id) => {
+        const value = (c: string): number => Number.parseInt(c, 36) + (c >= 'O' ? 1 : 0);
+        return [...id].reduce((t, c, i) => t + value(c) * (18 - i), 0) % 10 === 0;
+      },
+    ),
   },
   'br-cpf': {
-    make: (r) =>
-      tried(
-        r,
-        () => r.digits(9),
-        HUNDRED,
-        (id) => {
-          const check = (n: number): number => {
-            const rest =
-              (sum(
-                id,
-                Array.from({ length: n }, (_, i) => n + 1 - i),
-              ) *
-                10) %
-              11;
-            return rest === 10 ? 0 : rest;
-          };
-          return check(9) === Number(id[9]) && check(10) === Number(id[10]);
-        },
-      ).replace(/^(...)(...)(...)/, '$1.$2.$3-'),
+    make: tried(
+      (r) => r.digits(9),
+      HUNDRED,
+      (id) => {
+        const check = (n: number): number => {
+          const rest = (10 * sum(id, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].slice(10 - n))) % 11;
+          return rest === 10 ? 0 : rest;
+        };
+        return check(9) === Number(id[9]) && check(10) === Number(id[10]);
+      },
+      /^(...)(...)(...)/,
+      '$1.$2.$3-',
+    ),
   },
   'cl-rut': {
-    make: (r) =>
-      tried(
-        r,
-        () => `${r.int(10, 26)}${r.digits(6)}`,
-        [...TEN, 'K'],
-        (id) => {
-          const check = id[8] === 'K' ? 10 : Number(id[8]);
-          return (sum(id.slice(0, 8), [3, 2, 7, 6, 5, 4, 3, 2]) + check) % 11 === 0;
-        },
-      ).replace(/^(..)(...)(...)/, '$1.$2.$3-'),
+    make: tried(
+      (r) => `${r.int(10, 26)}${r.digits(6)}`,
+      [...TEN, 'K'],
+      (id) => {
+        const check = id[8] === 'K' ? 10 : Number(id[8]);
+        return (sum(id.slice(0, 8), [3, 2, 7, 6, 5, 4, 3, 2]) + check) % 11 === 0;
+      },
+      /^(..)(...)(...)/,
+      '$1.$2.$3-',
+    ),
   },
   'ar-cuil': {
-    make: (r) =>
-      tried(
-        r,
-        () => `20${r.digits(8)}`,
-        TEN,
-        (id) => sum(id, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
-      ).replace(/^(..)(.{8})/, '$1-$2-'),
+    make: tried(
+      (r) => `20${r.digits(8)}`,
+      TEN,
+      divides(11, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]),
+      /^(..)(.{8})/,
+      '$1-$2-',
+    ),
   },
   'uk-nino': {
     make: (r) =>
       `${r.pick(['AB', 'JM', 'PX'])} ${two(r.int(0, 99))} ${r.digits(2)} ${r.digits(2)} ${r.pick(['A', 'D'])}`,
   },
   'uk-nhs': {
-    make: (r) =>
-      tried(
-        r,
-        () => r.digits(9),
-        TEN,
-        (id) => sum(id, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
-      ),
+    make: tried((r) => r.digits(9), TEN, divides(11, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1])),
     word: 'NHS number',
   },
-  'de-steuer-id': { make: (r) => tried(r, digitTable, TEN, mod1110), word: 'Steuer-ID' },
+  'de-steuer-id': { make: tried(digitTable, TEN, mod1110), word: 'Steuer-ID' },
   'fr-nir': {
-    make: (r) =>
-      tried(
-        r,
-        () => `${r.int(1, 2)}${r.digits(2)}${two(r.int(1, 12))}${r.int(10, 95)}${r.digits(6)}`,
-        HUNDRED,
-        (id) =>
-          Number((BigInt(id.slice(0, 13)) + BigInt(id.slice(13))) % 97n) === 0 &&
-          Number(id.slice(13)) > 0 &&
-          Number(id.slice(13)) < 98,
-      ),
+    make: tried(
+      (r) => `${r.int(1, 2)}${r.digits(2)}${two(r.int(1, 12))}${r.int(10, 95)}${r.digits(6)}`,
+      HUNDRED,
+      (id) =>
+        Number((BigInt(id.slice(0, 13)) + BigInt(id.slice(13))) % 97n) === 0 &&
+        Number(id.slice(13)) > 0 &&
+        Number(id.slice(13)) < 98,
+    ),
     word: 'sécurité sociale',
   },
   'es-dni': {
@@ -154,62 +140,48 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     word: 'DNI',
   },
   'it-codice-fiscale': {
-    make: (r) =>
-      tried(
-        r,
-        () => `RSSMRA${two(r.int(30, 99))}T${two(r.int(1, 28))}H${r.digits(3)}`,
-        LETTERS,
-        (id) => {
-          const odd = 'BAKPLCQDREVOSFTGUHMINJWZYX';
-          const value = (c: string): number => (/\d/.test(c) ? Number(c) : LETTERS.indexOf(c));
-          const total = [...id.slice(0, 15)].reduce(
-            (t, c, i) => t + (i % 2 === 1 ? value(c) : odd.indexOf(LETTERS[value(c)] as string)),
-            0,
-          );
-          return LETTERS[total % 26] === id[15];
-        },
-      ),
+    make: tried(
+      (r) => `RSSMRA${two(r.int(30, 99))}T${two(r.int(1, 28))}H${r.digits(3)}`,
+      LETTERS,
+      (id) => {
+        const odd = 'BAKPLCQDREVOSFTGUHMINJWZYX';
+        const value = (c: string): number => (/\d/.test(c) ? Number(c) : LETTERS.indexOf(c));
+        const total = [...id.slice(0, 15)].reduce(
+          (t, c, i) => t + (i % 2 === 1 ? value(c) : odd.indexOf(LETTERS[value(c)] as string)),
+          0,
+        );
+        return LETTERS[total % 26] === id[15];
+      },
+    ),
   },
   'nl-bsn': {
-    make: (r) =>
-      tried(
-        r,
-        () => `${r.int(1, 9)}${r.digits(7)}`,
-        TEN,
-        (id) => sum(id, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0,
-      ),
+    make: tried((r) => `${r.int(1, 9)}${r.digits(7)}`, TEN, divides(11, [9, 8, 7, 6, 5, 4, 3, 2, -1])),
     word: 'BSN',
   },
   'be-national-number': {
-    make: (r) =>
-      tried(
-        r,
-        () => yymmdd(r) + r.digits(3),
-        HUNDRED,
-        (id) =>
-          Number(id.slice(9)) > 0 &&
-          (Number(id.slice(0, 9)) + Number(id.slice(9))) % 97 === 0 &&
-          Number(id.slice(9)) < 98,
-      ).replace(/^(..)(..)(..)(...)/, '$1.$2.$3-$4.'),
+    make: tried(
+      (r) => yymmdd(r) + r.digits(3),
+      HUNDRED,
+      (id) =>
+        Number(id.slice(9)) > 0 &&
+        (Number(id.slice(0, 9)) + Number(id.slice(9))) % 97 === 0 &&
+        Number(id.slice(9)) < 98,
+      /^(..)(..)(..)(...)/,
+      '$1.$2.$3-$4.',
+    ),
   },
   'pt-nif': {
-    make: (r) =>
-      tried(
-        r,
-        () => `2${r.digits(7)}`,
-        TEN,
-        (id) => sum(id, [9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
-      ),
+    make: tried((r) => `2${r.digits(7)}`, TEN, divides(11, [9, 8, 7, 6, 5, 4, 3, 2, 1])),
     word: 'NIF:',
   },
   'ch-ahv': {
-    make: (r) =>
-      tried(
-        r,
-        () => `756${r.digits(9)}`,
-        TEN,
-        (id) => sum(id, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
-      ).replace(/^(...)(....)(....)/, '$1.$2.$3.'),
+    make: tried(
+      (r) => `756${r.digits(9)}`,
+      TEN,
+      divides(10, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]),
+      /^(...)(....)(....)/,
+      '$1.$2.$3.',
+    ),
   },
   'at-svnr': {
     make: (r) =>
@@ -221,52 +193,35 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     word: 'SVNR',
   },
   'ie-pps': {
-    make: (r) =>
-      tried(
-        r,
-        () => r.digits(7),
-        [...'ABCDEFGHIJKLMNOPQRSTUVW'],
-        (id) => sum(id, [8, 7, 6, 5, 4, 3, 2]) % 23 === 'WABCDEFGHIJKLMNOPQRSTUV'.indexOf(id[7] as string),
-      ),
+    make: tried(
+      (r) => r.digits(7),
+      [...'ABCDEFGHIJKLMNOPQRSTUVW'],
+      (id) => sum(id, [8, 7, 6, 5, 4, 3, 2]) % 23 === 'WABCDEFGHIJKLMNOPQRSTUV'.indexOf(id[7] as string),
+    ),
     word: 'PPSN',
   },
   'ru-snils': {
-    make: (r) =>
-      tried(
-        r,
-        () => `1${r.digits(8)}`,
-        HUNDRED,
-        (id) => {
-          const rest = sum(id, [9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101;
-          return (rest === 100 ? 0 : rest) === Number(id.slice(9));
-        },
-      ).replace(/^(...)(...)(...)/, '$1-$2-$3 '),
+    make: tried(
+      (r) => `1${r.digits(8)}`,
+      HUNDRED,
+      (id) => {
+        const rest = sum(id, [9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101;
+        return (rest === 100 ? 0 : rest) === Number(id.slice(9));
+      },
+      /^(...)(...)(...)/,
+      '$1-$2-$3 ',
+    ),
   },
   'tr-tckn': {
-    make: (r) =>
-      tried(
-        r,
-        () => `${r.int(1, 9)}${r.digits(8)}`,
-        HUNDRED,
-        (id) => {
-          const d = [...id].map(Number) as [
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-          ];
-          const tenth =
-            ((((d[0] + d[2] + d[4] + d[6] + d[8]) * 7 - (d[1] + d[3] + d[5] + d[7])) % 10) + 10) % 10;
-          return d[9] === tenth && d.slice(0, 10).reduce((a, b) => a + b, 0) % 10 === d[10];
-        },
-      ),
+    make: tried(
+      (r) => `${r.int(1, 9)}${r.digits(8)}`,
+      HUNDRED,
+      (id) => {
+        // The published 7 * odd - even, with 9 for -1: the same remainder modulo 10.
+        const tenth = sum(id, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10;
+        return Number(id[9]) === tenth && sum(id, Array(10).fill(1)) % 10 === Number(id[10]);
+      },
+    ),
     word: 'TC Kimlik No',
   },
   'za-id': {
@@ -283,15 +238,13 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     },
   },
   'no-fodselsnummer': {
-    make: (r) =>
-      tried(
-        r,
-        () => ddmmyy(r) + r.digits(3),
-        HUNDRED,
-        (id) =>
-          sum(id, [3, 7, 6, 1, 8, 9, 4, 5, 2, 1]) % 11 === 0 &&
-          sum(id, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
-      ),
+    make: tried(
+      (r) => ddmmyy(r) + r.digits(3),
+      HUNDRED,
+      (id) =>
+        sum(id, [3, 7, 6, 1, 8, 9, 4, 5, 2, 1]) % 11 === 0 &&
+        sum(id, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
+    ),
     word: 'fødselsnummer',
   },
   'dk-cpr': { make: (r) => `${ddmmyy(r)}-${r.digits(4)}`, word: 'CPR' },
@@ -302,30 +255,19 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     },
   },
   'pl-pesel': {
-    make: (r) =>
-      tried(
-        r,
-        () => yymmdd(r) + r.digits(4),
-        TEN,
-        (id) => sum(id, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0,
-      ),
+    make: tried((r) => yymmdd(r) + r.digits(4), TEN, divides(10, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1])),
     word: 'PESEL',
   },
   'in-pan': { make: (r) => `ABCP${r.letters(1)}${r.int(1000, 9999)}${r.letters(1)}`, word: 'PAN' },
   'cn-resident-id': {
-    make: (r) =>
-      tried(
-        r,
-        () => `110101${r.int(1950, 1999)}${two(r.int(1, 12))}${two(r.int(1, 28))}${r.digits(3)}`,
-        [...TEN, 'X'],
-        (id) => {
-          const total = [...id].reduce(
-            (t, c, i) => t + (c === 'X' ? 10 : Number(c)) * (2 ** (17 - i) % 11),
-            0,
-          );
-          return total % 11 === 1;
-        },
-      ),
+    make: tried(
+      (r) => `110101${r.int(1950, 1999)}${two(r.int(1, 12))}${two(r.int(1, 28))}${r.digits(3)}`,
+      [...TEN, 'X'],
+      (id) => {
+        const total = [...id].reduce((t, c, i) => t + (c === 'X' ? 10 : Number(c)) * (2 ** (17 - i) % 11), 0);
+        return total % 11 === 1;
+      },
+    ),
     word: '身份证',
   },
   'jp-my-number': {
@@ -338,32 +280,30 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     word: 'マイナンバー',
   },
   'kr-rrn': {
-    make: (r) =>
-      tried(
-        r,
-        () => `${yymmdd(r)}${r.int(1, 2)}${r.digits(5)}`,
-        TEN,
-        (id) => (11 - (sum(id, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === Number(id[12]),
-      ).replace(/^(.{6})/, '$1-'),
+    make: tried(
+      (r) => `${yymmdd(r)}${r.int(1, 2)}${r.digits(5)}`,
+      TEN,
+      (id) => (11 - (sum(id, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === Number(id[12]),
+      /^(.{6})/,
+      '$1-',
+    ),
   },
   'tw-id': {
-    make: (r) =>
-      tried(
-        r,
-        () => `A${r.int(1, 2)}${r.digits(7)}`,
-        TEN,
-        (id) => (1 + sum(id.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1])) % 10 === 0,
-      ),
+    make: tried(
+      (r) => `A${r.int(1, 2)}${r.digits(7)}`,
+      TEN,
+      (id) => (1 + sum(id.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1])) % 10 === 0,
+    ),
     word: '身分證',
   },
   'hk-id': {
-    make: (r) =>
-      tried(
-        r,
-        () => r.letters(1) + r.digits(6),
-        [...TEN, 'A'],
-        (id) => (36 * 9 + sum(id, [8, 7, 6, 5, 4, 3, 2, 1])) % 11 === 0,
-      ).replace(/(.)$/, '($1)'),
+    make: tried(
+      (r) => r.letters(1) + r.digits(6),
+      [...TEN, 'A'],
+      (id) => (36 * 9 + sum(id, [8, 7, 6, 5, 4, 3, 2, 1])) % 11 === 0,
+      /(.)$/,
+      '($1)',
+    ),
   },
   'sg-nric': {
     make: (r) => {
@@ -373,13 +313,7 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
     word: 'NRIC',
   },
   'au-tfn': {
-    make: (r) =>
-      tried(
-        r,
-        () => r.digits(8),
-        TEN,
-        (id) => sum(id, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0,
-      ),
+    make: tried((r) => r.digits(8), TEN, divides(11, [1, 4, 3, 7, 5, 8, 6, 9, 10])),
     word: 'TFN',
   },
   'au-medicare': {

@@ -1,10 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectNats, type NatsConnection } from '@nats-io/transport-node';
 import { expect, onTestFinished } from 'vitest';
-import { forgeJson } from './forge.js';
+import type { EventList } from '../../src/index.js';
+import { cloneOf } from './ci.js';
+import { forgeJson, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import { makeFolder, type Project } from './project.js';
 import { hasTool } from './tools.js';
@@ -108,20 +110,12 @@ export async function client(
 /** A project with a remote, and a second clone of it with a place of its own. */
 export async function twoClones(): Promise<[Project, Project]> {
   const first = await makeForge();
-  const { projectAt } = await import('./project.js');
-  const { runForge } = await import('./forge.js');
-  const dir = makeFolder();
-  rmSync(dir, { recursive: true });
-  execFileSync('git', ['clone', '-q', first.dir, dir]);
-  const second = projectAt(dir);
+  const second = cloneOf(first);
   await runForge(second, ['trust', '--yes'], { terminal: true });
   return [first, second];
 }
 
-export interface Listed {
-  events: { id: string; type: string; session: string | null; data: Record<string, unknown> }[];
-  foreign: number;
-}
+export type Listed = EventList;
 
 export const listed = (project: Project, server: NatsServer, ...args: string[]): Promise<Listed> =>
   forgeJson<Listed>(project, ['events', 'list', '--limit', '100000', ...args], { env: server.env });

@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forgeJson, runForge } from './forge.js';
-import { copyFolder, makeForge } from './forge-project.js';
-import { makeFolder, type Project, projectAt } from './project.js';
+import { copyFolder, makeForge, must } from './forge-project.js';
+import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 
 const CYCLES = Array.from({ length: 12 }, (_, i) =>
   JSON.stringify({
@@ -26,10 +26,7 @@ export async function makeLived(): Promise<Project> {
 
 async function makeFirst(): Promise<string> {
   const project = await makeForge();
-  const forge = async (args: string[], options = {}): Promise<void> => {
-    const { exitCode, stderr } = await runForge(project, args, options);
-    if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
-  };
+  const forge = (args: string[], options = {}) => must(project, args, options);
   project.write(
     'check.mjs',
     'import { existsSync } from "node:fs"; process.exit(existsSync("done") ? 0 : 1);\n',
@@ -37,8 +34,7 @@ async function makeFirst(): Promise<string> {
   await forge(['feature', 'add', 'CART', 'The cart keeps its content', '--test', 'node check.mjs']);
   await forge(['feature', 'add', 'PAY', 'Payment is retried', '--blocked-by', 'CART']);
   project.write('done', '');
-  project.git('add', '.');
-  project.git('commit', '-q', '-m', 'Keep the cart');
+  commitAll(project, 'Keep the cart');
   await forge(['start']);
   await forge(['log', 'Read the cart']);
   await forge(['done', 'CART']);

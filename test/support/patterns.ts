@@ -27,9 +27,7 @@ export const recordAll = (
   project: Project,
   cycles: readonly object[],
 ): Promise<Recorded & { consolidation: Consolidated }> =>
-  forgeJson(project, ['memory', 'record', '-'], {
-    stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
-  });
+  forgeJson(project, 'memory record -', { stdin: cycles.map((each) => JSON.stringify(each)).join('\n') });
 
 /** Ten cycles that contradict what was learned: a consolidation contests it. */
 export const contest = (project: Project) =>
@@ -44,11 +42,6 @@ export async function promote(project: Project, ...args: string[]): Promise<Prom
 }
 
 export const knowledgeOf = (project: Project) => logOf(project, 'knowledge');
-
-export function commitAll(project: Project): void {
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Memory');
-}
 
 /** Another clone, on a branch of its own. */
 export function copyTo(project: Project, branch: string): Project {

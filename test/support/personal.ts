@@ -1,5 +1,6 @@
 import type { Hit, Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
+import { seeded } from './secrets.js';
 
 // Samples are made when a test runs: none that is valid stands in the repository. The check digits are computed
 // here in another way than in src/, from the descriptions, so that one mistake is not made twice.
@@ -11,15 +12,9 @@ export interface Random {
   letters(count: number, from?: string): string;
 }
 
-/** mulberry32: the same samples in every run. */
+/** The same samples in every run. */
 export function random(seed: number): Random {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = seeded(seed);
   const int = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1));
   const pick = <T>(values: readonly T[]): T => values[int(0, values.length - 1)] as T;
   const many = (count: number, from: string): string =>

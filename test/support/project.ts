@@ -64,9 +64,15 @@ export function makeRepository(): Project {
     '{ "name": "sample", "private": true, "scripts": { "test": "node -e 0" } }\n',
   );
   project.write('src/app.js', 'export const answer = 42;\n');
-  project.git('add', '.');
-  project.git('commit', '-q', '-m', 'Begin');
+  commitAll(project, 'Begin');
   return project;
+}
+
+/** Commits all that there is; the answer is the commit. */
+export function commitAll(project: Project, message = 'Work'): string {
+  project.git('add', '-A');
+  project.git('commit', '-q', '--allow-empty', '-m', message);
+  return project.git('rev-parse', 'HEAD');
 }
 
 /** HEAD with a signature: what git asks `gpg.program` about when it shows such a commit. */

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
 import { forgeJson } from './forge.js';
 import { makeForge, snapshot } from './forge-project.js';
-import type { Project } from './project.js';
+import { commitAll, type Project } from './project.js';
 
 /** A feature whose test passes while the project is whole, and a checkpoint of that. */
 export async function withCheckpoint(project?: Project): Promise<Project> {
@@ -16,8 +16,7 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
   symlinkSync('src/app.js', made.path('link'));
   await forgeJson(made, 'feature add --no-run FORGE-001 "The answer" --test "grep -q 42 src/app.js"');
   await forgeJson(made, ['feature', 'verify', 'FORGE-001']);
-  made.git('add', '.');
-  made.git('commit', '-qm', 'The answer works');
+  commitAll(made, 'The answer works');
   await forgeJson(made, ['checkpoint', 'create', 'APP-1']);
   return made;
 }
@@ -33,8 +32,7 @@ export async function breakThings(project: Project): Promise<void> {
   project.write('src/app.js', 'export const answer = 41;\n');
   project.write('src/more.js', 'more\n');
   project.git('rm', '-rq', 'lib');
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Wrong turn');
+  commitAll(project, 'Wrong turn');
   project.write('src/staged.js', 'staged\n');
   project.git('add', 'src/staged.js');
   project.write('src/staged.js', 'staged, then edited\n');

@@ -41,8 +41,4 @@ export async function expectGone(project: Project, id: string, tier: Tier = 'not
   );
 }
 
-export function commit(project: Project, message = 'Work'): string {
-  project.git('add', '-A');
-  project.git('commit', '-qm', message);
-  return project.git('rev-parse', 'HEAD');
-}
+export { commitAll as commit } from './project.js';

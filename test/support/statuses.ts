@@ -11,7 +11,4 @@ export async function component(project: Project, name: string, options: RunOpti
   return components.find((one) => one.name === name) as Told;
 }
 
-export function commitAll(project: Project, subject = 'Work'): void {
-  project.git('add', '-A');
-  project.git('commit', '-q', '--allow-empty', '-m', subject);
-}
+export { commitAll } from './project.js';

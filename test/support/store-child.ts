@@ -1,27 +1,9 @@
-import { readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { withLock } from '../../src/core/lock.js';
 import { liveness, self } from '../../src/core/world.js';
-import { allocateSessionId } from '../../src/session/running.js';
 
-/** What the tests start as processes of their own: node child.mjs VERB PATH [WORD]. */
-const [verb, path = '', word = ''] = process.argv.slice(2);
-const policy = { me: self, liveness, waitMs: 300_000 };
-
-if (verb === 'count')
-  for (let i = 0; i < Number(word); i++)
-    withLock(`${path}.lock`, policy, () =>
-      writeFileSync(path, String(Number(readFileSync(path, 'utf8')) + 1)),
-    );
-
-if (verb === 'hold')
-  withLock(path, policy, () => {
-    writeSync(1, 'held\n');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  });
-
-if (verb === 'allocate')
-  for (let i = 0; i < Number(word); i++) {
-    const layout = { root: path, dir: path, state: path, shared: path };
-    const { id, seq } = allocateSessionId(layout, policy, '2026-03-01', { ids: [], seq: 0 }, false);
-    writeSync(1, `${id} ${seq}\n`);
-  }
+/** A process that holds a lock until it is killed: node child.mjs hold PATH. */
+withLock(process.argv[3] ?? '', { me: self, liveness, waitMs: 300_000 }, () => {
+  writeSync(1, 'held\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+});

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { EndedSession } from '../../src/index.js';
 import { type FailedForge, runBinary, type Words, wordsOf } from './forge.js';
 import { makeFolder, makeRepository, type Project, projectAt } from './project.js';
 
@@ -31,12 +32,7 @@ export function typedError(place: Place, args: Words, options: Typed = {}): Fail
   return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
 }
 
-export interface Ended {
-  session: { id: string };
-  archive: string;
-  commit?: { hash: string; short: string; subject: string };
-  commit_skipped?: string;
-}
+export type Ended = EndedSession & { archive: string };
 
 /** A session with one line of progress, ended. */
 export function workAndEnd(place: Place, options: Typed = {}): Ended {

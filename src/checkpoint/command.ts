@@ -128,9 +128,9 @@ export const group: Group = {
     command<VerifiedCheckpoints>({
       name: 'verify',
       args: ['[tag]'],
-      summary: 'Check tags, manifests and records; exit 1 when one is not what it was',
+      summary: 'Check tags, manifests and records; exit 1 if one was changed',
       example: 'forge checkpoint verify SX9-123-v1',
-      options: [{ flags: '--run', help: "run the commands again, where the files are the checkpoint's" }],
+      options: [{ flags: '--run', help: "also rerun its commands; the files must be the checkpoint's" }],
       run: (call, tag) =>
         call.forge().checkpoint.verify({ tag, run: call.options.run === true }, watch(call)),
       render: renderVerified,

@@ -16,10 +16,10 @@ import type {
 import { blockersOf, describeStatus, STATUSES } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--test <command>', help: 'a test of this feature alone; none clears', many: true },
+  { flags: '--test <command>', help: 'a test of this feature alone; "none" removes all', many: true },
   {
     flags: '--blocked-by <id>',
-    help: 'a feature that must pass first; none clears',
+    help: 'a feature that must pass first; "none" removes all',
     many: true,
     values: { words: ['none'], live: ['feature'] },
   },
@@ -29,7 +29,7 @@ const CHANGE_OPTIONS: readonly OptionSpec[] = [
     number: [1, 4],
     values: { words: ['1', '2', '3', '4'] },
   },
-  { flags: '--issue <id>', help: 'its issue; none clears it', values: { words: ['none'], live: ['issue'] } },
+  { flags: '--issue <id>', help: 'its issue; "none" clears it', values: { words: ['none'], live: ['issue'] } },
 ];
 
 /** Only the flags that were given: an absent flag leaves its field unchanged. */

@@ -37,7 +37,7 @@ export const GROUPS: readonly GroupEntry[] = [
       () => import('../session/command-work.js'),
     ],
     prime: [
-      'Print the workflow in a few lines, for an agent with only a shell',
+      'Print the workflow, for an agent with only a shell',
       () => import('../session/command-work.js'),
     ],
   }),

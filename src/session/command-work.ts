@@ -62,7 +62,7 @@ export const primeGroup: Group = {
   commands: [
     command<{ lines: string[] }>({
       name: 'prime',
-      summary: 'Print the workflow in a few lines, for an agent with only a shell',
+      summary: 'Print the workflow, for an agent with only a shell',
       example: 'forge prime',
       run: async () => ({ lines: PRIME.split('\n') }),
       render: ({ lines }) => lines.join('\n'),

@@ -65,18 +65,20 @@ function renderShown(shown: ShownCheckpoint, style: Style): string {
   const ledgers = Object.entries(shown.ledger ?? {}).map(([tier, heads]) => `${tier} ${heads?.records ?? 0}`);
   const rows = [
     ['state', `${paint(state, style)}${why ? `: ${oneLine(why, 300)}` : ''}`],
-    ['commit', commit ?? ''],
-    ['made', timestamp ?? ''],
-    ['branch', branch ?? ''],
-    ['session', session ?? ''],
-    ['verified by', (shown.verified_by ?? []).map((line) => oneLine(line, 200)).join('; ')],
-    ['features', (shown.features_passing ?? []).join(', ')],
-    ['issues closed', (shown.linear_issues_closed ?? []).join(', ')],
-    ['records', ledgers.join(', ')],
-    ['manifest', shown.file ?? (shown.commit ? 'in the tag' : '')],
-  ].filter(([, value]) => value !== '');
+    ...Object.entries({
+      commit,
+      made: timestamp,
+      branch,
+      session,
+      'verified by': shown.verified_by?.join('; '),
+      features: shown.features_passing?.join(', '),
+      'issues closed': shown.linear_issues_closed?.join(', '),
+      records: ledgers.join(', '),
+      manifest: shown.file ?? (commit && 'in the tag'),
+    }).flatMap(([name, value]) => (value ? [[name, oneLine(value, 400)]] : [])),
+  ];
   const title = message === undefined ? '' : `  ${oneLine(message, 200)}`;
-  return `${style.strong(tag)}${title}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 400)]))}`;
+  return `${style.strong(tag)}${title}\n${columns(rows)}`;
 }
 
 function renderVerified({ checkpoints, findings, evidence }: VerifiedCheckpoints, style: Style): string {

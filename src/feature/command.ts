@@ -29,7 +29,11 @@ const CHANGE_OPTIONS: readonly OptionSpec[] = [
     number: [1, 4],
     values: { words: ['1', '2', '3', '4'] },
   },
-  { flags: '--issue <id>', help: 'its issue; "none" clears it', values: { words: ['none'], live: ['issue'] } },
+  {
+    flags: '--issue <id>',
+    help: 'its issue; "none" clears it',
+    values: { words: ['none'], live: ['issue'] },
+  },
 ];
 
 /** Only the flags that were given: an absent flag leaves its field unchanged. */

@@ -95,7 +95,7 @@ export const notOwnFolder =
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-/** Findings in text that forge is to store, the gravest first. */
+/** Findings in text that forge is to store, the most severe first. */
 export async function inspectInput(
   fields: readonly Field[],
   { env, dir }: { env: Env; dir: string },

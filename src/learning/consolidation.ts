@@ -45,7 +45,7 @@ import {
 /** How far the next consolidation is. */
 type Assessment = ReturnType<typeof assess>;
 
-/** LTM-08: counts the cycles that make the next one due (0: it is), and why it waits then. Weighs and writes nothing. */
+/** LTM-08: how many cycles are left until the next one (0: it is due), and why a due one waits. Writes nothing. */
 export function assess(context: Context) {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];

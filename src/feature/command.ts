@@ -48,12 +48,12 @@ function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
 }
 
 function paint(feature: Feature, style: Style): string {
-  const colours: Record<string, (text: string) => string> = {
+  const colors: Record<string, (text: string) => string> = {
     passing: feature.override ? style.warn : style.good,
     failing: style.bad,
     in_progress: style.warn,
   };
-  return (colours[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
+  return (colors[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
 }
 
 /** The ways out of `unproven`. */
@@ -176,7 +176,7 @@ async function ask(call: Call, question: string): Promise<void> {
   if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
   const { confirm } = await import('../cli/prompt.js');
   if (await confirm(question)) return;
-  throw refused('feature.unconfirmed', 'Cancelled: this needs confirmation (--yes).');
+  throw refused('feature.unconfirmed', 'Canceled: this needs confirmation (--yes).');
 }
 
 const firstRun = (call: Call): VerifyWatch => ({ onStart: announce(call), signal: call.signal });

@@ -104,7 +104,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
 }
 
 /** LAY-01, LAY-02: creates what is missing and overwrites nothing that was edited. Safe to run at any time. */
-export async function initialise(
+export async function initialize(
   from: string,
   world: World,
   input: InitInput,

@@ -62,7 +62,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(question)) return;
   }
-  throw refused('kfr.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
+  throw refused('kfr.unconfirmed', 'Canceled: this needs confirmation (--yes).', {
     hint: 'forge kfr clear --yes',
   });
 }

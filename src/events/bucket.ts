@@ -1,6 +1,6 @@
 import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
-import { Claim, isInWay } from './held.js';
+import { Claim, isInWay } from './local-claims.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
 import { codeOf, NOT_FOUND, replicated, type Server, within } from './server.js';

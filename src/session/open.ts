@@ -2,7 +2,7 @@ import { refused, usage } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
 import { focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { describeHeld } from '../events/held.js';
+import { describeOthersClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
@@ -275,7 +275,7 @@ function chooseFocus(
 ): Focus {
   const standing = showFocus(context);
   if (goal === undefined && standing.task !== null) return standing;
-  const { task, candidates } = selectNext(features, issues, describeHeld(context));
+  const { task, candidates } = selectNext(features, issues, describeOthersClaims(context));
   const chosen = goal === undefined ? task : candidates.find((candidate) => taskLine(candidate) === goal);
   const line = goal ?? (task && taskLine(task));
   if (line === null) return NO_FOCUS;

@@ -18,7 +18,7 @@ describe('forge checkpoint list and show', () => {
       });
     expect((await runForge(project, ['checkpoint', 'show', 'X-v1'])).stdout).toContain('It works');
     const colored = await runForge(project, ['checkpoint', 'show', 'X-v1', '--color', 'always']);
-    expect(colored.stdout).toMatch(/^state +\u001b\[32mok\u001b/m);
+    expect(colored.stdout).toContain('\u001b[32mok\u001b');
     expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
       exitCode: 2,
       code: 'checkpoint.unknown',

@@ -22,7 +22,7 @@ interface SearchWay {
   ripgrep: boolean;
 }
 
-export type ToolKind = 'read' | 'search' | 'list' | 'shell' | 'fetch' | 'answer' | 'edit' | 'other';
+type ToolKind = 'read' | 'search' | 'list' | 'shell' | 'fetch' | 'answer' | 'edit' | 'other';
 
 /** The tools of Claude Code, Codex, Gemini CLI, Cursor, opencode and Copilot CLI, and those of ADR-0003. */
 const TOOLS: readonly (readonly [ToolKind, RegExp])[] = [

@@ -33,7 +33,7 @@ export interface Applied {
 }
 
 /** Why an operation failed, so that an agent can fix it. */
-export interface Refusal {
+interface Refusal {
   index: number;
   op: string;
   code: string;

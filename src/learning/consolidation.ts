@@ -69,7 +69,7 @@ export function whyWaiting(context: Context, memory: Memory): string | null {
 }
 
 /** Audit records that freeze consolidation and that none has ended (LTM-14). */
-export function readFreezes(memory: Memory): string[] {
+function readFreezes(memory: Memory): string[] {
   const overrides = memory.records('audit').filter(({ record }) => record.kind === 'override');
   const ended = new Set(overrides.flatMap(({ record }) => textsIn(record.settles)));
   return overrides

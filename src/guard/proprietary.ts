@@ -77,8 +77,7 @@ function kindOf(line: string): Kind {
 }
 
 /** How many lines of a text can only be code. */
-const countCode = (text: string): number =>
-  text.split('\n').filter((line) => kindOf(line) === 'code').length;
+const countCode = (text: string): number => text.split('\n').filter((line) => kindOf(line) === 'code').length;
 
 interface Run {
   start: number;

@@ -5,7 +5,7 @@ import { hooksOf } from './agent-wired.mjs';
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Each agent has its own folder for skills; what stands in the skill is the same. */
+/** Each agent has its own folder for skills; the skill is the same. */
 const skill = () => readFileSync(fileURLToPath(new URL('./agent-skill.md', import.meta.url)), 'utf8');
 
 const AUTHOR = { name: 'forge contributors' };
@@ -14,8 +14,7 @@ export const CLAUDE = {
   folder: 'agents/claude',
   files: (sources, { name, version, description, keywords, license }) => ({
     '.claude-plugin/plugin.json': json({ name, version, description, author: AUTHOR, license, keywords }),
-    // The time-outs of a plugin do not lengthen the 1.5 s that all hooks of a session's end have together, as those of
-    // a settings file do; `forge hook` keeps within that.
+    // At a session's end all hooks share 1.5 s, whatever time-out a plugin sets. `forge hook` keeps within that.
     'hooks/hooks.json': json({
       description: 'Briefing, working memory, and the gate while something is open',
       hooks: hooksOf(sources, 'claude'),

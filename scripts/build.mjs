@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { discard, makeDraft, publish } from './draft.mjs';
-import { collectLicences } from './licences.mjs';
+import { collectLicenses } from './licenses.mjs';
 import { manPage } from './man.mjs';
 import { buildTypes } from './types.mjs';
 
@@ -216,7 +216,7 @@ async function buildAll(dist) {
   // A bundle that is still being written would bring a discarded draft back.
   await Promise.allSettled(bundles);
   const metafiles = await Promise.all(bundles);
-  writeFileSync(join(dist, 'LICENSES.txt'), collectLicences(root, metafiles));
+  writeFileSync(join(dist, 'LICENSES.txt'), collectLicenses(root, metafiles));
   writeFileSync(join(dist, 'forge.1'), await manPage(version));
   if (!process.argv.includes('--no-types')) buildTypes(join(dist, 'types'));
 }

@@ -137,18 +137,18 @@ function makeRepository() {
 }
 
 function firstSession() {
-  say('init brings the .forge/ folder; what is there already stays as it is.');
+  say('init creates the .forge/ folder, and overwrites nothing.');
   forge(['init', '--yes'], { contains: 'created', scene: {} });
 
-  say('A feature is a promise with a test: a command that proves it. The second one waits for the first.');
+  say('A feature has a test: a command that proves it. The second feature is blocked by the first.');
   const test = 'node --test --test-reporter=dot';
   forge(['feature', 'add', 'F-1', 'Slugs hold no punctuation', '--test', test], { scene: {} });
   forge(['feature', 'add', 'F-2', 'Empty slugs are refused', '--blocked-by', 'F-1']);
 
-  say('A session starts with a briefing, and with the task that comes next.');
+  say('A session starts with a briefing and the next task.');
   forge(['start'], { contains: 'Task: F-1', scene: { from: 'Focus' } });
 
-  say('One line for whoever continues this work.');
+  say('One line for the next session.');
   forge(['log', 'Read src/slug.js: only spaces are replaced']);
 
   say('verify runs the test itself. It fails, so the feature is "failing" now, and the exit code is 1.');
@@ -165,22 +165,22 @@ function firstSession() {
 
   recordAndCheck();
 
-  say('The end: what was learned, what comes next, and one commit that holds .forge/ alone.');
+  say('The end: what was learned, what comes next, and a commit of .forge/ alone.');
   forge(['end', '--learned', LEARNED, '--next', NEXT], { contains: 'commit', scene: {} });
 
-  say('That commit says what was done, why, what was learned and where it came from.');
+  say('The message of that commit.');
   show('git', ['log', '-1', '--shortstat'], { contains: '## Backtrace' });
 }
 
 /** Two records, their removal, and the way back. */
 function recordAndCheck() {
-  say('What ran and how it ended goes into a ledger that only grows.');
+  say('Each run and its result go into an append-only ledger.');
   forge(['memory', 'record', '--task', 'F-1', '--exit-code', '1', '--classification', 'FAILURE']);
   forge(['memory', 'record', '--task', 'F-1', '--exit-code', '0', '--classification', 'SUCCESS']);
   forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
 
   say(
-    'git clean removes the records, which no commit has yet. The journal in .git has them, and verify restores them.',
+    'git clean removes the records, which are not committed yet. verify restores them from the journal in .git.',
   );
   show('git', ['clean', '-f', '-d', '-q', '.forge/memory/ledger']);
   forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
@@ -188,7 +188,7 @@ function recordAndCheck() {
 }
 
 function nextSession() {
-  say('The next session, whoever starts it, is told all that: see "Next step" and "Learned patterns".');
+  say('The next session starts with all of it: see "Next step" and "Candidates".');
   const briefing = forge(['start'], { contains: NEXT, scene: { from: 'Focus' } });
   for (const part of ['Task: F-2', '1 passing', LEARNED])
     if (!briefing.includes(part)) throw new Error(`The last briefing does not contain "${part}".`);

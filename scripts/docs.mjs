@@ -125,13 +125,13 @@ function rulesPage(rules) {
   ]);
   return `${[
     "# The guard's rules",
-    'Written by `npm run docs` from the source. [guard.md](guard.md) says what they are for, and what a hit means.',
-    `${rules.length} rules. A text is looked at by a rule where one of its keywords occurs; a rule without keywords knows what it seeks by form.`,
+    'Written by `npm run docs` from the source. [guard.md](guard.md) explains their use and what a hit means.',
+    `${rules.length} rules. A rule is tried only near its keywords. A rule without keywords recognizes a text by its form alone.`,
     table(['rule', 'class', 'finds', 'keywords', 'documented at'], rows),
   ].join('\n\n')}\n`;
 }
 
-/** Whoever changes a rule changes this line, and with it the release notes. */
+/** A changed rule changes this line, and so shows in the release notes. */
 function rulesLine(rules) {
   const hash = createHash('sha256');
   for (const { id, class: name, keywords, pattern } of rules)

@@ -16,7 +16,7 @@ export function makeDraft(root) {
   return draft;
 }
 
-/** Puts the draft's dist/ in the place of the one that is there. Whoever is last wins, as a whole. */
+/** Replaces dist/ by the draft as a whole. The last of several builds wins. */
 export function publish(draft, root) {
   const target = join(root, 'dist');
   for (let turn = 0; ; turn++) {

@@ -103,7 +103,7 @@ const inFolder =
     (await load())(dir, worldOf(options), input, options.dryRun ?? false);
 
 /** Creates or repairs the `.forge/` of the project around `dir` (LAY-01, LAY-02). */
-export const initForge = inFolder(async () => (await import('./init/init.js')).initialise);
+export const initForge = inFolder(async () => (await import('./init/init.js')).initialize);
 
 /** What is wrong with the setup, and what to type. Works without a `.forge/` and while memory is halted. Writes nothing. */
 export const findSymptoms = inFolder(async () => (await import('./doctor/doctor.js')).findSymptoms);

@@ -260,7 +260,7 @@ function settle(call: ToolCall, result: Fields): void {
 const OUTPUTS = ['content', 'output', 'text', 'stdout', 'result', 'response', 'functionResponse', 'data'];
 
 /** The text of a result, wherever a client puts it. */
-export function outputIn(value: unknown): string {
+function outputIn(value: unknown): string {
   if (typeof value === 'string') {
     const inner = value.startsWith('{') ? parseJson(value) : undefined;
     return (inner === undefined ? '' : outputIn(inner)) || value;

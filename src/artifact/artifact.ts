@@ -11,7 +11,7 @@ import { sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 
 /** RFC-9060 §3.3 */
-export const ARTIFACT_TYPES = ['code', 'docs', 'reports'] as const;
+const ARTIFACT_TYPES = ['code', 'docs', 'reports'] as const;
 const MAX_BYTES = 20 * 1024 * 1024;
 /** Hex digits of the content's hash in a file name. */
 const ID_LENGTH = 12;
@@ -36,7 +36,7 @@ export type Artifact = z.infer<typeof Artifact>;
 
 const ARTIFACT: Format<Artifact> = { name: 'artifact', version: '1.0', schema: Artifact };
 
-export const ArtifactInput = z.strictObject({
+const ArtifactInput = z.strictObject({
   file: z.string(),
   type: z.enum(ARTIFACT_TYPES),
   name: z.optional(z.string()),

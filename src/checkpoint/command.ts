@@ -74,18 +74,20 @@ function renderShown(shown: ShownCheckpoint, style: Style): string {
   const ledgers = Object.entries(shown.ledger ?? {}).map(([tier, heads]) => `${tier} ${heads?.records ?? 0}`);
   const rows = [
     ['state', `${paint(state, style)}${why ? `: ${oneLine(why, 300)}` : ''}`],
-    ['commit', commit ?? ''],
-    ['made', timestamp ?? ''],
-    ['branch', branch ?? ''],
-    ['session', session ?? ''],
-    ['verified by', (shown.verified_by ?? []).map((line) => oneLine(line, 200)).join('; ')],
-    ['features', (shown.features_passing ?? []).join(', ')],
-    ['issues closed', (shown.linear_issues_closed ?? []).join(', ')],
-    ['records', ledgers.join(', ')],
-    ['manifest', shown.file ?? (shown.commit ? 'in the tag' : '')],
-  ].filter(([, value]) => value !== '');
+    ...Object.entries({
+      commit,
+      made: timestamp,
+      branch,
+      session,
+      'verified by': shown.verified_by?.join('; '),
+      features: shown.features_passing?.join(', '),
+      'issues closed': shown.linear_issues_closed?.join(', '),
+      records: ledgers.join(', '),
+      manifest: shown.file ?? (commit && 'in the tag'),
+    }).flatMap(([name, value]) => (value ? [[name, oneLine(value, 400)]] : [])),
+  ];
   const title = message === undefined ? '' : `  ${oneLine(message, 200)}`;
-  return `${style.strong(tag)}${title}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 400)]))}`;
+  return `${style.strong(tag)}${title}\n${columns(rows)}`;
 }
 
 function renderVerified({ checkpoints, findings, evidence }: VerifiedCheckpoints, style: Style): string {
@@ -137,9 +139,9 @@ export const group: Group = {
     command<VerifiedCheckpoints>({
       name: 'verify',
       args: ['[tag]'],
-      summary: 'Check tags, manifests and records; exit 1 when one is not what it was',
+      summary: 'Check tags, manifests and records; exit 1 if one was changed',
       example: 'forge checkpoint verify SX9-123-v1',
-      options: [{ flags: '--run', help: "run the commands again, where the files are the checkpoint's" }],
+      options: [{ flags: '--run', help: "also rerun its commands; the files must be the checkpoint's" }],
       run: (call, tag) =>
         call.forge().checkpoint.verify({ tag, run: call.options.run === true }, watch(call)),
       render: renderVerified,

@@ -24,7 +24,7 @@ interface Outcome {
   run?: ProcessRun;
 }
 
-/** Runs commands once each, up to the first failure, which it returns. `outcomes` are those of all that were run. */
+/** Runs commands once each, up to the first failure, which it returns. `outcomes`: of every command that ran. */
 interface Runner {
   /** `areTests`: of a feature, so a run in which no test ran proves nothing. */
   firstFailed(commands: readonly string[], areTests?: boolean): Promise<Outcome | null>;

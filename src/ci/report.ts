@@ -52,7 +52,7 @@ export function ciExit({ checks }: Pick<CiReport, 'checks'>): number {
 }
 
 export const CI_FORMATS = ['github', 'gitlab', 'plain'] as const;
-export type CiFormat = (typeof CI_FORMATS)[number];
+type CiFormat = (typeof CI_FORMATS)[number];
 
 /** The CI system, by the variable that it documents. */
 export const ciFormat = (env: Record<string, string | undefined>): CiFormat =>

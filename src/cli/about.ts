@@ -32,7 +32,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'At a terminal one panel that is redrawn after each change. In a pipe: one line per change, or one object with --json. Nothing is written.',
   },
   export: {
-    text: 'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The place of the project on this machine is left out.',
+    text: 'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The path of the project on this machine is left out.',
   },
   session: {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/, so the next session knows where the work stands.',
@@ -75,15 +75,15 @@ export const ABOUT: Readonly<Record<string, About>> = {
     examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
   },
   events: {
-    text: 'Sessions, checkpoints, learnings and focus changes are messages to a NATS server, off until [events] url or NATS_URL is set. Unsent events wait and are sent later.',
+    text: 'Reports sessions, checkpoints, learnings and changes of focus to a NATS server, once [events] url or NATS_URL is set. Events that could not be sent are kept and sent later.',
     exits: { '6': 'the server cannot be reached, or refused' },
   },
   claim: {
-    text: 'A task that is claimed is skipped by the "next" of others, and refused to them. With a NATS server that holds on all machines, without one among the worktrees here.',
+    text: 'forge next skips tasks that others have claimed, and nobody else can claim them. With a NATS server this holds on all machines, without one in the worktrees of this repository.',
     exits: { '3': 'another holder has the task' },
   },
   release: {
-    text: 'A claim also ends after its time, with the focus that made it, and with the session.',
+    text: 'A claim also ends when its time is over, when its task leaves the focus, and with the session.',
     exits: { '3': 'this worktree does not hold the task' },
   },
   fleet: {
@@ -94,7 +94,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'linear push': { exits: { '6': 'something could not be sent; it is kept' } },
   'linear sync': { exits: { '6': 'something could not be sent; it is kept' } },
   finding: {
-    text: "An agent's hooks record what it reads and searches, and tell it when it asks the same again and the answer still holds. Findings stay on this machine, with the session.",
+    text: "An agent's hooks record what it reads and searches, and show it the result when it asks the same again and nothing has changed. Findings stay on this machine.",
   },
   recall: {
     text: 'Searches notes, knowledge, features, issues, session logs, findings, skills, cycles and commits, without a model or a network. Quoted words match exactly; tier:, session:, file: and since: filter. Each hit shows which words matched.',
@@ -160,7 +160,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: "Adds hooks and the MCP server to the agent's own files, beside what is there, and removes them without a trace.",
   },
   doctor: {
-    text: 'Checks Node, git, the folder, hooks, agents and memory. For each problem it shows what was found, what was expected, and the command that fixes it. Without --fix it only writes missing views of the ledger.',
+    text: 'Checks Node, git, the folder, hooks, agents and memory. For each problem it shows what was found, what was expected, and the command that fixes it. Without --fix it writes nothing.',
     exits: { '1': 'something blocks work' },
   },
   mcp: {

@@ -36,10 +36,7 @@ export const GROUPS: readonly GroupEntry[] = [
       'Show where the work stands, within a token budget',
       () => import('../session/command-work.js'),
     ],
-    prime: [
-      'Print the workflow in 15 lines, for an agent with only a shell',
-      () => import('../session/command-work.js'),
-    ],
+    prime: ['Print the workflow, for an agent with only a shell', () => import('../session/command-work.js')],
   }),
   ...under('Every day', {
     progress: ["Write the session's log", () => import('../session/command-work.js')],

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import { taskLine } from '../feature/tasks.js';
-import { type Focus, isAbout, taskTitle } from '../session/rules.js';
+import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
@@ -88,12 +88,6 @@ function focusOf({ focus, passed, isDone, earlier }: KnownWork): Focus {
   const [first, ...more] = passed.filter(({ id }) => !told.has(`features.json (${id} now passing)`));
   if (!isDone || !first || more.length > 0 || isAbout(focus, first.id)) return focus;
   return { ...focus, task: taskLine(first), linear_issue: first.linear_issue };
-}
-
-/** The goal of the session, unless it was a feature: then the task, which may be another one by now. */
-export function reasonOf(focus: Focus, goal: string | null | undefined, features: readonly string[]): string {
-  const isFeature = features.some((id) => isAbout({ task: goal ?? null }, id));
-  return (isFeature ? null : goal) ?? focus.task ?? '';
 }
 
 /** `forge commit --amend`: the last message, with what was given, and completed to follow the protocol. */

@@ -180,7 +180,7 @@ export function markOf(lines: readonly string[], rules: CommitRules, author = ''
 }
 
 /** The user of this clone, and when its hooks were installed, in seconds. */
-export interface Owner {
+interface Owner {
   email: string;
   since: number;
 }

@@ -77,7 +77,7 @@ export function isBuilder(env: Environment): boolean {
 /** LTM-12. `what` a builder may not change: it works, and its supervisor decides. */
 export const deniedToBuilder = (what: string): ForgeError =>
   refused('role.denied', `A builder may not change ${what}; nothing was written.`, {
-    hint: 'Whoever supervises this work does it, without FORGE_ROLE=builder.',
+    hint: 'The supervisor of this work can do it, without FORGE_ROLE=builder.',
     data: { what },
   });
 

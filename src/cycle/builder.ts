@@ -22,7 +22,7 @@ import { requireTrust } from '../trust/trust.js';
 import type { CycleFacts } from './rules.js';
 
 /** How to show the output of a process, and to end it. */
-export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
+type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
 /** A private folder with the builder's briefing and its observations. The key is that of the cycle. */
 const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
@@ -176,7 +176,7 @@ function describeCycle({ task, feature, files, testFiles, candidates }: BuilderT
   ].join('\n');
 }
 
-export const MAX_OBSERVATION_BYTES = 64 * 1024;
+const MAX_OBSERVATION_BYTES = 64 * 1024;
 const MAX_LINES = 100;
 
 /** Reads the lines that the command left in FORGE_OBSERVATIONS. The guard checks each. */

@@ -156,7 +156,7 @@ export const loopGroup: Group = {
 };
 
 /** What a person sees while a cycle runs: a line for each stage, and the output of its commands. */
-export interface CycleView {
+interface CycleView {
   onStageEnd(stage: Stage): void;
   onOutput(text: string): void;
   note(line: string): void;

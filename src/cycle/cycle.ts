@@ -3,7 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { readHeld } from '../events/held.js';
+import { readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
@@ -198,7 +198,7 @@ export function chooseTask(
   const focus = showFocus(context);
   const feature = features.find(({ id }) => isAbout(focus, id));
   const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
-  const isFree = id !== '' && feature?.status !== 'passing' && !readHeld(context).has(id);
+  const isFree = id !== '' && feature?.status !== 'passing' && !readOthersClaims(context).has(id);
   if (isFree) return { id, why: 'in focus' };
   const { task, reason } = nextTask(context);
   return task ? { id: task.id, why: reason } : { id: NO_TASK, why: `no task: ${reason}` };

@@ -21,13 +21,13 @@ import {
   findRerun,
   findViolations,
   isPassing,
-  type Judgement,
+  type Judgment,
 } from './rules.js';
 import { type CycleRun, outputOf } from './running.js';
 
 export interface Evaluation {
   classification: Classification;
-  found: Judgement;
+  found: Judgment;
   /** Whether the task's tests pass. */
   passes: boolean;
   passing_before: number;

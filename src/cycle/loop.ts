@@ -30,14 +30,14 @@ export type LoopOptions = z.infer<typeof LoopOptions>;
 const MAX_FAILURES = 3;
 
 /** `<git dir>/forge/loop.json`: the counts that a resumed loop continues with. */
-export const LoopState = z.looseObject({
+const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
   cycles: z.int().check(z.gte(0)),
   by_classification: z.record(z.string(), z.int()),
   /** How long the loop ran, without the pauses before a resume. */
   seconds: z.number().check(z.gte(0)),
 });
-export type LoopState = z.infer<typeof LoopState>;
+type LoopState = z.infer<typeof LoopState>;
 
 const LOOP_STATE: Format<LoopState> = { name: 'loop', version: '1.0', schema: LoopState };
 

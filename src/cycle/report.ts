@@ -147,7 +147,7 @@ interface Work {
 }
 
 /** GOV-04: makes the commit and the checkpoint that `[cycle]` allows. A failure is a warning: the cycle is recorded. */
-export async function keepCycle(
+async function keepCycle(
   run: CycleRun,
   evaluation: Evaluation,
   recorded: RecordedCycle,

@@ -105,7 +105,7 @@ export function compareFeatures(
 }
 
 /** What forge found when it judged a cycle, with the runs that it judged by. */
-export interface Judgement extends BoundEvidence {
+export interface Judgment extends BoundEvidence {
   governance_violations: string[];
   regression_flags: string[];
   /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
@@ -116,7 +116,7 @@ export interface Judgement extends BoundEvidence {
 }
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
-export interface CycleReport extends Judgement {
+export interface CycleReport extends Judgment {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;

@@ -87,7 +87,7 @@ export async function runChecks<Place>(checks: readonly Check<Place>[], place: P
   return found.flat();
 }
 
-export type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
+type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
 
 /** The value, or an error of forge or of the system. A bug is thrown. */
 export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {

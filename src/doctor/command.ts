@@ -88,7 +88,7 @@ async function confirmFixes(call: Call, fixes: Fix[]): Promise<void> {
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
   }
-  throw refused('doctor.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
+  throw refused('doctor.unconfirmed', 'Canceled: this needs confirmation (--yes).', {
     hint: 'forge doctor --fix --dry-run   # shows it\nforge doctor --fix --yes',
     data: { fixes },
   });

@@ -1,6 +1,6 @@
 import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
-import { Claim, isInWay } from './held.js';
+import { Claim, isInWay } from './local-claims.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
 import { codeOf, NOT_FOUND, replicated, type Server, within } from './server.js';
@@ -14,7 +14,7 @@ export interface Bucket {
 }
 
 /** A claim on the server, which has held it since `created`, by its own clock. */
-export interface ServerClaim {
+interface ServerClaim {
   claim: Claim;
   revision: number;
   created: number;

@@ -1,7 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
 import { claimTask, findTask, refuseLost, releaseTask, renewClaims } from './claim.js';
-import { ownClaims } from './held.js';
+import { ownClaims } from './local-claims.js';
 import { eventUrl } from './outbox.js';
 import { BUDGET, SILENCE } from './server.js';
 

@@ -32,7 +32,7 @@ import {
   ownClaims,
   type RemoteClaim,
   readClaims,
-} from './held.js';
+} from './local-claims.js';
 import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
 import {
   asOutside,

@@ -18,7 +18,7 @@ function parseDuration(text: string): number {
   );
 }
 
-export const describeDuration = (seconds: number): string => {
+const describeDuration = (seconds: number): string => {
   if (seconds < 120) return plural(seconds, 'second');
   return seconds < 7200 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`;
 };

@@ -75,7 +75,7 @@ const formatOf = (type: EventType): Format<unknown> => ({
 /** The payload of each subject, for `forge schema`. */
 export const EVENT_FORMATS: readonly Format<unknown>[] = EVENT_TYPES.map(formatOf);
 
-export type EventOf<T extends EventType> = z.infer<typeof Common> & { type: T; data: EventData[T] };
+type EventOf<T extends EventType> = z.infer<typeof Common> & { type: T; data: EventData[T] };
 export type ForgeEvent = { [T in EventType]: EventOf<T> }[EventType];
 
 export const subjectOf = (prefix: string, type: EventType): string => `${prefix}.${SUBJECTS[type]}`;

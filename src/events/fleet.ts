@@ -4,7 +4,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
-import { type Claim, readClaims } from './held.js';
+import { type Claim, readClaims } from './local-claims.js';
 import { eventUrl, listWaiting, placeOf, projectOf, warnUnapproved } from './outbox.js';
 import { describeWaiting } from './publish.js';
 import { type Server, SILENCE, within, withServer } from './server.js';

@@ -2,7 +2,7 @@ import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
-import { hearPromotions } from './heard.js';
+import { fetchPromotions } from './promotions.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import {
   BUDGET,
@@ -79,7 +79,7 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
     if (stream) await sendToStream(context, server, stream, left);
     else await sendToListeners(context, server, left);
     // A failure is ignored: promotions of others also come with the next pull.
-    if (stream && left() > 1) await hearPromotions(context, stream).catch(() => undefined);
+    if (stream && left() > 1) await fetchPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
   };
   return withServer(context, 'forge events flush', send, { ms: left() });

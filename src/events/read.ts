@@ -21,7 +21,7 @@ const ListInput = z.strictObject({
   /** An ISO time. */
   since: z.optional(z.string()),
 });
-export type EventListInput = z.infer<typeof ListInput>;
+type EventListInput = z.infer<typeof ListInput>;
 const TailInput = z.strictObject(Filter);
 export type EventFilter = z.infer<typeof TailInput>;
 

@@ -16,10 +16,10 @@ import type {
 import { blockersOf, describeStatus, STATUSES } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--test <command>', help: 'a test of this feature alone; none clears', many: true },
+  { flags: '--test <command>', help: 'a test of this feature alone; "none" removes all', many: true },
   {
     flags: '--blocked-by <id>',
-    help: 'a feature that must pass first; none clears',
+    help: 'a feature that must pass first; "none" removes all',
     many: true,
     values: { words: ['none'], live: ['feature'] },
   },
@@ -29,7 +29,11 @@ const CHANGE_OPTIONS: readonly OptionSpec[] = [
     number: [1, 4],
     values: { words: ['1', '2', '3', '4'] },
   },
-  { flags: '--issue <id>', help: 'its issue; none clears it', values: { words: ['none'], live: ['issue'] } },
+  {
+    flags: '--issue <id>',
+    help: 'its issue; "none" clears it',
+    values: { words: ['none'], live: ['issue'] },
+  },
 ];
 
 /** Only the flags that were given: an absent flag leaves its field unchanged. */
@@ -44,12 +48,12 @@ function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
 }
 
 function paint(feature: Feature, style: Style): string {
-  const colours: Record<string, (text: string) => string> = {
+  const colors: Record<string, (text: string) => string> = {
     passing: feature.override ? style.warn : style.good,
     failing: style.bad,
     in_progress: style.warn,
   };
-  return (colours[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
+  return (colors[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
 }
 
 /** The ways out of `unproven`. */
@@ -171,7 +175,7 @@ async function ask(call: Call, question: string): Promise<void> {
   if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
   const { confirm } = await import('../cli/prompt.js');
   if (await confirm(question)) return;
-  throw refused('feature.unconfirmed', 'Cancelled: this needs confirmation (--yes).');
+  throw refused('feature.unconfirmed', 'Canceled: this needs confirmation (--yes).');
 }
 
 const firstRun = (call: Call): VerifyWatch => ({ onStart: announce(call), signal: call.signal });

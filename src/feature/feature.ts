@@ -4,7 +4,7 @@ import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, firstNames } from '../core/text.js';
-import { describeHeld } from '../events/held.js';
+import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
@@ -57,7 +57,7 @@ export const showFeature = (context: Context, { id }: { id: string }): Feature =
 
 /** SES-10: what to do next, and why. */
 export const nextTask = (context: Context): Selection =>
-  selectNext(listFeatures(context).features, readIssues(context), describeHeld(context));
+  selectNext(listFeatures(context).features, readIssues(context), describeOthersClaims(context));
 
 /** The same, after asking the server what others hold (EVT-03). */
 export async function nextFreeTask(context: Context): Promise<Selection> {

@@ -6,7 +6,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine, tellingLine } from '../core/text.js';
-import { hasClaimed } from '../events/held.js';
+import { hasClaimed } from '../events/local-claims.js';
 import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { storeRecords } from '../ledger/memory.js';

@@ -28,7 +28,7 @@ const shown = ({ finding }: { finding: Finding }, style: Style): string => colum
 const add: CommandSpec<{ finding: Finding }> = {
   name: 'add',
   args: ['<fact>'],
-  summary: 'Keep what a tool call told',
+  summary: 'Keep the result of a tool call',
   example: 'forge finding add "login() is on line 40" --tool Read --query src/login.ts',
   options: [...ABOUT, { flags: '--failed', help: 'the call did not work' }],
   writes: true,
@@ -59,7 +59,7 @@ const extract: CommandSpec<{ finding: Finding }> = {
 
 const list: CommandSpec<{ session: string | null; findings: Finding[] }> = {
   name: 'list',
-  summary: 'List what the tools told in this session, oldest first',
+  summary: 'List the results of this session, oldest first',
   example: 'forge finding list',
   run: (call) => call.forge().finding.list(),
   render: ({ findings }, style) =>
@@ -84,7 +84,7 @@ const has: CommandSpec<KnownAnswer> = {
 
 const summary: CommandSpec<{ count: number; formattedText: string; left: number }> = {
   name: 'summary',
-  summary: 'Show the findings as an agent is given them',
+  summary: 'Show the findings as an agent gets them',
   example: 'forge finding summary --budget 300',
   options: [{ flags: '--budget <tokens>', help: 'the most tokens', number: [50, 100_000] }],
   run: (call) =>

@@ -22,7 +22,7 @@ interface SearchWay {
   ripgrep: boolean;
 }
 
-export type ToolKind = 'read' | 'search' | 'list' | 'shell' | 'fetch' | 'answer' | 'edit' | 'other';
+type ToolKind = 'read' | 'search' | 'list' | 'shell' | 'fetch' | 'answer' | 'edit' | 'other';
 
 /** The tools of Claude Code, Codex, Gemini CLI, Cursor, opencode and Copilot CLI, and those of ADR-0003. */
 const TOOLS: readonly (readonly [ToolKind, RegExp])[] = [
@@ -96,7 +96,7 @@ const other = (tool: string, text: string): Question => ({
 const queryAs = (kind: ToolKind, query: string): ToolInput =>
   kind === 'search' ? { pattern: query } : kind === 'shell' ? { command: query } : { path: query };
 
-/** `["bash", "-lc", "cat x"]` too. */
+/** The shell command of a call: a string, or `["bash", "-lc", "cat x"]`. */
 export function commandIn(input: ToolInput): string {
   const words = input.command ?? input.cmd;
   return Array.isArray(words) ? String(words.at(-1) ?? '') : typeof words === 'string' ? words : '';
@@ -158,7 +158,7 @@ function readCommand(command: string, from: string): Question | null {
   return { ...question, limit: Math.min(cut.to, question.limit ?? cut.to) };
 }
 
-/** The commands joined by `&&`, and the parts of each pipe. Whatever else needs a shell is refused with its words. */
+/** The commands joined by `&&`, and the parts of each pipe. */
 function stepsIn(command: string): string[][] {
   const steps = [['']];
   for (const token of command.match(SHELL_TOKENS) ?? []) {
@@ -170,7 +170,7 @@ function stepsIn(command: string): string[][] {
   return steps;
 }
 
-/** Of `cd folder`. */
+/** The folder of `cd folder`. Null for any other command. */
 function folderOf(command: string): string | null {
   const [program, folder, ...rest] = wordsIn(command);
   return program === 'cd' && folder !== undefined && rest.length === 0 && !/^[-~]/.test(folder)

@@ -14,7 +14,7 @@ export interface Added {
 
 /** Longer lines are left out. */
 const MAX_LINE_BYTES = 1024 * 1024;
-/** What git puts in front of lines that a file gained and lost. No other line of its output begins so. */
+/** Git's prefixes of added and removed lines. No other line of its output begins with them. */
 const [GAINED, LOST] = ['\u0001', '\u0002'];
 /** Keeps the person's settings and the repository's programs from changing the output. */
 const PATCH = [

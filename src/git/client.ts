@@ -5,7 +5,7 @@ import { timeLimit } from '../core/clock.js';
 import { outside, systemCode } from '../core/error.js';
 import { findRepository, mayNamePrograms, type Repository } from './repository.js';
 
-/** Named with the first git only: it takes Node milliseconds to load, and most messages are checked without git. */
+/** Loaded with the first git, because Node takes milliseconds and most messages are checked without git. */
 const processes = () => process.getBuiltinModule('node:child_process');
 
 /** A finished git command. */

@@ -6,7 +6,7 @@ import { type Git, isLocal, must, PORCELAIN, readSettings, type Setting } from '
 import { type Repository, realFolder } from './repository.js';
 
 /** Files that git would pass through a filter that forge does not run. */
-export interface Filtered {
+interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */
   what: string;
@@ -47,7 +47,7 @@ function describe(paths: string[], name: string): Filtered {
 }
 
 /** `core.hooksPath`, and which file sets it. `folder`: absolute, with every existing symlink followed. */
-export type HooksPath = Omit<Setting, 'key'> & { folder: string; isThere: boolean };
+type HooksPath = Omit<Setting, 'key'> & { folder: string; isThere: boolean };
 
 /** Where git looks for hooks. Null if not set. */
 export async function readHooksPath(git: Git, { root }: Repository): Promise<HooksPath | null> {

@@ -37,7 +37,7 @@ export const isMarked = (mark: string, value: string): boolean =>
   withKey(fingerprintOf(mark), value) === mark;
 
 /** A finding of this machine, which a human can allow by its fingerprint. */
-export interface KnownFinding {
+interface KnownFinding {
   fingerprint: string;
   mark: string;
   rule: string;

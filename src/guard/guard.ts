@@ -95,7 +95,7 @@ export const notOwnFolder =
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-/** Findings in text that forge is to store, the gravest first. */
+/** Findings in text that forge is to store, the most severe first. */
 export async function inspectInput(
   fields: readonly Field[],
   { env, dir }: { env: Env; dir: string },
@@ -238,7 +238,7 @@ function adviceFor({ class: name, what, fingerprint }: GuardFinding, halting: bo
 /** What honest text contains from a terminal, an editor, GitHub or git, and what is stored instead. */
 const PARTS: readonly [name: string, pattern: RegExp, put: string][] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
-  ['terminal colours', /\u001b\[(?:[\d;:]*m|K)/g, ''],
+  ['terminal colors', /\u001b\[(?:[\d;:]*m|K)/g, ''],
   ['carriage returns', /\r+\n/g, '\n'],
   ['a byte order mark', /^\ufeff/, ''],
   // Dependabot writes it to notify nobody.

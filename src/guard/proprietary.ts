@@ -2,14 +2,14 @@ import { type Hit, lazyRule, type Rule } from './rule.js';
 import { CODE, HEADERS, NEUTRAL, NO_CODE, OPEN_LICENSE } from './rules/notices.js';
 
 /** How far from a header its license may be, in characters: the whole text of MIT or BSD. */
-const NEIGHBOURHOOD = 1500;
+const NEIGHBORHOOD = 1500;
 
 /** How far around a keyword a header may be; its license follows. */
-const REACH = [600, NEIGHBOURHOOD + 700] as const;
+const REACH = [600, NEIGHBORHOOD + 700] as const;
 
 function around(match: RegExpExecArray): string {
   const { index, input } = match;
-  return input.slice(Math.max(0, index - NEIGHBOURHOOD), index + match[0].length + NEIGHBOURHOOD);
+  return input.slice(Math.max(0, index - NEIGHBORHOOD), index + match[0].length + NEIGHBORHOOD);
 }
 
 type Accept = (text: string, match: RegExpExecArray) => boolean;
@@ -77,8 +77,7 @@ function kindOf(line: string): Kind {
 }
 
 /** How many lines of a text can only be code. */
-export const countCode = (text: string): number =>
-  text.split('\n').filter((line) => kindOf(line) === 'code').length;
+const countCode = (text: string): number => text.split('\n').filter((line) => kindOf(line) === 'code').length;
 
 interface Run {
   start: number;

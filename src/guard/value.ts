@@ -10,7 +10,7 @@ export function entropyOf(text: string): number {
 }
 
 /** How many of the four kinds occur: lower case, upper case, digits, other characters. */
-export function countKinds(text: string): number {
+function countKinds(text: string): number {
   return [/[a-z]/, /[A-Z]/, /[0-9]/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length;
 }
 

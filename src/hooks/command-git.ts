@@ -37,7 +37,7 @@ export interface Verdict {
   refusal: 'problems' | 'secret' | null;
 }
 
-export const FINE: Verdict = { lines: [], refusal: null };
+const FINE: Verdict = { lines: [], refusal: null };
 
 /** ms. Then the commit goes on unchecked. A push is bounded by its commits instead. */
 const DEADLINE = 10_000;
@@ -76,7 +76,7 @@ const isAgent = ({ env }: World): boolean =>
  * The `commit-msg` hook: checks the message as git will store it (docs/commits.md) and what is staged, and indents headings
  * that git would drop as comments. Git itself rejects an empty message.
  */
-export async function judgeMessage(from: string, world: World, path: string): Promise<Verdict> {
+async function judgeMessage(from: string, world: World, path: string): Promise<Verdict> {
   const found = findGuarded(from);
   if (!found?.repository) return FINE;
   const { path: file, bytes, replace } = readGitFile(from, path);
@@ -156,7 +156,7 @@ const REMARK =
   'Filled in by forge. To commit nothing, delete all of it: an editor that is just closed commits it.';
 
 /** The `prepare-commit-msg` hook: puts the message of `forge commit` above git's comments if the message is empty. */
-export async function prepareMessage(from: string, world: World, path: string): Promise<void> {
+async function prepareMessage(from: string, world: World, path: string): Promise<void> {
   const found = findForge(from);
   if (!found?.repository || operationOf(found.repository)) return;
   const { root, repository } = found;
@@ -194,7 +194,7 @@ const MAX_COMMITS = 1000;
  * The `pre-push` hook: checks the commits that no remote has, and memory. Git runs no `commit-msg` for picks and reverts,
  * nor with `--no-verify`. `refs` is git's stdin. A check that fails is reported, and the others count. Writes nothing.
  */
-export async function judgePush(from: string, world: World, refs: string): Promise<Verdict> {
+async function judgePush(from: string, world: World, refs: string): Promise<Verdict> {
   const found = findGuarded(from);
   if (!found?.repository) return FINE;
   const { root, repository } = found;

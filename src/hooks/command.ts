@@ -32,7 +32,7 @@ function describeEffect({ hooks, enforce, who }: HooksReport, style: Style): str
   const reports = enforce === 'warn' ? `. It reports ${messages}` : '';
   const others = WHO.filter((one) => one !== who).join('|');
   const ways = `Whose commits: forge config set commit.who ${others}   Report only: forge config set commit.enforce warn   Once: git commit --no-verify`;
-  return [`From now on git rejects ${rejects} (docs/hooks.md)${reports}.\n${style.dim(ways)}`];
+  return [`From now on git rejects ${rejects} (forge help hooks)${reports}.\n${style.dim(ways)}`];
 }
 
 function render(report: HooksReport, style: Style): string {

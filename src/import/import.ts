@@ -11,7 +11,7 @@ import { readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { SOURCES, type Source, type Task } from './sources.js';
 
-export const ImportInput = z.strictObject({
+const ImportInput = z.strictObject({
   /** Names of sources (default: all). */
   from: z.optional(z.array(z.string())),
   /** False: return the plan and store nothing. */

@@ -104,7 +104,7 @@ function initPlace(from: string): { root: string; repository: Repository | null 
 }
 
 /** LAY-01, LAY-02: creates what is missing and overwrites nothing that was edited. Safe to run at any time. */
-export async function initialise(
+export async function initialize(
   from: string,
   world: World,
   input: InitInput,
@@ -253,7 +253,7 @@ function planScript({ disk, layout }: Context, found: Findings, chosen: Stack | 
 export function composeScript(stack: Stack, parts: readonly Part[]): string {
   const piece = (name: string): string => readFileSync(join(templatesFolder(), 'init', `${name}.sh`), 'utf8');
   const used = TOOLCHAINS.filter((name) => parts.some((part) => part.stack === name));
-  // A chosen `mixed` without any projects yet: include everything for whoever adds them.
+  // A chosen `mixed` without any projects yet: include everything, for projects that are added later.
   const included = stack === 'mixed' && used.length === 0 ? TOOLCHAINS : used;
   return [piece('head'), ...included.map(piece), formatParts(parts), piece('tail')].join('');
 }

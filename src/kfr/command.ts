@@ -62,7 +62,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(question)) return;
   }
-  throw refused('kfr.unconfirmed', 'Cancelled: this needs confirmation (--yes).', {
+  throw refused('kfr.unconfirmed', 'Canceled: this needs confirmation (--yes).', {
     hint: 'forge kfr clear --yes',
   });
 }
@@ -86,7 +86,7 @@ const patch: CommandSpec<KfrPatched> = {
     },
     {
       flags: '--remove <id>',
-      help: 'an entry that is needed no more',
+      help: 'an entry that is no longer needed',
       many: true,
       values: { live: ['kfr'] },
     },
@@ -169,7 +169,7 @@ function splitAt(word: string, mark: string, says: string, hint: string): [strin
 
 const inject: CommandSpec<{ text: string | null }> = {
   name: 'inject',
-  summary: 'Print what a prompt gets of working memory; nothing when there is none',
+  summary: 'Print working memory as prompts contain it; nothing without entries',
   example: 'forge kfr inject',
   run: (call) => call.forge().kfr.inject(),
   render: ({ text }) => text ?? '',

@@ -54,9 +54,9 @@ export function readKfrFile(context: Context): Kfr {
 const ofSession = (session: string | null, kfr: Kfr): Kfr =>
   kfr.session === session ? kfr : { ...NO_KFR, session };
 
-export const listKfr = (context: Context): KfrList => summarise(readKfr(context));
+export const listKfr = (context: Context): KfrList => summarize(readKfr(context));
 
-const summarise = ({ session, entries }: Kfr): KfrList => ({
+const summarize = ({ session, entries }: Kfr): KfrList => ({
   session: session === null ? null : sessionName(session),
   entries,
   tokens: countKfr(entries),
@@ -98,7 +98,7 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
     const { applied, warnings, refusals } = patched;
     if (refusals.length > 0) throw patchRefused(operations, patched);
     context.warnings.push(...warnings);
-    return { kfr: patched.kfr, answer: { ...summarise(patched.kfr), applied, warnings } };
+    return { kfr: patched.kfr, answer: { ...summarize(patched.kfr), applied, warnings } };
   });
 }
 

@@ -78,7 +78,7 @@ export const checkWords = (field: string, words: string): string =>
   checkText(words.replace(/\s+/g, ' ').trim(), { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
 
 /** Removes meaningless white space. A plan keeps its lines. */
-export function normaliseEntry(kind: Kind, text: string): string {
+export function normalizeEntry(kind: Kind, text: string): string {
   const lines = text
     .normalize('NFC')
     .split(/[\n\r\u2028\u2029]/)

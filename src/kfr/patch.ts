@@ -9,7 +9,7 @@ import {
   forbiddenContent,
   kindOf,
   nameOf,
-  normaliseEntry,
+  normalizeEntry,
   type Operation,
   type OperationName,
   Refused,
@@ -33,7 +33,7 @@ export interface Applied {
 }
 
 /** Why an operation failed, so that an agent can fix it. */
-export interface Refusal {
+interface Refusal {
   index: number;
   op: string;
   code: string;
@@ -107,7 +107,7 @@ class Patcher {
       );
     const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
     // Repeating what already holds is not an error.
-    if (prior && duplicateKey(normaliseEntry(kind, operation.text)) === duplicateKey(prior.text))
+    if (prior && duplicateKey(normalizeEntry(kind, operation.text)) === duplicateKey(prior.text))
       return { id: prior.id, kind };
     const text = this.checkEntry(kind, operation.text, name);
     if (prior) this.remove(prior, 'replaced');
@@ -126,7 +126,7 @@ class Patcher {
   private checkEntry(kind: Kind, given: string, name: string): string {
     const wrong = forbiddenContent(kind, given);
     if (wrong) throw new Refused(`content.${wrong.name}`, `This never belongs in a KFR: ${wrong.says}.`);
-    const text = checkText(normaliseEntry(kind, given), { what: 'The text' });
+    const text = checkText(normalizeEntry(kind, given), { what: 'The text' });
     const length = [...text].length;
     const { characters } = this.limits;
     if (length > characters)

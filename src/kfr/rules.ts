@@ -72,7 +72,7 @@ const ClosedEntry = z.looseObject({
   words: z.optional(z.string()),
 });
 
-/** `short-term/kfr.json` (RFC-9060 §3.2): the entries of the running session. */
+/** `local/kfr.json`: the entries of the running session. RFC-9060 §3.2 calls it `short-term/kfr.json`. */
 export const Kfr = z.looseObject({
   schema_version: z.optional(z.string()),
   /** The session of these entries. */

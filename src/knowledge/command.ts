@@ -141,7 +141,7 @@ export const group: Group = {
     }),
     command<{ learnings: Learning[] }>({
       name: 'list',
-      summary: 'List all of it',
+      summary: 'List everything that was learned',
       example: 'forge knowledge list',
       run: (call) => call.forge().knowledge.list(),
       render: renderList,
@@ -210,7 +210,7 @@ export const noteGroup: Group = {
     command<Note>({
       name: 'show',
       args: ['<id>'],
-      summary: 'Show one note whole',
+      summary: 'Show one note',
       example: 'forge note show 3fa9c1d2',
       run: (call, id) => call.forge().note.show({ id: id as string }),
       render: ({ id, at, session, text, by }, style) =>

@@ -5,7 +5,7 @@ import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine, sha256 } from '../core/text.js';
 import type { Open, PatternCandidate } from '../learning/knowledge.js';
-import { normalisePattern } from '../learning/proven.js';
+import { normalizePattern } from '../learning/proven.js';
 
 const text = z.string();
 /** The texts of each kind, in the order that its id is made of. */
@@ -91,9 +91,9 @@ const MAX_CANDIDATES = 5;
 /** The first ones, without lessons that somebody removed from what was learned. */
 export function firstOpen(open: readonly Open[], learnings: readonly NewLearning[]): PatternCandidate[] {
   const approaches = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
-  const kept = new Set(approaches.map(normalisePattern));
+  const kept = new Set(approaches.map(normalizePattern));
   return open
-    .filter(({ isLesson, pattern }) => !isLesson || kept.has(normalisePattern(pattern)))
+    .filter(({ isLesson, pattern }) => !isLesson || kept.has(normalizePattern(pattern)))
     .slice(0, MAX_CANDIDATES)
     .map(({ isLesson: _, ...candidate }) => candidate);
 }

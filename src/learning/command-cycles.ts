@@ -30,7 +30,7 @@ const OPTIONS: readonly OptionSpec[] = [
   },
   { flags: '--violation <text>', help: 'a governance rule that was broken', many: true },
   { flags: '--log <file>', help: 'its log; the last 4 KiB and the digest of the whole are kept' },
-  { flags: '--key <key>', help: 'the same key again is the same cycle' },
+  { flags: '--key <key>', help: 'a second cycle with the same key is not recorded' },
 ];
 
 interface Flags {

@@ -29,7 +29,7 @@ import {
   openInvestigations,
   readKnowledge,
 } from './knowledge.js';
-import { knowledgeId, normalisePattern, type Proven } from './proven.js';
+import { knowledgeId, normalizePattern, type Proven } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
@@ -45,7 +45,7 @@ import {
 /** How far the next consolidation is. */
 type Assessment = ReturnType<typeof assess>;
 
-/** LTM-08: counts the cycles that make the next one due (0: it is), and why it waits then. Weighs and writes nothing. */
+/** LTM-08: how many cycles are left until the next one (0: it is due), and why a due one waits. Writes nothing. */
 export function assess(context: Context) {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
@@ -69,7 +69,7 @@ export function whyWaiting(context: Context, memory: Memory): string | null {
 }
 
 /** Audit records that freeze consolidation and that none has ended (LTM-14). */
-export function readFreezes(memory: Memory): string[] {
+function readFreezes(memory: Memory): string[] {
   const overrides = memory.records('audit').filter(({ record }) => record.kind === 'override');
   const ended = new Set(overrides.flatMap(({ record }) => textsIn(record.settles)));
   return overrides
@@ -199,10 +199,10 @@ export async function promotePattern(
   const canRun = assessment.due_in === 0 && assessment.waits === null && !isBuilding(context);
   const all = canRun ? await consolidateMemory(context) : describe(context, assessment, null);
   if (pattern === undefined) return all;
-  const wanted = normalisePattern(pattern);
+  const wanted = normalizePattern(pattern);
   const found: Promoted = { ...all, asked: pattern };
   for (const list of LISTS)
-    Object.assign(found, { [list]: all[list].filter((entry) => normalisePattern(entry.pattern) === wanted) });
+    Object.assign(found, { [list]: all[list].filter((entry) => normalizePattern(entry.pattern) === wanted) });
   if (LISTS.some((list) => found[list].length > 0)) return found;
   throw usage('pattern.unknown', `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))}.`, {
     hint: 'forge memory promote',
@@ -235,7 +235,7 @@ export async function appendCorrection(
   const { pattern, scope, reason } = checkInput(CorrectionInput, raw);
   const decision = requireDecision(context, 'Appending corrective knowledge', reason);
   checkText(pattern, { what: 'The pattern', lines: false });
-  if (normalisePattern(pattern) === '')
+  if (normalizePattern(pattern) === '')
     throw usage('pattern.empty', 'The pattern is empty.', { field: 'pattern' });
   const knowledge_id = knowledgeId(scope, pattern);
   return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
@@ -292,7 +292,7 @@ function findKnown(context: Context, name: string): Proven {
     ({ knowledge_id, record, pattern }) =>
       isId
         ? knowledge_id.startsWith(name) || record.startsWith(name)
-        : normalisePattern(pattern) === normalisePattern(name),
+        : normalizePattern(pattern) === normalizePattern(name),
   );
   const [only] = found;
   if (only && found.length === 1) return only;

@@ -28,7 +28,7 @@ export const readKnowledge = (memory: Memory): Map<string, Proven> =>
   readProven(memory.records('knowledge'), (id) => memory.graph.has(id));
 
 /** A piece of knowledge as answers list it. */
-export type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
+type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
 
 export const listKnown = (memory: Memory): KnownPattern[] =>
   [...readKnowledge(memory).values()].map(

@@ -6,11 +6,11 @@ import { textsIn } from '../ledger/record.js';
 export const ENOUGH = 3;
 
 /** Patterns that differ only in case, width, white space and a final mark are the same. */
-export const normalisePattern = (text: string): string => wordsOf(text, '.!;');
+export const normalizePattern = (text: string): string => wordsOf(text, '.!;');
 
 /** The id of a piece of knowledge: the same on every machine that learns it (LTM-07). */
 export const knowledgeId = (scope: string, pattern: string): string =>
-  sha256(`forge\u0000knowledge\u0000${scope}\u0000${normalisePattern(pattern)}`);
+  sha256(`forge\u0000knowledge\u0000${scope}\u0000${normalizePattern(pattern)}`);
 
 /** A piece of knowledge as its records describe it (docs/governance.md). */
 export interface Proven {

@@ -3,7 +3,7 @@ import { formatJson, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
-import { hasClaimed } from '../events/held.js';
+import { hasClaimed } from '../events/local-claims.js';
 import { guardGrowth } from '../ledger/growth.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';

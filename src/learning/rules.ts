@@ -2,7 +2,7 @@ import { sha256 } from '../core/text.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord, textsIn } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
-import { ENOUGH, knowledgeId, normalisePattern, objectsIn, type Proven, readProven } from './proven.js';
+import { ENOUGH, knowledgeId, normalizePattern, objectsIn, type Proven, readProven } from './proven.js';
 
 /** LTM-08: consolidation is due when an earlier one does not cover this many cycles. */
 export const WINDOW = 10;
@@ -158,7 +158,7 @@ function judge(weighed: Weighed, known?: Proven) {
     const promotion = promote(weighed);
     const { pattern, scope, created_at } = promotion.promoted;
     // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
-    const isComplete = normalisePattern(pattern) !== '' && isScope(scope) && created_at !== '';
+    const isComplete = normalizePattern(pattern) !== '' && isScope(scope) && created_at !== '';
     if (failed.length === 0 && !isComplete) failed.push('fields');
     return failed.length > 0 ? { rejected: reject(weighed, failed) } : { promotion };
   }

@@ -135,7 +135,7 @@ function renderShow({ id, kind, record }: LogEntry, style: Style): string {
   const who =
     by === undefined
       ? 'This record was redacted, but no audit record here says by whom.'
-      : `This record was redacted by ${by} at ${at}: ${oneLine(String(reason), 500)}`;
+      : `A human redacted this record at ${at}: ${oneLine(String(reason), 500)}`;
   return [style.dim(id), ...(kind === 'redacted' ? [who] : []), JSON.stringify(record, null, 2)].join('\n');
 }
 

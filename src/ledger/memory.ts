@@ -167,7 +167,7 @@ export async function logMemory(
   return { records, warnings: context.warnings };
 }
 
-export const lastRecords = (memory: Memory, tiers: readonly Tier[], limit: number): LogEntry[] =>
+const lastRecords = (memory: Memory, tiers: readonly Tier[], limit: number): LogEntry[] =>
   tiers
     .flatMap((tier) => memory.records(tier).slice(-limit))
     .map(toEntry)

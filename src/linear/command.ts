@@ -133,7 +133,7 @@ export const group: Group = {
     command<Issue>({
       name: 'show',
       args: ['<issue>'],
-      summary: 'Show one issue whole',
+      summary: 'Show one issue',
       example: 'forge linear show APP-7',
       run: (call, id) => call.forge().linear.show({ id: id as string }),
       render: renderIssue,
@@ -175,7 +175,7 @@ export const group: Group = {
       args: ['<issue>'],
       summary: 'Finish an issue: it moves to linear/history/',
       example: 'forge linear done APP-7 --summary "Login works, with a CSRF token"',
-      options: [{ flags: '--summary <text>', help: 'what came of it; a comment in Linear' }],
+      options: [{ flags: '--summary <text>', help: 'the result; also a comment in Linear' }],
       writes: true,
       run: async (call, id) => {
         const { summary } = call.options as { summary?: string };

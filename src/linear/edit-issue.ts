@@ -36,7 +36,7 @@ export async function readForm(context: Context, { name }: { name: string }): Pr
   return parseForm(decodeUtf8(bytes, file), file, workspacePackages(context.layout.root));
 }
 
-export const NewIssueInput = z.strictObject({
+const NewIssueInput = z.strictObject({
   template: z.optional(z.string()),
   answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 });
@@ -102,7 +102,7 @@ export async function startIssue(context: Context, { id }: { id: string }): Prom
   return { issue: started, branch, skill: focus.skill ?? null };
 }
 
-export const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });
+const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });
 
 /** LIN-04: a done issue moves to `linear/history/` with its summary. */
 export async function finishIssue(context: Context, raw: z.infer<typeof DoneInput>): Promise<Issue> {

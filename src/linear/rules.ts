@@ -150,7 +150,7 @@ export const isDone = (type: string | undefined): boolean =>
 const TYPES_BY_LABEL = ['bug', 'feature'];
 
 /**
- * An issue after a pull: Linear's text wins, what forge and people noted here stays. A conflict is a text that was changed
+ * An issue after a pull: Linear's text wins, and notes of forge and people stay. A conflict is a text that was changed
  * here since the last pull.
  */
 export function mergeRemote(

@@ -22,7 +22,7 @@ import {
   uuidFrom,
 } from './rules.js';
 
-export interface Failure {
+interface Failure {
   issue: string;
   message: string;
 }
@@ -316,7 +316,7 @@ async function sendState(request: Request, { uuid, type }: Pending): Promise<voi
 }
 
 /** A session's comment for its issue in Linear. */
-export interface SessionNote {
+interface SessionNote {
   issue: string;
   session: string;
   /** The completed work, oldest first. */

@@ -41,7 +41,7 @@ export interface Note {
   by?: 'agent';
 }
 
-export const NoteInput = z.strictObject({ text: z.string() });
+const NoteInput = z.strictObject({ text: z.string() });
 
 /** A builder's becomes an observation of its cycle. */
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note | Observed> {

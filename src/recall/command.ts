@@ -44,7 +44,7 @@ const recall: CommandSpec<Answer> = {
   summary: 'Find what memory has on a question',
   example: 'forge recall what did we learn about login',
   options: [
-    { flags: '--limit <n>', help: 'at most so many hits (10)', number: [1, 1000] },
+    { flags: '--limit <n>', help: 'the most hits (default: 10)', number: [1, 1000] },
     { flags: '--tier <name>', help: 'only of a tier or kind: note, knowledge, session, commit, …' },
     { flags: '--since <time>', help: 'only since a date, or an age such as 30d' },
   ],

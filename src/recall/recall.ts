@@ -9,13 +9,13 @@ import { type Corpus, type Document, type Hit, MemoryCorpus, type SearchOptions,
 import { forgetIndex, isDatabaseError, openIndex } from './search-index.js';
 import { type Query, readQuery } from './terms.js';
 
-export const RecallInput = z.strictObject({
+const RecallInput = z.strictObject({
   query: z.string(),
   limit: z.optional(z.int().check(z.gte(1), z.lte(1000))),
   tier: z.optional(z.string()),
   since: z.optional(z.string()),
 });
-export type RecallInput = z.infer<typeof RecallInput>;
+type RecallInput = z.infer<typeof RecallInput>;
 
 export interface RecallHit {
   id: string;

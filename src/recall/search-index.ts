@@ -156,7 +156,7 @@ export const isDatabaseError = (error: unknown): boolean => {
   return isUnopened || /^SQLITE_|^E[A-Z]+$/.test(String(code)) || kind === 'outside';
 };
 
-export class SearchIndex implements Corpus {
+class SearchIndex implements Corpus {
   private readonly rows = new Map<string, GroupRow>();
   private readonly byNumber = new Map<number, GroupRow>();
   size = 0;

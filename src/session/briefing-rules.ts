@@ -23,7 +23,7 @@ export interface Lead {
   items: string[];
 }
 
-export interface Omission {
+interface Omission {
   section: string;
   items: number;
   command: string;

@@ -5,7 +5,7 @@ import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { readPromotions } from '../events/heard.js';
+import { readPromotions } from '../events/promotions.js';
 import { eventUrl } from '../events/outbox.js';
 import { believe } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';

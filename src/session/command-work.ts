@@ -62,7 +62,7 @@ export const primeGroup: Group = {
   commands: [
     command<{ lines: string[] }>({
       name: 'prime',
-      summary: 'Print the work with forge in 15 lines, for an agent that has only a shell',
+      summary: 'Print the workflow, for an agent with only a shell',
       example: 'forge prime',
       run: async () => ({ lines: PRIME.split('\n') }),
       render: ({ lines }) => lines.join('\n'),
@@ -110,7 +110,7 @@ const add: CommandSpec<{ line: string } | ShownProgress> = {
 const next: CommandSpec<{ line: string }> = {
   name: 'next',
   args: ['<text>'],
-  summary: 'Set the NEXT line, which the next session is told',
+  summary: 'Set the NEXT line: what the next session starts with',
   example: 'forge progress next "wire the logout button"',
   writes: true,
   run: async (call, text) => call.forge().progress.next({ text: await call.text(text as string) }),
@@ -175,7 +175,7 @@ const setFocus: CommandSpec<Focus> = {
     { flags: '--task <text>', help: 'the task: the id of a feature, or a text' },
     {
       flags: '--issue <id>',
-      help: 'the issue; none clears it',
+      help: 'the issue; "none" clears it',
       values: { words: ['none'], live: ['issue'] },
     },
     { flags: '--file <path>', help: 'a file it is about', many: true },
@@ -187,7 +187,7 @@ const setFocus: CommandSpec<Focus> = {
     { flags: '--blocker <text>', help: 'what stands in the way', many: true },
     {
       flags: '--skill <name>',
-      help: 'the active skill; none clears it',
+      help: 'the active skill; "none" clears it',
       values: { words: ['none'] },
     },
   ],

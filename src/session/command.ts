@@ -37,7 +37,7 @@ const start: CommandSpec<StartedSession> = {
     { flags: '--take-over', help: "archive another agent's session as interrupted and start" },
     {
       flags: '--reverify <n>',
-      help: 'first run the tests of so many passing features again; 0: of none',
+      help: 'first rerun the tests of N passing features; 0: none',
       number: [0, 1000],
     },
   ],

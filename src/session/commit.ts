@@ -1,4 +1,3 @@
-import { reasonOf } from '../commit/compose.js';
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
@@ -8,7 +7,7 @@ import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
-import { type Focus, isAbout, type RunningSession, sessionName, taskTitle } from './rules.js';
+import { type Focus, isAbout, type RunningSession, reasonOf, sessionName, taskTitle } from './rules.js';
 import { readRunning } from './running.js';
 
 interface EndedWork {

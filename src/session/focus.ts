@@ -29,7 +29,7 @@ export const FocusInput = z.strictObject({
 export type FocusInput = z.infer<typeof FocusInput>;
 
 /** The focus, and the triggers of the skill that forge selected for it. */
-export type SetFocus = Focus & { skill_why?: string[] };
+type SetFocus = Focus & { skill_why?: string[] };
 
 /**
  * SES-05. Another task starts with empty files, blockers and phase. SKL-06: a task or an issue activates the skill that

@@ -2,7 +2,7 @@ import { refused, usage } from '../core/error.js';
 import { sameHolder } from '../core/holder.js';
 import { focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
-import { describeHeld } from '../events/held.js';
+import { describeOthersClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
@@ -276,7 +276,7 @@ function chooseFocus(
 ): Focus {
   const standing = showFocus(context);
   if (goal === undefined && standing.task !== null) return standing;
-  const { task, candidates, reason } = selectNext(features, issues, describeHeld(context));
+  const { task, candidates, reason } = selectNext(features, issues, describeOthersClaims(context));
   if (goal === undefined && task === null && candidates.length > 0)
     context.warnings.push(`No task is set: ${reason}.`);
   const chosen = goal === undefined ? task : candidates.find((candidate) => taskLine(candidate) === goal);

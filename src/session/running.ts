@@ -234,7 +234,7 @@ const NEW = {
   asked: null as string | null,
 };
 /** `id`: the agent and its conversation id, as a file name. */
-export type Conversation = typeof NEW & { id: string };
+type Conversation = typeof NEW & { id: string };
 
 /** More than are ever open at the same time in one worktree. */
 const KEPT_CONVERSATIONS = 20;

@@ -5,7 +5,7 @@ import { formatYaml, readYaml } from '../core/yaml.js';
 import { type Manifest, requiredBy } from './rules.js';
 
 /** The open SKILL.md format: YAML frontmatter, then instructions. */
-export interface SkillMd {
+interface SkillMd {
   frontmatter: Record<string, unknown>;
   body: string;
 }

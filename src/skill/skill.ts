@@ -186,12 +186,12 @@ export async function checkSkills(
   return { skills: names, problems };
 }
 
-export const MatchInput = z.strictObject({
+const MatchInput = z.strictObject({
   text: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
   labels: z.optional(z.array(z.string())),
 });
-export type MatchInput = z.infer<typeof MatchInput>;
+type MatchInput = z.infer<typeof MatchInput>;
 
 const readFocus = ({ disk, layout }: Context): Focus =>
   disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
@@ -239,7 +239,7 @@ export function commitPattern(context: Context, name: string): { name: string; p
   }
 }
 
-export const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
+const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
 
 /** An empty skill to fill in. */
 export async function newSkill(
@@ -361,7 +361,7 @@ function refuseOddFiles(folder: string, paths: readonly string[]): void {
 /** Folders that agents read skills from. */
 const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as const;
 
-export const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
+const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
 
 /** SKL-05: writes the skill as agents read it. Refuses a folder with other content. */
 export async function exportSkill(

@@ -26,7 +26,7 @@ export interface Source {
 /** Words of the query and of the path. */
 type Given = Readonly<Record<string, string | undefined>>;
 
-export interface Route<A extends object = object> {
+interface Route<A extends object = object> {
   summary: string;
   run(source: Source, given: Given): Promise<A>;
   /** The parameters, and what each one does. */

@@ -9,7 +9,7 @@ import { ROUTES, type Source, writeCsv } from './api.js';
 import { type Live, watchMemory } from './live.js';
 import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
 
-export interface PageOptions {
+interface PageOptions {
   /** Opens `.forge/` without writing. */
   open(): Forge;
   symptoms(): Promise<Diagnosis>;

@@ -122,6 +122,18 @@ describe('what the pages name is there', () => {
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
+  it('every source file of the pages about how forge is built', () => {
+    const all = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const pages = ['docs/architecture.md', 'CONTRIBUTING.md', ...markdownIn('docs/decisions')];
+    const wrong = pages.flatMap((page) =>
+      spansOf(page)
+        .filter((span) => /^[\w/-]+\/[\w-]+\.ts$/.test(span) && !span.startsWith('test/'))
+        .filter((span) => !all.includes(span.replace(/^src\//, '')))
+        .map((span) => `${page}: ${span}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('every file and heading that a link leads to', () => {
     const wrong = PAGES.flatMap((page) =>
       [...prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(

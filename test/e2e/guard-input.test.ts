@@ -16,7 +16,7 @@ describe('incidental characters in text', () => {
       expect(exitCode, stderr).toBe(0);
       expect(stderr.match(/Removed from the text/g)).toHaveLength(1);
       expect(stderr).toContain(
-        'Removed from the text: terminal colours, carriage returns, a byte order mark, zero-width spaces.',
+        'Removed from the text: terminal colors, carriage returns, a byte order mark, zero-width spaces.',
       );
     }
     const notes = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);

@@ -17,6 +17,8 @@ describe('forge checkpoint list and show', () => {
         ledger: made.ledger,
       });
     expect((await runForge(project, ['checkpoint', 'show', 'X-v1'])).stdout).toContain('It works');
+    const colored = await runForge(project, ['checkpoint', 'show', 'X-v1', '--color', 'always']);
+    expect(colored.stdout).toContain('\u001b[32mok\u001b');
     expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
       exitCode: 2,
       code: 'checkpoint.unknown',

@@ -17,7 +17,7 @@ describe('forge doctor --fix, with a person', () => {
     const no = await atTerminal(project, FIX, [['Do it?', 'n\r']]);
     expect([no.exitCode, project.read(FILE)]).toEqual([3, before]);
     expect(no.shown.indexOf('name')).toBeLessThan(no.shown.indexOf('Do it?'));
-    expect(no.shown).toContain('Cancelled: this needs confirmation (--yes).');
+    expect(no.shown).toContain('Canceled: this needs confirmation (--yes).');
     const stopped = await atTerminal(project, FIX, [['Do it?', '\u0003']]);
     expect([stopped.exitCode, project.read(FILE)]).toEqual([130, before]);
     const yes = await atTerminal(project, FIX, [['Do it?', 'y\r']]);

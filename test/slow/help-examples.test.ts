@@ -29,7 +29,7 @@ const STORY: readonly Step[] = [
   ...['checkpoint show', 'checkpoint verify', 'session start', 'session status', 'progress add'],
   ...['progress next', 'progress show', 'focus set', 'focus show', 'kfr patch', 'kfr list', 'kfr inject'],
   ['note promote', 2, /There is no entry "kfr-3"/],
-  ['kfr clear', 3, /Cancelled: this needs confirmation/],
+  ['kfr clear', 3, /Canceled: this needs confirmation/],
   ...['focus clear', 'briefing', 'prime', 'architecture show'],
   ['architecture edit', 2, /Editing needs a terminal/],
   ...['knowledge add', 'knowledge list', 'knowledge search', 'note add', 'note list', 'learn'],

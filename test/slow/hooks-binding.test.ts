@@ -121,7 +121,7 @@ describe('forge hooks install', () => {
     const project = await makeForge();
     const first = await runForge(project, ['hooks', 'install']);
     expect(first.stdout).toContain(
-      'From now on git rejects messages of your commits and your agents’ in this clone that do not follow the protocol, and secrets in any commit (docs/hooks.md).',
+      'From now on git rejects messages of your commits and your agents’ in this clone that do not follow the protocol, and secrets in any commit (forge help hooks).',
     );
     expect(first.stdout).toContain('forge config set commit.who agents|all');
     expect((await runForge(project, ['hooks', 'install'])).stdout).not.toContain('From now on');

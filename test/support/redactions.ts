@@ -37,7 +37,7 @@ export async function expectGone(project: Project, id: string, tier: Tier = 'not
   checkByHand(project);
   expect((await logOf(project, tier)).map((entry) => entry.id)).not.toContain(id);
   expect((await runForge(project, ['memory', 'show', id])).stdout).toMatch(
-    /This record was redacted by terminal at \d{4}-.*: it had to go/,
+    /A human redacted this record at \d{4}-.*: it had to go/,
   );
 }
 

@@ -35,7 +35,7 @@ export const HEADERS: readonly Header[] = [
   },
   {
     id: 'spdx',
-    what: 'SPDX identifier of a proprietary licence',
+    what: 'SPDX identifier of a proprietary license',
     keywords: ['spdx-license-identifier'],
     pattern: String.raw`SPDX-License-Identifier:[ \t]{0,4}(?:LicenseRef-[\w.-]{0,40}(?:Proprietary|Commercial|Confidential|Closed|Internal|UNLICENSED)|UNLICENSED|Proprietary|NONE\b)`,
     flags: 'gi',

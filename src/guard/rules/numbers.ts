@@ -1,6 +1,6 @@
 /** Ranges of cards, accounts and addresses. */
 
-export interface Issuer {
+interface Issuer {
   name: string;
   prefix: RegExp;
   lengths: readonly number[];

@@ -23,8 +23,8 @@ function readHeard(context: Context): Heard {
   return found.success ? found.data : { seq: 0, learned: [] };
 }
 
-/** Notes what other clones promoted, for the next briefing. The records themselves come by git. */
-export async function hearPromotions(context: Context, stream: EventStream): Promise<void> {
+/** Keeps what other clones promoted, for the next briefing. The records themselves come by git. */
+export async function fetchPromotions(context: Context, stream: EventStream): Promise<void> {
   const before = readHeard(context);
   // A new stream counts from 1 again.
   const start = before.seq > stream.last ? 1 : before.seq + 1;
@@ -50,6 +50,6 @@ export async function hearPromotions(context: Context, stream: EventStream): Pro
   writeHint(heardFile(context.layout), { seq: stream.last, learned: kept } satisfies Heard);
 }
 
-/** What others promoted, as it was announced. */
+/** What other clones promoted, as they announced it. */
 export const readPromotions = (context: Context): readonly Heard['learned'][number][] =>
   readHeard(context).learned;

@@ -31,7 +31,7 @@ const LocalClaim = z.looseObject({
   at: z.string(),
   /** The loop or cycle that renews it: it ends with that process. */
   process: z.nullable(ProcessIdentity),
-  /** Of its entry on the server; null while only this machine knows of it. */
+  /** Of its entry on the server. Null while only this machine has it. */
   revision: z.nullable(z.number()),
   /** It came with the focus, and ends with it. */
   by_focus: z.boolean(),
@@ -89,7 +89,7 @@ export function isLive(context: Context, claim: LocalClaim): boolean {
 }
 
 /** EVT-03: tasks that others hold, and who. Reads one file. */
-export function readHeld(context: Context): ReadonlyMap<string, Claim> {
+export function readOthersClaims(context: Context): ReadonlyMap<string, Claim> {
   if (!context.disk.exists(claimsFile(context.layout))) return new Map();
   const { local, remote } = readClaims(context);
   const place = placeOf(context);
@@ -100,9 +100,9 @@ export function readHeld(context: Context): ReadonlyMap<string, Claim> {
   return new Map(others.map((claim) => [claim.task, claim]));
 }
 
-/** The same with a text for each holder. */
-export const describeHeld = (context: Context): ReadonlyMap<string, string> =>
-  new Map([...readHeld(context)].map(([task, claim]) => [task, describeHolder(claim)]));
+/** Tasks that others hold, each with a text about its holder. */
+export const describeOthersClaims = (context: Context): ReadonlyMap<string, string> =>
+  new Map([...readOthersClaims(context)].map(([task, claim]) => [task, describeHolder(claim)]));
 
 /** `session 2026-03-01-session-001 on ada-pc`, from a message that anyone may have written. */
 export function describeHolder({ session, host, state }: Claim): string {

@@ -1,4 +1,4 @@
-// The licences of what is bundled: they ask for their text to go where the code goes.
+// The licenses of the bundled packages. Most require that their text goes with the code.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,20 +9,20 @@ function bundledPackages(metafiles) {
   return [...new Set(folders.filter((folder) => folder !== undefined))].sort();
 }
 
-function licenceText(folder) {
+function licenseText(folder) {
   const names = readdirSync(folder).filter((name) => /^licen[cs]e/i.test(name));
   return names.map((name) => readFileSync(join(folder, name), 'utf8').trim()).join('\n\n');
 }
 
-/** One text with every bundled package's name, version and licence; throws when one comes without its text. */
-export function collectLicences(root, metafiles) {
+/** One text with the name, version and license of each bundled package. Throws if a package has no license text. */
+export function collectLicenses(root, metafiles) {
   const parts = bundledPackages(metafiles).map((path) => {
     const folder = join(root, path);
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const text = licenceText(folder);
-    if (text === '') throw new Error(`${name} has no file with its licence.`);
+    const text = licenseText(folder);
+    if (text === '') throw new Error(`${name} has no file with its license.`);
     return `${name} ${version} (${license ?? 'see below'})\n\n${text}`;
   });
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
-  return `${['What is bundled into these files, and under which licences.', ...parts].join(rule)}\n`;
+  return `${['The packages that are bundled into these files, and their licenses.', ...parts].join(rule)}\n`;
 }

@@ -14,11 +14,6 @@ export interface OpenReview {
   reasons: string[];
 }
 
-interface Place {
-  container: Container;
-  index: number;
-}
-
 /** A record that git or a journal knows and that is not in the working tree. */
 export interface AbsentRecord {
   id: string;
@@ -40,18 +35,17 @@ export interface AbsentRecord {
 /** All records of a working tree or a commit as one hash graph. */
 export class Graph {
   readonly bySegment: ReadonlyMap<string, Container[]>;
-  private known: Map<string, Place> | null = null;
+  private known: Map<string, Container> | null = null;
 
   constructor(readonly containers: readonly Container[]) {
     this.bySegment = groupBy(containers, ({ seg }) => seg);
   }
 
   /** Where each record, or its tombstone, is. */
-  private get places(): ReadonlyMap<string, Place> {
+  private get places(): ReadonlyMap<string, Container> {
     if (this.known) return this.known;
     this.known = new Map();
-    for (const container of this.containers)
-      for (const [index, id] of container.ids.entries()) this.known.set(id, { container, index });
+    for (const container of this.containers) for (const id of container.ids) this.known.set(id, container);
     return this.known;
   }
 
@@ -62,12 +56,14 @@ export class Graph {
   }
 
   count(): number {
-    const sizes = [...this.bySegment.values()].map((files) => new Set(files.flatMap(({ ids }) => ids)).size);
-    return sizes.reduce((sum, size) => sum + size, 0);
+    const sizes = [...this.bySegment.values()].map((files) =>
+      files.length === 1 ? files[0]?.ids.length : new Set(files.flatMap(({ ids }) => ids)).size,
+    );
+    return sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
-  holderOf(seg: string, prev: string | null): (Place & { id: string }) | null {
+  holderOf(seg: string, prev: string | null): { container: Container; index: number; id: string } | null {
     for (const container of this.bySegment.get(seg) ?? []) {
       const index = container.ids.indexOf(prev ?? '') + 1;
       const id = prev !== null && index === 0 ? undefined : container.ids[index];
@@ -121,8 +117,8 @@ export class Graph {
     for (let id = open.pop(); id !== undefined; id = open.pop()) {
       const place = this.places.get(id);
       if (!place || found.has(id)) continue;
-      const { index } = place;
-      const { ids, seen } = place.container;
+      const { ids, seen } = place;
+      const index = ids.lastIndexOf(id);
       // The rest of its chain is above it in the same file.
       let first = index;
       while (first >= 0 && !found.has(ids[first] as string)) found.add(ids[first--] as string);
@@ -165,7 +161,7 @@ export class Graph {
       const last = tails.get(id);
       if (last !== undefined) return last;
       const place = this.places.get(id);
-      return place?.container.ns[place.index] ?? 0;
+      return place?.ns[place.ids.lastIndexOf(id)] ?? 0;
     };
     return this.containers.flatMap(({ name, ids, ns, seen }) =>
       seen.flatMap(([index, parents]) => {

@@ -194,9 +194,10 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Buffer): string | 
 }
 
 function takeFields(facts: Container, index: number, record: LedgerRecord, bytes: number): void {
-  const { tier, cycle, key, session } = record;
+  const { tier, cycle, key, session, seg } = record;
   const owner = facts.name.slice(0, -'-01234567.jsonl'.length);
-  if (owner !== (session ?? 'solo') && !/^(put|red|init)-/.test(facts.name)) facts.isRenamed = true;
+  const isOwn = owner === (session ?? 'solo') && seg === facts.seg;
+  if (!isOwn && !/^(put|red|init)-/.test(facts.name)) facts.isRenamed = true;
   facts.tiers[tier] ??= { records: 0, bytes: 0 };
   facts.tiers[tier].records += 1;
   facts.tiers[tier].bytes += bytes;

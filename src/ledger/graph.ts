@@ -14,6 +14,11 @@ export interface OpenReview {
   reasons: string[];
 }
 
+interface Place {
+  container: Container;
+  index: number;
+}
+
 /** A record that git or a journal knows and that is not in the working tree. */
 export interface AbsentRecord {
   id: string;
@@ -35,17 +40,18 @@ export interface AbsentRecord {
 /** All records of a working tree or a commit as one hash graph. */
 export class Graph {
   readonly bySegment: ReadonlyMap<string, Container[]>;
-  private known: Map<string, Container> | null = null;
+  private known: Map<string, Place> | null = null;
 
   constructor(readonly containers: readonly Container[]) {
     this.bySegment = groupBy(containers, ({ seg }) => seg);
   }
 
   /** Where each record, or its tombstone, is. */
-  private get places(): ReadonlyMap<string, Container> {
+  private get places(): ReadonlyMap<string, Place> {
     if (this.known) return this.known;
     this.known = new Map();
-    for (const container of this.containers) for (const id of container.ids) this.known.set(id, container);
+    for (const container of this.containers)
+      for (const [index, id] of container.ids.entries()) this.known.set(id, { container, index });
     return this.known;
   }
 
@@ -63,7 +69,7 @@ export class Graph {
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */
-  holderOf(seg: string, prev: string | null): { container: Container; index: number; id: string } | null {
+  holderOf(seg: string, prev: string | null): (Place & { id: string }) | null {
     for (const container of this.bySegment.get(seg) ?? []) {
       const index = container.ids.indexOf(prev ?? '') + 1;
       const id = prev !== null && index === 0 ? undefined : container.ids[index];
@@ -117,8 +123,8 @@ export class Graph {
     for (let id = open.pop(); id !== undefined; id = open.pop()) {
       const place = this.places.get(id);
       if (!place || found.has(id)) continue;
-      const { ids, seen } = place;
-      const index = ids.lastIndexOf(id);
+      const { index } = place;
+      const { ids, seen } = place.container;
       // The rest of its chain is above it in the same file.
       let first = index;
       while (first >= 0 && !found.has(ids[first] as string)) found.add(ids[first--] as string);
@@ -161,7 +167,7 @@ export class Graph {
       const last = tails.get(id);
       if (last !== undefined) return last;
       const place = this.places.get(id);
-      return place?.ns[place.ids.lastIndexOf(id)] ?? 0;
+      return place?.container.ns[place.index] ?? 0;
     };
     return this.containers.flatMap(({ name, ids, ns, seen }) =>
       seen.flatMap(([index, parents]) => {

@@ -248,9 +248,8 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /** Names in a folder, in code-unit order; none when it does not exist. */
-export function listFolder(path: string, isMeant?: (entry: fs.Dirent) => boolean): string[] {
+export function listFolder(path: string, isMeant: (entry: fs.Dirent) => boolean = () => true): string[] {
   try {
-    if (!isMeant) return fs.readdirSync(path).sort();
     const entries = fs.readdirSync(path, { withFileTypes: true }).filter(isMeant);
     return entries.map(({ name }) => name).sort();
   } catch (error) {

@@ -50,16 +50,9 @@ export function listContainers({ layout, disk }: Context): Listed[] {
   });
 }
 
-/** A start of a session compares one listing several times. */
-const digests = new WeakMap<object, string>();
-
 /** Covers names and stamps, so that it changes when a file is edited in place. */
-export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string {
-  const digest =
-    digests.get(listed) ?? recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
-  digests.set(listed, digest);
-  return digest;
-}
+export const digestOf = (listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string =>
+  recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
 
 /** Whether no file changed so shortly before `at` that a later change could keep its stamp. */
 export const isSettled = (listed: readonly Listed[], at = Date.now()): boolean =>

@@ -86,7 +86,8 @@ export const fitScreen = (text: string, width: number | null): string =>
 const COLOR = /\u001b\[[0-9;]*m/g;
 
 /** In columns: two for East Asian characters and emoji, none for colors and combining marks. */
-export const displayWidth = (text: string): number => stringWidth(text.replace(COLOR, '').normalize());
+export const displayWidth = (text: string): number =>
+  /^[ -~]*$/.test(text) ? text.length : stringWidth(text.replace(COLOR, '').normalize());
 
 /** A bullet or a time stamp at the start, or a gap between columns. */
 const HEAD = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )|\S {2,}(?=\S)/g;

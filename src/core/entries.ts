@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { Disk } from './disk.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format } from './schema.js';
@@ -57,7 +57,7 @@ function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V
   const names = disk.list(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
   return new Map(
     names.flatMap((name) => {
-      const path = join(folder, name);
+      const path = folder + sep + name;
       const bytes = disk.read(path);
       return bytes
         ? [[path, { bytes, entry: decodeDocument(list.entry, bytes, shown(disk.layout, path)) }]]

@@ -5,6 +5,8 @@ import { lineAt } from './text.js';
 /** Limits of a state file, far above real use. */
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
+/** However deep a shorter text is, it takes little memory. */
+const SHORT = 65_536;
 const MAX_KEYS = 200_000;
 /** Keys that no input may have. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -40,7 +42,8 @@ function countKeysOf(text: string): number {
  */
 function parsePlain(text: string, keys: number): unknown {
   // A key that was not counted, or a number that may have become zero.
-  if (/"\s+:|\de-\d\d|0{300}/i.test(text) || depthOf(text) > MAX_DEPTH) return undefined;
+  if (/"\s+:|\de-\d\d|0{300}/i.test(text) || (text.length > SHORT && depthOf(text) > MAX_DEPTH))
+    return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return countKeys(value) === keys ? value : undefined;

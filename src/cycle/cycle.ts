@@ -158,8 +158,11 @@ async function execute(run: CycleRun): Promise<StageOutcome> {
   if (!run.environment_valid) return { status: 'skipped', note: 'the environment is not valid' };
   if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
   const { context, input, mark } = run;
-  run.trees = await readTreesBefore(context);
-  const briefing = await briefBuilder(context, run.task, run.before);
+  const [trees, briefing] = await Promise.all([
+    readTreesBefore(context),
+    briefBuilder(context, run.task, run.before),
+  ]);
+  run.trees = trees;
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
   const ran = await runCommand(context, mark, { argv: input.command, timeoutMs, briefing }, outputOf(run));
   run.ran = ran;

@@ -35,11 +35,16 @@ const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.looseCompression', '0'],
 ];
 
-/** Compares all files with the index, and clears the marks assume-unchanged. */
-export async function refresh(git: ByteGit): Promise<void> {
+/** Clears the marks assume-unchanged. */
+async function clearMarks(git: ByteGit): Promise<void> {
   const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
   const input = marked.map((line) => `${line.slice(2)}\0`).join('');
   if (input !== '') await git(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
+}
+
+/** Compares all files with the index, and clears the marks assume-unchanged. */
+export async function refresh(git: ByteGit): Promise<void> {
+  await clearMarks(git);
   // 1: files differ.
   await git(['update-index', '-q', '--really-refresh'], { codes: [0, 1] });
 }
@@ -87,7 +92,8 @@ export function onBench<T>(
     };
     const look = byteGit(git, { settings, env: { GIT_INDEX_FILE: index, ...(ownObjects ? objects : {}) } });
     if (!existsSync(index)) await look(['read-tree', '--empty']);
-    await refresh(look);
+    // A snapshot adds all files, which compares them too.
+    if (!ownObjects) await refresh(look);
     return work({ root, commonDir, git: byteGit(git, { settings }), look, index, folder });
   });
 }
@@ -109,6 +115,7 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
   // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
   let from: BenchPlace['from'];
   const read = async ({ look, index }: Bench): Promise<string> => {
+    if (!from) await clearMarks(look);
     await look(['add', '--all', '--sparse', '--', '.']);
     const tree = (await look(['write-tree', '--missing-ok'])).trim();
     lists.set(tree, parse(await look(['ls-files', '--stage', '--full-name', '-z'])));

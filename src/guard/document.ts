@@ -206,7 +206,7 @@ const OWN: ReadonlyMap<string, RegExp> = new Map([
   // A boot id of Linux; Linear's id of an issue.
   ...keyed('boot uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   ...keyed('prev seen heads ledger subject execution execution_id records lost voided sha256 digest', HASH),
-  ...keyed('tree commit head head_at_start key', HASH),
+  ...keyed('tree commit head head_at_start key idempotency_key', HASH),
   ...keyed('salt', /^[0-9a-z]{1,62}$/),
   ...keyed('at created_at updated_at started_at ended_at halted_at verified_at learned_at', TIME),
   ...keyed('session resumed_from resumed_by', SLUG),

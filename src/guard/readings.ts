@@ -164,7 +164,7 @@ function decode(run: string, encoding: 'hex' | 'base64'): string | undefined {
 
 /** Hex or base64: one run, or lines of the width at which encoders wrap. */
 const RUN =
-  /(?<![\w+/-])(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/g;
+  /(?<![\w+/-])(?=[\w+/-]{16})(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/g;
 /** Git ids and digests match too, but do not decode to text. */
 const HEX = /(?:[0-9a-f]{2}){12,}/gi;
 /** A path or a name may end in a run, so its parts are tried too. */
@@ -205,6 +205,7 @@ const LEAST_WRAPPED = 16;
 const isWordChar = (char: string | undefined): boolean => char !== undefined && !/[\s"'`]/.test(char);
 
 function isWrapped(text: string, from: number, to: number): boolean {
+  if (to === text.length) return false;
   let length = 0;
   for (let at = from - 1; length < LEAST_WRAPPED && isWordChar(text[at]); at--) length++;
   if (length === 0) return false;

@@ -22,8 +22,6 @@ type Range = readonly [from: number, to: number];
 
 interface Keyword {
   text: string;
-  /** The code of its third character, which rules out most places. */
-  third: number;
   /** The rules' places in the list. */
   ranks: number[];
 }
@@ -31,7 +29,7 @@ interface Keyword {
 /** The rules, and how to find their anchors. */
 interface Table {
   rules: readonly Rule[];
-  /** By the codes of the first two characters. */
+  /** By the first three characters. */
   keywords: readonly (Keyword[] | undefined)[];
   /** The rules of each anchor. */
   anchors: ReadonlyMap<RegExp, readonly number[]>;
@@ -43,15 +41,18 @@ function tableOf(rules: readonly Rule[]): Table {
   const known = tables.get(rules);
   if (known) return known;
   const anchors = new Map<RegExp, number[]>();
-  const keywords = new Array<Keyword[] | undefined>(65_536);
+  const keywords = new Array<Keyword[] | undefined>(32_768);
   for (const [rank, rule] of rules.entries()) {
     for (const text of rule.keywords) {
-      const pair = pairAt(text, 0);
-      const bucket = keywords[pair] ?? [];
-      keywords[pair] = bucket;
-      const keyword = bucket.find((other) => other.text === text);
-      if (keyword) keyword.ranks.push(rank);
-      else bucket.push({ text, third: text.charCodeAt(2), ranks: [rank] });
+      // Any character may follow a keyword of two.
+      const thirds = text.length === 2 ? [...Array(32).keys()] : [text.charCodeAt(2)];
+      for (const third of thirds) {
+        const key = shift(pairAt(text, 0), third);
+        keywords[key] ??= [];
+        const keyword = keywords[key].find((other) => other.text === text);
+        if (keyword) keyword.ranks.push(rank);
+        else keywords[key].push({ text, ranks: [rank] });
+      }
     }
     const { anchor } = rule;
     if (anchor) anchors.set(anchor, [...(anchors.get(anchor) ?? []), rank]);
@@ -61,29 +62,35 @@ function tableOf(rules: readonly Rule[]): Table {
   return table;
 }
 
-const pairAt = (text: string, at: number): number =>
-  ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
+/** Three characters, five bits of each. */
+const shift = (key: number, code: number): number => ((key << 5) | (code & 31)) & 32_767;
+const pairAt = (text: string, at: number): number => shift(text.charCodeAt(at) & 31, text.charCodeAt(at + 1));
 
 /** The anchors of each rule, by its rank. A rule without any is not run. */
-function findAnchors(text: string, { keywords, anchors }: Table, ranges: readonly Range[]): number[][] {
-  const places: number[][] = [];
+function findAnchors(
+  text: string,
+  { keywords, anchors }: Table,
+  ranges: readonly Range[],
+): Map<number, number[]> {
+  const places = new Map<number, number[]>();
   const add = (ranks: readonly number[], at: number): void => {
     for (const rank of ranks) {
-      places[rank] ??= [];
-      if (places[rank].at(-1) !== at) places[rank].push(at);
+      const known = places.get(rank);
+      if (!known) places.set(rank, [at]);
+      else if (known.at(-1) !== at) known.push(at);
     }
   };
   // Keeps the offsets: `İ` is the only character whose lower case has two.
   const lower = text.replaceAll('\u0130', 'I').toLowerCase();
-  for (const [from, to] of ranges)
+  for (const [from, to] of ranges) {
+    let key = pairAt(lower, from);
     for (let at = from; at < to; at++) {
-      const bucket = keywords[pairAt(lower, at)];
+      key = shift(key, lower.charCodeAt(at + 2));
+      const bucket = keywords[key];
       if (bucket === undefined) continue;
-      const third = lower.charCodeAt(at + 2);
-      for (const keyword of bucket)
-        if ((keyword.third === third || keyword.text.length === 2) && lower.startsWith(keyword.text, at))
-          add(keyword.ranks, at);
+      for (const keyword of bucket) if (lower.startsWith(keyword.text, at)) add(keyword.ranks, at);
     }
+  }
   for (const [anchor, ranks] of anchors)
     for (const [from, to] of ranges) {
       // Cut at the end of the range: a failing search would run to the end of the text.
@@ -186,13 +193,11 @@ function findPlain(
   ranges: readonly Range[] = [[0, text.length]],
 ): Finding[] {
   const findings: Finding[] = [];
-  const places = findAnchors(text, table, ranges);
-  for (const key in places) {
-    const rank = Number(key);
+  for (const [rank, places] of findAnchors(text, table, ranges)) {
     const rule = table.rules[rank] as Rule;
     if (!wanted(rule)) continue;
     const find = rule.pattern.sticky ? matchAt : matchAround;
-    for (const match of find(text, rule, places[rank] as number[])) findings.push({ rule, rank, ...match });
+    for (const match of find(text, rule, places)) findings.push({ rule, rank, ...match });
   }
   return findings;
 }

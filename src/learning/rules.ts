@@ -113,8 +113,8 @@ export const isLesson = ({ seen }: Weighed): boolean =>
 export const countCycles = ({ seen }: Weighed): number => new Set(seen.map(({ cycle }) => cycle)).size;
 
 /** The conditions that a pattern fails; none if it has earned its promotion (LTM-06). */
-function failedConditions(weighed: Weighed): Condition[] {
-  if (evidenceOf(weighed).length >= ENOUGH) return [];
+function failedConditions(weighed: Weighed, evidence: readonly Identified[]): Condition[] {
+  if (evidence.length >= ENOUGH) return [];
   return [
     ...(countCycles(weighed) < ENOUGH ? (['observed'] as const) : []),
     ...CONDITIONS.filter((condition) => weighed.seen.some(({ unmet }) => unmet.includes(condition))),
@@ -152,29 +152,34 @@ export function planConsolidation({
 
 /** New contradictions contest what is known. Evidence from the same window waits for a later consolidation. */
 function judge(weighed: Weighed, known?: Proven) {
-  if (known?.status === 'invalid') return { rejected: reject(weighed, ['invalidated']) };
-  const failed = failedConditions(weighed);
+  const all = evidenceOf(weighed);
+  const evidence = all.slice(-MAX_EVIDENCE);
+  const reject = (failed: Condition[]) => {
+    const { knowledge_id, pattern, scope } = weighed;
+    /** Cycles that showed it, and those that count, since it was last contradicted. */
+    const counts = { observed: countCycles(weighed), qualified: all.length };
+    return { knowledge_id, pattern, scope, failed, ...counts };
+  };
+  if (known?.status === 'invalid') return { rejected: reject(['invalidated']) };
+  const failed = failedConditions(weighed, all);
   if (!known || known.status === 'unproven') {
-    const promotion = promote(weighed);
+    const promotion = promote(weighed, evidence);
     const { pattern, scope, created_at } = promotion.promoted;
     // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.
     const isComplete = normalizePattern(pattern) !== '' && isScope(scope) && created_at !== '';
     if (failed.length === 0 && !isComplete) failed.push('fields');
-    return failed.length > 0 ? { rejected: reject(weighed, failed) } : { promotion };
+    return failed.length > 0 ? { rejected: reject(failed) } : { promotion };
   }
   const { knowledge_id, pattern, scope, answered, contested: settles } = known;
   const contradicts = weighed.against.filter((id) => !answered.has(id));
   if (contradicts.length > 0) return { contested: { knowledge_id, pattern, scope, contradicts } };
   if (settles.length === 0) return {};
-  if (failed.length > 0) return { rejected: reject(weighed, failed) };
-  const evidence = newestOf(weighed).map(({ id }) => id);
-  return { reinstated: { knowledge_id, pattern, scope, evidence, settles } };
+  if (failed.length > 0) return { rejected: reject(failed) };
+  return { reinstated: { knowledge_id, pattern, scope, evidence: evidence.map(({ id }) => id), settles } };
 }
 
 /** `promoted`: exactly LTM's fields, and the ids of the evidence. */
-function promote(weighed: Weighed) {
-  const { knowledge_id, pattern, scope, against } = weighed;
-  const evidence = newestOf(weighed);
+function promote({ knowledge_id, pattern, scope, against }: Weighed, evidence: readonly Identified[]) {
   const promoted = {
     ...{ knowledge_id, pattern },
     evidence_cycles: evidence.map(({ record: { cycle } }) => (typeof cycle === 'number' ? cycle : 0)),
@@ -190,15 +195,6 @@ function promote(weighed: Weighed) {
 }
 
 const isScope = (scope: string): boolean => (SCOPES as readonly string[]).includes(scope);
-
-const newestOf = (weighed: Weighed): Identified[] => evidenceOf(weighed).slice(-MAX_EVIDENCE);
-
-const reject = (weighed: Weighed, failed: Condition[]) => {
-  const { knowledge_id, pattern, scope } = weighed;
-  /** Cycles that showed it, and those that count, since it was last contradicted. */
-  const counts = { observed: countCycles(weighed), qualified: evidenceOf(weighed).length };
-  return { knowledge_id, pattern, scope, failed, ...counts };
-};
 
 /** How many cycles with a verdict no consolidation covers, counted up to those that make one due. */
 export function countUncovered(

@@ -203,6 +203,7 @@ function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
 /** Content of a redacted record that a merge brought back. */
 function findReturned(graph: Graph): Finding[] {
   const redacted = new Set([...graph.tombstones(), ...graph.subjects('redacted')]);
+  if (redacted.size === 0) return [];
   return graph.containers.flatMap(({ name, ids, tombstones }) => {
     const back = ids.filter((id, index) => redacted.has(id) && !tombstones.includes(index));
     if (back.length === 0) return [];

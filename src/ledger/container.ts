@@ -120,22 +120,27 @@ export function linesById(bytes: Buffer): Map<string, string> {
   );
 }
 
-/** Calls `take` for each record and tombstone. With a tier: only for its records, and only these are parsed. */
+/**
+ * Calls `take` for each record and tombstone. With a tier: only for its records, and only these are parsed. `ids`: those of
+ * the first lines, if they are known.
+ */
 export function eachRecord(
   bytes: Buffer,
   take: (id: string, record: LedgerRecord | Tombstone, line: Line) => void,
   tier?: Tier,
+  ids: readonly string[] = [],
 ): void {
   const start = tier === undefined ? null : Buffer.from(`{"v":1,"tier":"${tier}"`);
+  const isPlain = isAscii(bytes);
   for (const line of linesOf(bytes)) {
     if (start && !line.bytes.subarray(0, start.length).equals(start)) continue;
-    const parsed = readLine(line);
-    if (parsed.type === 'record') take(recordId(line.bytes), parsed.record, line);
+    const parsed = readLine(line, isPlain);
+    if (parsed.type === 'record') take(ids[line.number - 1] ?? recordId(line.bytes), parsed.record, line);
     if (parsed.type === 'tombstone') take(parsed.tombstone.redacted, parsed.tombstone, line);
   }
 }
 
-function readLine({ bytes }: Line, isPlain = false): ParsedLine {
+function readLine({ bytes }: Line, isPlain: boolean): ParsedLine {
   if (bytes.length > MAX_RECORD_BYTES)
     return { type: 'bad', reason: `longer than ${MAX_RECORD_BYTES} bytes` };
   // Decoding ASCII as latin1 is a third faster, and nearly all lines are ASCII.
@@ -190,10 +195,12 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Buffer): string | 
 
 function takeFields(facts: Container, index: number, record: LedgerRecord, bytes: number): void {
   const { tier, cycle, key, session, seg } = record;
-  const isMoved = /^(put|red|init)-/.test(facts.name);
-  if (!isMoved && facts.name !== `${session ?? 'solo'}-${seg}.jsonl`) facts.isRenamed = true;
-  const sum = facts.tiers[tier] ?? { records: 0, bytes: 0 };
-  facts.tiers[tier] = { records: sum.records + 1, bytes: sum.bytes + bytes };
+  const owner = facts.name.slice(0, -'-01234567.jsonl'.length);
+  const isOwn = owner === (session ?? 'solo') && seg === facts.seg;
+  if (!isOwn && !/^(put|red|init)-/.test(facts.name)) facts.isRenamed = true;
+  facts.tiers[tier] ??= { records: 0, bytes: 0 };
+  facts.tiers[tier].records += 1;
+  facts.tiers[tier].bytes += bytes;
   facts.lastTier = tier;
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);

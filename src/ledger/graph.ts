@@ -62,8 +62,10 @@ export class Graph {
   }
 
   count(): number {
-    const sizes = [...this.bySegment.values()].map((files) => new Set(files.flatMap(({ ids }) => ids)).size);
-    return sizes.reduce((sum, size) => sum + size, 0);
+    const sizes = [...this.bySegment.values()].map((files) =>
+      files.length === 1 ? files[0]?.ids.length : new Set(files.flatMap(({ ids }) => ids)).size,
+    );
+    return sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { readPlain } from '../core/files.js';
+import { compareText } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import {
   type Container,
@@ -13,14 +14,7 @@ import {
 } from './container.js';
 import { formatStamp, ledgerFolder, openCache } from './files.js';
 import { Graph } from './graph.js';
-import {
-  byNumber,
-  type Identified,
-  type LedgerRecord,
-  recordId,
-  type Tier,
-  type Tombstone,
-} from './record.js';
+import { type Identified, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
 
 /** A folder with more files is damaged: no project writes that many. */
 export const MAX_CONTAINERS = 100_000;
@@ -137,14 +131,17 @@ export function recordsOf(
   files: readonly Container[] = graph.containers,
 ): ReadRecord[] {
   const redacted = graph.tombstones();
-  const found = new Map<string, ReadRecord>();
-  for (const { name, tiers } of files) {
+  const found: ReadRecord[] = [];
+  for (const { name, tiers, ids, problems } of files) {
     if (!tiers[tier]) continue;
     const take = (id: string, record: LedgerRecord | Tombstone, { bytes }: Line): unknown =>
-      redacted.has(id) || found.set(id, { id, record: record as LedgerRecord, size: bytes.length + 1 });
-    eachRecord(containerBytes(context, name), take, tier);
+      redacted.has(id) || found.push({ id, record: record as LedgerRecord, size: bytes.length + 1 });
+    // A damaged line has no id.
+    eachRecord(containerBytes(context, name), take, tier, problems.length === 0 ? ids : []);
   }
-  return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));
+  return found
+    .sort((a, b) => a.record.n - b.record.n || compareText(a.id, b.id))
+    .filter(({ id }, i) => id !== found[i - 1]?.id);
 }
 
 /** The values of this process: a server asks for them in every call. */

@@ -207,18 +207,22 @@ class SearchIndex implements Corpus {
     if (this.waiting.length > 0) this.insert(this.waiting.splice(0));
     this.forgetRedacted();
     this.db.exec('COMMIT');
-    this.load();
+    this.count();
     return true;
   }
 
   private load(): void {
-    this.rows.clear();
-    this.byNumber.clear();
-    [this.size, this.length, this.groups] = [0, 0, 0];
     const sql = 'SELECT ifnull(max(seq), 0) + 1 AS next FROM sqlite_sequence';
     this.nextNumber = (this.db.prepare(sql).get() as { next: number }).next;
-    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[]) {
+    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[])
       this.rows.set(row.name, row);
+    this.count();
+  }
+
+  private count(): void {
+    this.byNumber.clear();
+    [this.size, this.length, this.groups] = [0, 0, 0];
+    for (const row of this.rows.values()) {
       this.byNumber.set(row.number, row);
       this.size += row.documents;
       this.length += row.length;
@@ -247,8 +251,9 @@ class SearchIndex implements Corpus {
     const { name, stamp, isLoose, session } = group;
     const count = (known?.documents ?? 0) + documents.length;
     const length = documents.reduce((sum, { text }) => sum + text.length, known?.length ?? 0);
-    const row = [number, name, stamp, isLoose ? 1 : 0, session, count, length];
-    this.run('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
+    const row = { number, name, stamp, loose: isLoose ? 1 : 0, session, documents: count, length };
+    this.rows.set(name, row);
+    this.run('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)', ...Object.values(row));
     for (const { id, text } of records)
       this.run('INSERT OR IGNORE INTO records VALUES (?, ?, ?)', id, number, text);
     for (const id of redacted) this.run('INSERT OR IGNORE INTO redacted VALUES (?)', id);
@@ -282,7 +287,8 @@ class SearchIndex implements Corpus {
     statement.run(...values);
   }
 
-  private remove({ number, documents }: GroupRow): void {
+  private remove({ number, name, documents }: GroupRow): void {
+    this.rows.delete(name);
     for (const table of ['documents', 'texts']) {
       const sql = `DELETE FROM ${table} WHERE doc >= ? AND doc < ?`;
       this.run(sql, number * GROUP_SIZE, (number + 1) * GROUP_SIZE);

@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commit, cyclesOf, HUMAN, logOf, record, recordMany, verify } from '../support/memory.js';
+import {
+  commit,
+  cyclesOf,
+  HUMAN,
+  logOf,
+  putLines,
+  record,
+  recordMany,
+  verify,
+  withCycles,
+} from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 const VIEW = '.forge/memory/execution.jsonl';
@@ -106,4 +116,13 @@ describe('the views of memory', () => {
     await forgeJson(project, ['memory', 'redact', id, '--reason', 'x'], HUMAN);
     expect(linesIn(project, NOTES)).toEqual([]);
   });
+});
+
+it('LTM-03 LTM-04 a line that is damaged does not change the ids of the records below it', async () => {
+  const { project, file, lines } = await withCycles();
+  const before = await cyclesOf(project);
+  expect(before.map(({ id }) => id)).toEqual(lines.map((line) => recordId(line.trim())));
+  putLines(project, file, lines.toSpliced(1, 0, 'no record'));
+  expect(await cyclesOf(project)).toEqual(before);
+  expect(await verify(project)).toMatchObject({ status: 'corrupted' });
 });

@@ -13,9 +13,9 @@ import { breaksProtocol } from './protocol.js';
 export const recentCommits = async ({ git }: Context, count: number): Promise<Commit[]> =>
   git ? (await readLog(git, count)).map(({ body: _, message: __, ...commit }) => commit) : [];
 
-/** Forge's own commits say nothing about the work. */
+/** Forge's own commits say nothing about the work, except that it was rolled back. */
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
-  commits.filter(({ subject }) => !isOwnSubject(subject));
+  commits.filter(({ subject }) => !isOwnSubject(subject) || /\broll ?back\b/i.test(subject));
 
 /** How many commits `git/commits.log` has. */
 const LOGGED = 50;

@@ -27,6 +27,8 @@ export const Feature = z.looseObject({
   /** The evidence of `passing`. Only verify writes it. */
   verified_at: z.optional(z.nullable(z.string())),
   verified_commit: z.optional(z.nullable(z.string())),
+  /** Files differed from that commit, so the pass proves nothing about it. */
+  verified_dirty: z.optional(z.boolean()),
   verified_by: z.optional(z.array(z.string())),
   created_at: z.optional(z.string()),
 });
@@ -137,17 +139,17 @@ export const asUnproved = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 
 export function withoutEvidence(feature: Feature): Feature {
-  const { verified_at, verified_commit, verified_by, override, ...after } = feature;
+  const { verified_at, verified_commit, verified_dirty, verified_by, override, ...after } = feature;
   return after;
 }
 
 /**
  * The feature after a test run: the only way to `passing` (FEA-02). Evidence for the same status and tests stays
- * unchanged, so that runs on two branches never conflict.
+ * unchanged, so that runs on two branches never conflict. Only a run of committed files replaces one of changed files.
  */
 export function judged(
   feature: Feature,
-  run: { ok: boolean; at: string; commit: string | null; commands: string[] },
+  run: { ok: boolean; at: string; commit: string | null; dirty?: true; commands: string[] },
 ): Feature {
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
@@ -155,15 +157,22 @@ export function judged(
     return { ...failing, status: 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';
-  if (feature.status === status && !feature.override && isProven(feature, run.commands)) return feature;
+  const isBetter = feature.verified_dirty === true && !run.dirty;
+  if (feature.status === status && !feature.override && !isBetter && isProven(feature, run.commands))
+    return feature;
   return {
     ...withoutEvidence(feature),
     status,
     verified_at: run.at,
     ...(run.commit === null ? {} : { verified_commit: run.commit }),
+    ...(run.dirty ? { verified_dirty: true } : {}),
     verified_by: run.commands,
   };
 }
+
+/** The commit that a pass is about; '' without one. */
+export const describeCommit = ({ verified_commit: commit, verified_dirty }: Feature, digits = 12): string =>
+  commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, digits)}` : '';
 
 /** Its tests pass but have never failed, so it stays in progress (FEA-05). */
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>

@@ -7,7 +7,6 @@ import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine, tellingLine } from '../core/text.js';
 import { hasClaimed } from '../events/local-claims.js';
-import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { storeRecords } from '../ledger/memory.js';
 import {
@@ -320,9 +319,6 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     : { result: 'failed', reason: whyTestFailed(last), ...(line === '' ? {} : { line }), command };
 }
 
-const headOf = async ({ git }: Context): Promise<string | null> =>
-  git ? ((await readLog(git, 1))[0]?.hash ?? null) : null;
-
 /** The commit, and whether files outside `.forge/` differed from it: a pass then proves nothing about the commit. */
 async function treeOf(context: Context): Promise<{ commit: string | null; dirty?: true }> {
   if (!context.git) return { commit: null };
@@ -339,9 +335,9 @@ async function recordResult(
   argvs: readonly string[][],
   last: ProcessRun,
 ): Promise<Feature> {
-  const commit = await headOf(context);
+  const tree = await treeOf(context);
   const commands = argvs.map(formatArgv);
-  const evidence = { ok: last.exit_code === 0, at: timestamp(context), commit, commands };
+  const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands };
   let after = ran;
   updateFeatures(context, (before) => {
     const now = requireFeature(before, ran.id);
@@ -355,7 +351,12 @@ async function recordResult(
     // FEA-02: the ledger first. A crash in between reports a regression twice, never not at all.
     if (!evidence.ok && ran.status === 'passing') {
       const passed = { passed_at: ran.verified_at ?? null, passed_commit: ran.verified_commit ?? null };
-      const failed = { commit, command: formatArgv(last.argv), exit_code: last.exit_code, commands };
+      const failed = {
+        commit: tree.commit,
+        command: formatArgv(last.argv),
+        exit_code: last.exit_code,
+        commands,
+      };
       const record = { kind: 'regression', actor: 'forge', feature: ran.id, ...passed, ...failed };
       storeRecords(context, [{ ...record, tier: 'evaluation' }]);
     }

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isOwnSubject } from '../commit/message.js';
+import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -195,14 +195,12 @@ function commitGroups(context: Context): StoredGroup[] {
           known.documents < 2 * MAX_COMMITS &&
           (await isAncestor(git, known.stamp, head)) === true;
         const commits = await readLog(git, MAX_COMMITS, isMore ? `${known.stamp}..${head}` : head);
-        const documents = commits
-          .filter(({ subject }) => !isOwnSubject(subject))
-          .map(async ({ short, at, subject, body }) => {
-            // A commit that no hook checked may hold a secret.
-            // Web forms send line breaks with a CR.
-            const text = await maskText(`${subject}\n${body.replaceAll('\r', '')}`.trim());
-            return document('commit', short, text, { at });
-          });
+        const documents = withoutOwn(commits).map(async ({ short, at, subject, body }) => {
+          // A commit that no hook checked may hold a secret.
+          // Web forms send line breaks with a CR.
+          const text = await maskText(`${subject}\n${body.replaceAll('\r', '')}`.trim());
+          return document('commit', short, text, { at });
+        });
         return { documents: await Promise.all(documents), isMore };
       },
     },

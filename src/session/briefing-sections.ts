@@ -29,8 +29,8 @@ export interface BriefingData {
   /** Features that passed since the next step was left. */
   passed: readonly string[];
   last: ArchivedSession | null;
-  /** The session whose NEXT counts. */
-  handover: ArchivedSession | null;
+  /** The sessions whose NEXT counts. */
+  handovers: readonly ArchivedSession[];
   features: readonly Feature[];
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
@@ -107,14 +107,16 @@ const progressItems = ({ progress }: BriefingData): string[] =>
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, passed, last, handover, tool }: BriefingData): string[] {
+function nextItems({ next, passed, last, handovers, tool }: BriefingData): string[] {
   const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
   const noted = (step: string, notes: string[]): string =>
     `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
   if (next !== null) return [noted(next, since)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const step = handover?.next ? [noted(handover.next, [`from ${sessionName(handover.id)}`, ...since])] : [];
+  const step = handovers.flatMap(({ id, next: left }, i) =>
+    left === null ? [] : [noted(left, [`from ${sessionName(id)}`, ...(i === 0 ? since : [])])],
+  );
   if (last.status !== 'interrupted' || last.resumed_by) return step;
   const work = (last.progress ?? []).filter(isWork).map((line) => line.slice('[00:00] '.length));
   // The agent's own words say more than the lines that forge recorded.

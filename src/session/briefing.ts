@@ -28,7 +28,7 @@ import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
-import { handoverOf, passedSince, sessionName } from './rules.js';
+import { handoversOf, passedSince, sessionName } from './rules.js';
 import { readRunning, showFocus } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
@@ -150,7 +150,7 @@ export function composeBriefing(
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
   const recent = recentArchives(context);
-  const handover = handoverOf(recent, known.features) ?? null;
+  const handovers = handoversOf(recent, known.features);
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
   const kfrs = [...recent.map(({ kfr }) => kfr), session === null ? NO_KFR : readKfr(context)];
@@ -159,9 +159,9 @@ export function composeBriefing(
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
     last: recent.at(-1) ?? null,
-    handover,
+    handovers,
     next,
-    passed: passedSince(next ?? handover?.next ?? '', recent, known.features, started),
+    passed: passedSince(next ?? handovers[0]?.next ?? '', recent, known.features, started),
     answers: [...new Set(kfrs.flatMap(answersIn).map(({ text }) => text))],
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),

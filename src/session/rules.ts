@@ -150,6 +150,18 @@ export function handoverOf(
     : recent[at];
 }
 
+/** The same, and what sessions left that ended while it ran, in another worktree or clone. */
+export function handoversOf(
+  recent: readonly ArchivedSession[],
+  features: readonly Passing[],
+): ArchivedSession[] {
+  const last = handoverOf(recent, features);
+  if (!last) return [];
+  const isBeside = ({ next, status, ended_at }: ArchivedSession): boolean =>
+    status === 'ended' && next !== null && next !== last.next && (ended_at ?? '') > last.started_at;
+  return [last, ...recent.filter(isBeside)];
+}
+
 /** Sessions that can still be resumed, newest first. */
 export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession[] {
   return sessions

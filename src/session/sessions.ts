@@ -29,6 +29,7 @@ import {
   readArchives,
   readProgress,
   requireArchive,
+  shortTerm,
 } from './store.js';
 
 /** One row of `session list`. */
@@ -100,9 +101,13 @@ export interface SessionDetail {
   progress: Progress;
 }
 
-/** One archived session, by its shown or stored id. */
+/** The running session or an archived one, by its shown or stored id. */
 export function showSession(context: Context, input: { id: string }): SessionDetail {
-  const session = requireArchive(context, input.id);
+  const running = readRunning(context);
+  const session =
+    running && isCalled(running.id, input.id)
+      ? toArchive(running, { ...shortTerm(context), status: 'running', ended_at: null, learned: [] })
+      : requireArchive(context, input.id);
   const known = new Map(listKnowledge(context).learnings.map((learning) => [learning.id, learning]));
   const learned = session.learned.flatMap((learning) => known.get(learning) ?? []);
   return {

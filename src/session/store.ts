@@ -110,7 +110,7 @@ export const kfrToResume = (context: Context, session: ArchivedSession): Kfr =>
   session.resumed_by === undefined && isOwnSession(context, session.id) ? kfrIn(session) : NO_KFR;
 
 /** The files of the running session, in the form of its archive. */
-function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
+export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
   const text = readProgressText(context);
   const kfr = readKfrFile(context);
   return {

@@ -1,6 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import { oneLine, plural } from '../core/text.js';
+import { describeCommit } from '../feature/rules.js';
 import { type Answers, ROUTES, type Source } from './api.js';
 import { exportedPage } from './shell.js';
 
@@ -135,11 +136,12 @@ const healthOf = ({ health }: Answers['overview']): string =>
 
 function featuresOf(features: Answers['features']['features']): string {
   if (features.length === 0) return 'None yet.';
-  const rows = features.map(({ id, name, status, verified_at, verified_commit, override }) => {
+  const rows = features.map((feature) => {
+    const { id, name, status, verified_at, override } = feature;
     const why = override
       ? `by hand: ${override.reason}`
       : verified_at
-        ? `tests passed ${verified_at}${verified_commit ? ` at ${verified_commit.slice(0, 12)}` : ''}`
+        ? `tests passed ${verified_at} ${describeCommit(feature)}`.trimEnd()
         : '';
     return `| ${md(id)} | ${md(name)} | ${status} | ${md(why)} |`;
   });

@@ -11,6 +11,7 @@ import {
   snapshot,
   storedFeature,
 } from '../support/forge-project.js';
+import { commitAll } from '../support/project.js';
 
 const KEPT = { owner: { team: ['x'] }, näme: 1.5 };
 
@@ -37,6 +38,37 @@ describe('the evidence of a feature', () => {
       ['in_progress', undefined],
       ['in_progress', undefined],
     ]);
+  });
+
+  it('FEA-02 says whether the files that passed are those of the commit', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true', '--no-run']);
+    const verified = async (): Promise<string> => {
+      await runForge(project, ['feature', 'verify', 'A']);
+      return (
+        /verified +\S+ (.*) \w+$/m.exec((await runForge(project, ['feature', 'show', 'A'])).stdout)?.[1] ?? ''
+      );
+    };
+    project.write('src/app.js', 'changed\n');
+    expect(await verified()).toBe('with uncommitted changes after');
+    commitAll(project, 'Change it');
+    expect(await verified()).toBe('at');
+    const at = storedFeature(project, 'A');
+    project.write('src/app.js', 'changed again\n');
+    // What passed on committed files stays the evidence.
+    expect(await verified()).toBe('at');
+    expect(storedFeature(project, 'A')).toEqual(at);
+  });
+
+  it('FEA-02 --all does not fail for a feature that was not begun and whose test is missing', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'no-such-program', '--no-run']);
+    const { exitCode, stdout } = await runForge(project, ['feature', 'verify', '--all']);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/B .*not run/)]);
+    expect((await runForge(project, ['feature', 'verify', 'B'])).exitCode).toBe(6);
+    await forgeJson(project, ['feature', 'edit', 'B', '--status', 'in_progress']);
+    expect((await runForge(project, ['feature', 'verify', '--all'])).exitCode).toBe(6);
   });
 
   it('FEA-03 changed tests void the evidence of a passing feature; other edits do not', async () => {

@@ -12,7 +12,7 @@ const EMPTY: BriefingData = {
   passed: [],
   progress: [],
   last: null,
-  handover: null,
+  handovers: [],
   features: [],
   learnings: [],
   architecture: [],
@@ -63,7 +63,7 @@ const RICH: BriefingData = {
   },
   next: 'Go on\nwith two lines',
   last,
-  handover: last,
+  handovers: [last],
   features: features(300),
   learnings: [
     ...times(80, (n) => learned({ kind: 'success', context: `Context ${n}`, approach: `Approach ${n}` })),
@@ -78,7 +78,7 @@ const RICH: BriefingData = {
 };
 
 const items = (change: Partial<BriefingData>, key: string): string[] =>
-  briefingSections({ ...EMPTY, handover: change.last ?? null, ...change }).find(
+  briefingSections({ ...EMPTY, handovers: change.last ? [change.last] : [], ...change }).find(
     (section) => section.key === key,
   )?.items ?? [];
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -228,6 +229,33 @@ describe('forge briefing', () => {
     expect(await shown()).toEqual([before[0] + note('lib/cli.py'), before[1] + note('cli.py')]);
     expect(before[1]).toContain(lesson);
     expect((await runForge(project, ['start'])).stdout).toContain(note('cli.py'));
+  });
+
+  it('SES-03 shows what sessions in two worktrees left at the same time', async () => {
+    const project = await makeForge();
+    const beside = { ...project, dir: `${project.dir}-beside` };
+    project.git('worktree', 'add', '-q', beside.dir, '-b', 'beside');
+    onTestFinished(() => rmSync(beside.dir, { recursive: true, force: true }));
+    const world = fixedClock();
+    for (const place of [project, beside])
+      await forgeJson(place, ['session', 'start', '--task', 't'], { world });
+    world.set('2026-03-01T11:00:00.000Z');
+    await forgeJson(beside, ['session', 'end', '--next', 'wire the page'], { world });
+    world.set('2026-03-01T12:00:00.000Z');
+    await forgeJson(project, ['session', 'end', '--next', 'test the form'], { world });
+    project.git('merge', '-q', 'beside');
+    const steps = async () => {
+      const { sections } = await forgeJson<Briefing>(project, ['briefing'], { world });
+      return sections.find(({ key }) => key === 'next')?.items;
+    };
+    const both = [
+      'wire the page (from 2026-03-01-session-002)',
+      'test the form (from 2026-03-01-session-001)',
+    ];
+    expect(await steps()).toEqual(both);
+    await forgeJson(project, ['session', 'start', '--task', 't'], { world });
+    await forgeJson(project, ['session', 'end', '--next', 'release'], { world });
+    expect(await steps()).toEqual(['release (from 2026-03-01-session-003)']);
   });
 
   it('SES-03 shows the notes about the task, or the newest ones without a task', async () => {

@@ -118,6 +118,21 @@ describe('forge start', () => {
     expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
   });
 
+  it('SES-08 session show shows the running one too', async () => {
+    const project = await withFeature();
+    const { session } = await forgeJson<StartedSession>(project, ['session', 'start', '--task', 'Tidy up']);
+    await forgeJson(project, ['progress', 'add', 'swept the floor']);
+    await forgeJson(project, ['progress', 'next', 'dust the shelves']);
+    const { stdout } = await runForge(project, ['session', 'show', session.id]);
+    for (const text of [
+      `${session.id}  running`,
+      'task: Tidy up',
+      'swept the floor',
+      'NEXT: dust the shelves',
+    ])
+      expect(stdout).toContain(text);
+  });
+
   it('SES-01 damaged memory stops it with exit 4, and nothing is started', async () => {
     const project = await withFeature();
     // So that what the start remembers of the ledgers is there already.

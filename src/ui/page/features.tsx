@@ -31,13 +31,14 @@ const blockers = ({ blocked_by }: Feature): string[] => [blocked_by ?? []].flat(
 
 /** Why the status can be believed, or what it waits for. */
 function evidenceOf(feature: Feature, waits = blockers(feature)): ComponentChildren {
-  const { status, override, verified_at, verified_commit, unproven, tests = [] } = feature;
+  const { status, override, verified_at, verified_commit, verified_dirty, unproven, tests = [] } = feature;
+  const about = verified_dirty ? 'with uncommitted changes after' : 'at';
   if (override) return `by hand: ${override.reason}`;
   if (unproven && verified_at) return 'its test passes, and was never seen to fail';
   if (status === 'passing' && verified_at)
     return (
       <span>
-        tests passed <Time at={verified_at} /> {verified_commit && `at ${verified_commit.slice(0, 8)}`}
+        tests passed <Time at={verified_at} /> {verified_commit && `${about} ${verified_commit.slice(0, 8)}`}
       </span>
     );
   if (waits.length > 0) return `after ${waits.join(', ')}`;

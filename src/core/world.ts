@@ -1,6 +1,7 @@
 import type { StdioOptions } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { basename } from 'node:path';
 import { agentMark } from './environment.js';
 import { systemCode } from './error.js';
 import { readText } from './files.js';
@@ -158,14 +159,15 @@ function agentProcess(): ProcessIdentity {
   return parent();
 }
 
-/** A shell that leads its session belongs to a person, unless it was started for one command. */
+/** A shell that was given one command, or of a hook any shell that does not lead its session, as a person's does. */
 function isLauncher(pid: number): boolean {
   const words = process.argv.slice(2).join(' ');
+  const isHook = words.startsWith('hook ');
   const line = commandLine(pid);
   // npx or npm exec, with the same words behind it.
-  if (line.endsWith(words.startsWith('hook ') ? ` ${words}` : ` forge ${words}`)) return true;
-  const name = readText(`/proc/${pid}/comm`).trim();
-  return SHELL.test(name) && (fieldOf(pid, 'sess') !== String(pid) || / -[a-z]*c /.test(line));
+  if (line.endsWith(isHook ? ` ${words}` : ` forge ${words}`)) return true;
+  const name = basename(line.split(' ')[0] ?? '');
+  return SHELL.test(name) && (/ -[a-z]*c /.test(line) || (isHook && fieldOf(pid, 'sess') !== String(pid)));
 }
 
 /** '' when unknown. */

@@ -203,12 +203,14 @@ class Play {
     return { exit, stdout: readFileSync(out, 'utf8'), stderr: screen.replaceAll('\r\n', '\n') };
   }
 
-  /** Below a shell that stays, so that somebody else holds what is started. */
+  /** Below a process that stays, so that somebody else holds what is started. */
   async startOther(words, { cwd, env }) {
     const [out, err] = [join(this.root, 'stdout'), join(this.root, 'stderr')];
     const command = [process.execPath, FORGE, ...words].map(quoted).join(' ');
-    const script = `${command} > ${quoted(out)} 2> ${quoted(err)}; echo $?; read end`;
-    const child = spawn('sh', ['-c', script], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const script = `${command} > ${quoted(out)} 2> ${quoted(err)}; echo $?`;
+    const stay = `require('node:child_process').spawnSync('sh', ['-c', ${JSON.stringify(script)}], { stdio: 'inherit' });
+process.stdin.resume();`;
+    const child = spawn(process.execPath, ['-e', stay], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.others.push(child);
     const [line] = await once(child.stdout);
     return { exit: Number(line), stdout: readFileSync(out, 'utf8'), stderr: readFileSync(err, 'utf8') };

@@ -96,7 +96,7 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft, readConfig(context).commit.style);
-  if (input.title !== undefined) refuseCut(written);
+  if (input.title !== undefined && !input.title.endsWith('…')) refuseCut(written);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);

@@ -150,15 +150,16 @@ export function handoverOf(
     : recent[at];
 }
 
-/** The same, and what sessions left that ended while it ran, in another worktree or clone. */
+/** The same, and what sessions left that ended while it ran, on another branch. */
 export function handoversOf(
   recent: readonly ArchivedSession[],
   features: readonly Passing[],
 ): ArchivedSession[] {
   const last = handoverOf(recent, features);
   if (!last) return [];
-  const isBeside = ({ next, status, ended_at }: ArchivedSession): boolean =>
-    status === 'ended' && next !== null && next !== last.next && (ended_at ?? '') > last.started_at;
+  // On one branch only a clock that was set back looks like it.
+  const isBeside = ({ next, status, branch, ended_at }: ArchivedSession): boolean =>
+    status === 'ended' && next !== null && branch !== last.branch && (ended_at ?? '') > last.started_at;
   return [last, ...recent.filter(isBeside)];
 }
 

@@ -137,7 +137,7 @@ describe('forge hook claude session-end', () => {
     const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
     expect(text).toContain('session-002');
     expect(text).toContain('! Session');
-    expect(text).toMatch(/was interrupted \(claude ended at .*forge start --resume/);
+    expect(text).toMatch(/was interrupted \(claude ended at .*session_start \{"resume"/);
     const resumed = await forgeJson<{ session: { resumed_from: string } }>(
       project,
       'session start --resume latest',

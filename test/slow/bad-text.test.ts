@@ -49,18 +49,19 @@ const PLACES: Place[] = [
         ({ context }) => context === `case ${n}`,
       )?.approach,
   },
+  // Before the features: a text that is the name of one means that one.
+  {
+    name: 'focus set --task',
+    args: (text) => ['focus', 'set', `--task=${text}`],
+    stored: (project) => project.json<Json>(FOCUS).task,
+    readBack: async (project) => (await forgeJson<Json>(project, ['focus', 'show'])).task,
+  },
   {
     name: 'feature add',
     args: (text, n) => ['feature', 'add', `F-${n}`, '--', text],
     stored: (project, n) =>
       project.json<{ features: Json[] }>(FEATURES).features.find(({ id }) => id === `F-${n}`)?.name,
     readBack: async (project, n) => (await forgeJson<Json>(project, ['feature', 'show', `F-${n}`])).name,
-  },
-  {
-    name: 'focus set --task',
-    args: (text) => ['focus', 'set', `--task=${text}`],
-    stored: (project) => project.json<Json>(FOCUS).task,
-    readBack: async (project) => (await forgeJson<Json>(project, ['focus', 'show'])).task,
   },
 ];
 

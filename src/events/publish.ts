@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -99,8 +100,15 @@ async function sendToStream(
       if (!waiting) continue;
       const { event, bytes } = waiting;
       const { subject, headers } = addressOf(server, event, prefix);
-      await client.publish(subject, bytes, {
-        ...{ msgID: event.id, headers, expect: { streamName }, timeout: left() },
+      const publish = () =>
+        client.publish(subject, bytes, {
+          ...{ msgID: event.id, headers, expect: { streamName }, timeout: left() },
+        });
+      // A stream that another process has just made takes messages a moment later.
+      await publish().catch(async (error: Error) => {
+        if (error.name !== 'JetStreamNotEnabled') throw error;
+        await setTimeout(100);
+        return publish();
       });
       removeWaiting(context, name);
     }

@@ -31,16 +31,8 @@ async function confirmPush(call: Call, { tag, push = '' }: CreatedCheckpoint): P
 }
 
 function renderCreated(made: CreatedCheckpoint, style: Style): string {
-  const {
-    tag,
-    planned,
-    verified_by,
-    commit = '',
-    features_passing = [],
-    manifest_commit,
-    push,
-    pushed,
-  } = made;
+  const { tag, planned, verified_by, commit = '', features_passing = [], push, pushed } = made;
+  const manifest = made.manifest_commit?.slice(0, 12);
   if (planned)
     return [
       `would make ${tag}, once these pass:`,
@@ -48,7 +40,7 @@ function renderCreated(made: CreatedCheckpoint, style: Style): string {
     ].join('\n');
   return [
     `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
-    ...(manifest_commit ? [style.dim(`  its manifest is commit ${manifest_commit.slice(0, 12)}`)] : []),
+    ...(manifest ? [style.dim(`  its manifest is commit ${manifest}`)] : []),
     ...(push === undefined || pushed ? [] : [style.dim(`  to share it: ${oneLine(push, 300)}`)]),
   ].join('\n');
 }

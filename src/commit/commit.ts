@@ -96,7 +96,6 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft, readConfig(context).commit.style);
-  if (input.title !== undefined && !input.title.endsWith('…')) refuseCut(written);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
@@ -165,16 +164,6 @@ function requireTexts(draft: CommitMessage): CommitMessage {
       hint: `forge commit -m ${formatArgv([draft.subject])} --why "TEXT"`,
     });
   return draft;
-}
-
-/** A subject that forge chose is cut; a person's own words are not. */
-function refuseCut(message: string): void {
-  const [subject = ''] = message.split('\n');
-  const shorter = subject.replace(/ [^ ]*…$/, '');
-  if (subject !== shorter)
-    throw usage('commit.title_long', 'The subject has more than 72 characters.', {
-      hint: `${formatArgv(['forge', 'commit', '-m', shorter])} --why "TEXT"`,
-    });
 }
 
 /** The message stays in a file until the commit is made: one of the user's hooks may reject it. */
@@ -262,7 +251,7 @@ export async function readWork(
   const focus = showFocus(context);
   const paths = new Set(files.map(({ path }) => path));
   const features = readFeatures(context);
-  // An earlier commit that is amended did not pass what passed after it.
+  // A later pass is not part of a commit that is amended.
   const passedNow = ({ status, verified_at: at }: Feature): boolean =>
     parent === undefined && status === 'passing' && !!at && !(since && Date.parse(at) < Date.parse(since));
   const updated = features.filter(

@@ -68,6 +68,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   return {
     id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
+    ...(given.title === undefined ? {} : { isTyped: true }),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? reasonOf(focus, known.session?.goal, features),
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),

@@ -12,6 +12,8 @@ export interface CommitMessage {
   /** The id of an issue or a feature, or `FORGE`. If empty, the subject has no brackets. */
   id: string;
   subject: string;
+  /** A person or an agent typed the subject: the rules judge it whole. A chosen one is cut to fit. */
+  isTyped?: boolean;
   what: string[];
   why: string;
   learned: string[];
@@ -182,7 +184,7 @@ export function formatCommitMessage(
     ...(message.ledger ?? []).map((head) => `Forge-Ledger: ${head}`),
   ];
   return `${[
-    oneLine(title, 72),
+    oneLine(title, message.isTyped ? Number.POSITIVE_INFINITY : 72),
     `## What\n${list(message.what)}`,
     `## Why\n${prose(why)
       .split('\n')

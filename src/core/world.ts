@@ -159,7 +159,7 @@ function agentProcess(): ProcessIdentity {
   return parent();
 }
 
-/** A shell that was given one command, or of a hook any shell that does not lead its session, as a person's does. */
+/** A shell that runs one command. For a hook also any other shell, unless it leads its session, as a person's does. */
 function isLauncher(pid: number): boolean {
   const words = process.argv.slice(2).join(' ');
   const isHook = words.startsWith('hook ');

@@ -171,8 +171,8 @@ export function judged(
 }
 
 /** The commit that a pass is about; '' without one. */
-export const describeCommit = ({ verified_commit: commit, verified_dirty }: Feature, digits = 12): string =>
-  commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, digits)}` : '';
+export const describeCommit = ({ verified_commit: commit, verified_dirty }: Feature): string =>
+  commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 12)}` : '';
 
 /** Its tests pass but have never failed, so it stays in progress (FEA-05). */
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
@@ -18,6 +17,7 @@ import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import { textsIn } from '../ledger/record.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
+import { stampOf } from '../ledger/files.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
@@ -136,11 +136,6 @@ function archiveGroups(context: Context): StoredGroup[] {
       },
     };
   });
-}
-
-function stampOf(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return `${stat?.ino}:${stat?.size}:${stat?.mtimeMs}`;
 }
 
 /** Issues that are done. */

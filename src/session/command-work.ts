@@ -147,16 +147,10 @@ function renderFocus(focus: Focus & { skill_why?: string[] }, style: Style): str
 async function change(call: Call, word: string | undefined): Promise<FocusInput> {
   if (word !== undefined && call.options.task !== undefined)
     throw usage('focus.twice', 'The task is given twice.', { hint: 'forge focus set TASK' });
-  const {
-    task = word,
-    file,
-    phase,
-    blocker,
-    issue,
-    skill,
-  } = call.options as Record<string, string & string[]>;
+  const { task, file, phase, blocker, issue, skill } = call.options as Record<string, string & string[]>;
+  const text = word ?? task;
   return {
-    task: task === undefined ? undefined : await call.text(task),
+    task: text === undefined ? undefined : await call.text(text),
     issue: issue === 'none' ? null : issue,
     files: file,
     phase,

@@ -136,7 +136,7 @@ function turnToGoal(
 ): Focus {
   if (goal === undefined || state === 'started' || focus.task === goal) return focus;
   const open = openEntries(readKfr(context)).map(({ id }) => id);
-  // Another shell of the same person may still work on it, and so may whoever joined.
+  // Others may work on it: the same person in another shell, or an agent that joined.
   const isAlone = state === 'running' && !running.holder.terminal && !running.joined?.length;
   if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal, issue });
   const why = open.length > 0 ? `: ${open.join(', ')} in working memory must be settled first` : '';

@@ -111,7 +111,7 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
   const settle = open > 0 ? ['forge kfr list'] : [];
   if (running) return [...settle, ...add, 'forge log "what you just did"', ...work, end, 'forge briefing'];
   const isOwn = ownSessions(context);
-  // What came after an older one has gone on without it.
+  // An older one was not needed by the sessions after it.
   const interrupted = resumable(recentArchives(context).slice(-1)).find(({ id }) => isOwn(id));
   const resume = interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : [];
   return [...add, ...resume, 'forge start', ...work, 'forge briefing'];

@@ -140,7 +140,7 @@ ${sign}
     expect(project.git('show', '--name-only', '--format=', 'HEAD')).toBe('src/login.js\nsrc/more.js');
     expect(project.git('rev-parse', '--short', 'HEAD^')).toBe(parent);
     await expectChecked(project);
-    // What passed after the commit did not pass in it.
+    // A later pass is not part of this commit.
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     const again = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
     expect(again.message).not.toContain('now passing');
@@ -165,9 +165,11 @@ ${sign}
     stage(project);
     const title = `Wire the login form ${'so that people can sign in '.repeat(3)}again`;
     expect(await forgeError(project, ['commit', '-m', title])).toMatchObject({
-      exitCode: 2,
-      code: 'commit.title_long',
-      hint: `forge commit -m '[FORGE-001] Wire the login form so that people can sign in so that' --why "TEXT"`,
+      exitCode: 1,
+      message: `line 1: The subject has ${title.length + 12} characters; 72 are allowed.`,
+      hint: expect.stringMatching(
+        /Write: \[FORGE-001\] Wire the login form so that people can sign in so that$/,
+      ),
     });
     expect(project.git('rev-parse', 'HEAD')).toBe(before);
   });

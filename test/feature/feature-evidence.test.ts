@@ -55,9 +55,20 @@ describe('the evidence of a feature', () => {
     expect(await verified()).toBe('at');
     const at = storedFeature(project, 'A');
     project.write('src/app.js', 'changed again\n');
-    // What passed on committed files stays the evidence.
+    // A pass on committed files is kept as evidence.
     expect(await verified()).toBe('at');
     expect(storedFeature(project, 'A')).toEqual(at);
+  });
+
+  it('FEA-02 shows the last 80 lines of a test that failed, and all with --verbose', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh -c "seq 100; exit 1"', '--no-run']);
+    const shown = async (...flags: string[]): Promise<string[]> =>
+      (await runForge(project, ['feature', 'verify', 'A', ...flags])).stderr.split('\n');
+    const all = await shown('--verbose');
+    expect(all.slice(-101, -1)).toEqual(Array.from({ length: 100 }, (_, i) => String(i + 1)));
+    const end = await shown();
+    expect(end.slice(-82, -1)).toEqual(['… (--verbose shows all)', ...all.slice(-81, -1)]);
   });
 
   it('FEA-02 --all does not fail for a feature that was not begun and whose test is missing', async () => {

@@ -37,7 +37,7 @@ describe('the record of session ids', () => {
     ]);
   });
 
-  it.each(['a folder', 'a symlink'])('B-20 is not replaced where %s stands in its place', async (kind) => {
+  it.each(['a folder', 'a symlink'])('B-20 is not replaced if %s is in its place', async (kind) => {
     const project = await withSession();
     rmSync(project.path(IDS));
     if (kind === 'a folder') mkdirSync(project.path(IDS));

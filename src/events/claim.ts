@@ -175,7 +175,10 @@ async function withBucket<T>(
     server = open;
     return await within(
       left(),
-      persist(left, () => openBucket(context, open, left()).then(work)),
+      persist(left, async () => {
+        const bucket = await openBucket(context, open, left());
+        return work(bucket).catch(asStarting);
+      }),
     );
   } catch (error) {
     const isAway = error instanceof ForgeError ? error.kind === 'outside' : server || isTimeout(error);
@@ -189,7 +192,12 @@ async function withBucket<T>(
 
 const isTimeout = (error: unknown): boolean => (error as Error).message === 'timeout';
 
-/** Tries again while a cluster elects a leader. */
+/** The library reports a bucket that another process has just made, and that takes no entries yet, as JetStream being off. */
+function asStarting(error: Error): never {
+  throw error.name === 'JetStreamNotEnabled' ? new Error('no leader') : error;
+}
+
+/** Tries again while a bucket has no leader. */
 async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
   for (;;)
     try {

@@ -192,7 +192,7 @@ describe('forge recover', () => {
     expect(shown.stdout).toMatch(/rollback: roll back to the checkpoint/);
     const done = await runForge(project, ['recover', '--yes']);
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
-    expect(done.stdout).toMatch(/^ {2}its tests ran again: FORGE-001 passing\n {2}forge undo/m);
+    expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
   });

@@ -130,9 +130,9 @@ export class Disk {
     if (own.length > 0 && !this.dryRun) recordWritten(this.layout, own);
   }
 
-  /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. */
-  replaceMoved(path: string, bytes: Buffer): void {
-    this.put([{ path, bytes }]);
+  /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
+  replaceMoved(path: string, bytes: Buffer | null, keepMode?: number): void {
+    this.put([{ path, bytes, keepMode }]);
   }
 
   private put(writes: readonly Write[]): void {

@@ -7,6 +7,7 @@ import { readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
+import { updateFeatures } from '../feature/store.js';
 import { readTrees } from '../git/tree.js';
 import type { Stage } from '../learning/evaluation.js';
 import { requireReviewed } from '../ledger/audit.js';
@@ -54,7 +55,7 @@ export async function runCycle(
   const run: CycleRun = {
     ...{ context, input, watch, started: elapsed(), mark: newMark(context), stages: [] },
     ...{ environment_valid: true, task: NO_TASK, claim: null, trees: null, ran: null },
-    before: { features: [], testFiles: {}, files: {}, tests: new Map(), breaches: new Map() },
+    before: { features: [], testFiles: {}, files: {}, stored: new Map(), breaches: new Map() },
     observations: noObservations(),
   };
   // A long command must not count as silence.
@@ -92,9 +93,9 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     return {};
   });
   await inStage(run, 'governance', async () => {
-    // Unreadable files are refused before anything runs.
+    // Unreadable files are refused before anything runs. A person's edits of features.json come first.
     readConfig(run.context);
-    listFeatures(run.context);
+    updateFeatures(run.context);
     fillBuilderFolder(run.mark.key);
     return {};
   });
@@ -107,7 +108,6 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   });
   run.before = readFacts(run.context);
   await inStage(run, 'execution', () => execute(run));
-  await run.claim?.check();
   run.context = reopen(run.context);
   const { evaluation } = await inStage(run, 'evaluation', async () => {
     const judged = await evaluate(run);

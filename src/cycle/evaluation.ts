@@ -1,12 +1,14 @@
-import { join } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
-import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
+import { configFile, FORGE_FOLDER, featuresFile, featuresFolder, initScript, shown } from '../core/paths.js';
 import { oneLine, sha256 } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
+import { readFeatureFiles, readFeatures } from '../feature/store.js';
 import { verifyFeatures } from '../feature/verify.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
@@ -19,7 +21,7 @@ import {
   compareFeatures,
   type Findings,
   findRerun,
-  findViolations,
+  type GuardedFile,
   isPassing,
   type Judgment,
 } from './rules.js';
@@ -42,7 +44,9 @@ export interface Evaluation {
 /** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
 export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const { context, before, environment_valid, ran } = run;
-  const [notes, violations]: [string[], string[]] = [[], []];
+  // First, because everything is read by the settings.
+  const [notes, violations]: [string[], string[]] = [[], putBack(run)];
+  await run.claim?.check();
   const isIntact = await checkMemory(context, violations, notes);
   const after = tryFacts(context, violations);
   const changed = ran?.started ? await readChanged(run) : null;
@@ -50,9 +54,10 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const judge: Judge = { run, evidence: [], notes, tree, results: new Map() };
   // Tests prove nothing if memory or the list of tests is damaged.
   const task = ran?.started && isIntact && after ? await judgeTests(judge, after) : 'unknown';
-  // Read again, because the tests run what the command wrote.
+  // Again, because the tests run what the command wrote.
+  violations.push(...putBack(run));
   const end = after && tryFacts(context, violations);
-  if (end) violations.push(...findViolations(before, end));
+  for (const [id, reason] of end?.breaches ?? []) if (!before.breaches.has(id)) violations.unshift(reason);
   const last = end ?? before;
   const { passing, gained, regressions, improved } = compareFeatures(before, last, judge.results);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
@@ -61,7 +66,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   return {
     classification: classify(findings),
     found: {
-      governance_violations: boundTexts(violations),
+      governance_violations: boundTexts([...new Set(violations)]),
       regression_flags: boundTexts(regressions),
       tests_changed: boundTexts(tests_changed),
       ...boundEvidence(judge.evidence),
@@ -168,29 +173,93 @@ async function verify(
 }
 
 export function readFacts(context: Context): CycleFacts {
-  const { disk, layout } = context;
+  const { layout } = context;
   const { features } = listFeatures(context);
-  const config = disk.read(configFile(layout));
-  const scripts = showTrust(context)
-    .items.filter(({ kind }) => kind === 'file')
-    .map(({ name, content }) => [name, sha256(content)]);
   const breaches = readRecords(context, 'audit')
     .filter(({ record }) => record.kind === 'breach')
     .map(({ id, record }): [string, string] => {
       const reason = String(record.reason || 'a governance rule was broken');
       return [id, oneLine(reason, 500)];
     });
+  const names = [
+    ...[configFile, initScript].map((file) => shown(layout, file(layout))),
+    ...scriptsOf(context),
+  ];
   return {
     features,
     testFiles: readTestFiles(layout.root, features),
-    files: {
-      [shown(layout, configFile(layout))]: config && sha256(config),
-      [shown(layout, initScript(layout))]: null,
-      ...Object.fromEntries(scripts),
-    },
-    tests: new Map(features.map(({ id, tests }) => [id, JSON.stringify(tests ?? [])])),
+    files: Object.fromEntries(names.map((name) => [name, readGuarded(join(layout.root, name))])),
+    stored: readFeatureFiles(context),
     breaches: new Map(breaches),
   };
+}
+
+/** Names of the files that a person approves, and of those that they replace. */
+const scriptsOf = (context: Context): string[] =>
+  showTrust(context).items.flatMap(({ kind, name }) => (kind === 'file' ? [name] : []));
+
+function readGuarded(path: string): GuardedFile | null {
+  const bytes = tryRead(path);
+  const stat = bytes && lstatSync(path);
+  return stat && { bytes, mode: stat.isSymbolicLink() ? null : stat.mode & 0o777 };
+}
+
+/** Puts back what the command may not change, and names it as violations. */
+function putBack({ context, before }: CycleRun): string[] {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    const put = (name: string, file: GuardedFile | null): string[] => {
+      const path = join(layout.root, name);
+      const now = tryRead(path);
+      if (file ? now?.equals(file.bytes) : !now) return [];
+      const what = `${name} was ${file ? 'changed' : 'added'} by the command`;
+      // The target of a symlink may be anywhere.
+      if (file?.mode === null) return [what];
+      disk.replaceMoved(path, file?.bytes ?? null, file?.mode);
+      return [`${what}, and ${file ? 'put back' : 'removed'}`];
+    };
+    const found = Object.entries(before.files).flatMap(([name, file]) => put(name, file));
+    found.push(...putFeaturesBack(context, before));
+    const added = scriptsOf(context).filter((name) => !(name in before.files));
+    return [...found, ...added.flatMap((name) => put(name, null))];
+  });
+}
+
+function putFeaturesBack(context: Context, { stored }: CycleFacts): string[] {
+  const { disk, layout } = context;
+  const read = (): Feature[] | ForgeError => {
+    try {
+      return readFeatures(context);
+    } catch (error) {
+      if (error instanceof ForgeError) return error;
+      throw error;
+    }
+  };
+  const now = read();
+  const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
+  const lost = [...stored].filter(([, { entry }]) => {
+    const feature = known.get(entry.id);
+    return !feature || testsDiffer(entry, feature);
+  });
+  if (lost.length === 0 && Array.isArray(now)) return [];
+  // An edited view would bring the change again. The next command makes it anew.
+  disk.remove(featuresFile(layout));
+  for (const [path, { bytes }] of lost) if (!tryRead(path)?.equals(bytes)) disk.replaceMoved(path, bytes);
+  const folder = featuresFolder(layout);
+  const others = disk.list(folder).map((name) => folder + sep + name);
+  if (read() instanceof ForgeError) for (const path of others) if (!stored.has(path)) disk.remove(path);
+  if (now instanceof ForgeError) return [`damaged by the command, and put back: ${now.message}`];
+  return lost.map(
+    ([
+      ,
+      {
+        entry: { id },
+      },
+    ]) =>
+      known.has(id)
+        ? `the tests of ${id} were changed by the command, and put back`
+        : `${id} was removed by the command, and put back`,
+  );
 }
 
 /** Null when the command damaged these files, which is a violation. */

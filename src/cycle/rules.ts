@@ -40,31 +40,18 @@ export interface CycleFacts {
   features: Feature[];
   /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
   testFiles: Readonly<Record<string, string>>;
-  /** Digests of files that the command may not change, by name. Null: there is no such file. */
-  files: Readonly<Record<string, string | null>>;
-  /** The tests of each feature. */
-  tests: ReadonlyMap<string, string>;
+  /** Files that the command may not change, by name. Null: there is no such file. */
+  files: Readonly<Record<string, GuardedFile | null>>;
+  /** The file of each feature, by path. */
+  stored: ReadonlyMap<string, { bytes: Buffer; entry: Feature }>;
   /** The reasons of the breach records in the audit ledger, by id. */
   breaches: ReadonlyMap<string, string>;
 }
 
-export type Guarded = Pick<CycleFacts, 'files' | 'tests' | 'breaches'>;
-
-/** Names each rule broken between two moments. A new feature breaks none. */
-export function findViolations(before: Guarded, after: Guarded): string[] {
-  const names = new Set([...Object.keys(before.files), ...Object.keys(after.files)]);
-  const files = [...names].filter((name) => (before.files[name] ?? null) !== (after.files[name] ?? null));
-  const tests = [...before.tests].filter(([id, test]) => after.tests.get(id) !== test);
-  const breaches = [...after.breaches].filter(([id]) => !before.breaches.has(id));
-  return [
-    ...breaches.map(([, reason]) => reason),
-    ...files.map((name) => `${name} was changed by the command`),
-    ...tests.map(([id]) =>
-      after.tests.has(id)
-        ? `the tests of ${id} were changed by the command`
-        : `${id} was removed by the command`,
-    ),
-  ];
+export interface GuardedFile {
+  bytes: Buffer;
+  /** Null for a symlink. */
+  mode: number | null;
 }
 
 type Standing = { features: readonly Feature[] };

@@ -128,6 +128,9 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
 export const readFeatures = ({ disk }: Pick<Context, 'disk'>): Feature[] =>
   readEntries(disk, FEATURE_LIST).entries;
 
+/** The file of each feature, by path. */
+export const readFeatureFiles = ({ disk }: Pick<Context, 'disk'>) => readEntries(disk, FEATURE_LIST).stored;
+
 /** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */
 export const updateFeatures = (context: Context, change?: (features: Feature[]) => Feature[]): Feature[] =>
   updateEntries(context, FEATURE_LIST, change);

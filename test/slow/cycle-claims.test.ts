@@ -141,7 +141,7 @@ describe('features that the command changed', () => {
     expect(result).toMatchObject({ cycle: 1, classification: 'GOVERNANCE_VIOLATION', exit: 1 });
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation.governance_violations.slice(-2)).toEqual([
-      'F499 was removed by the command',
+      'F499 was removed by the command, and put back',
       'and 600 more',
     ]);
   });

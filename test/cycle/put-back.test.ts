@@ -1,0 +1,109 @@
+import { chmodSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { cycle, loop, ready, sh, trust } from '../support/cycles.js';
+import { BIN, forgeJson } from '../support/forge.js';
+import { FEATURES, featureFile, storedFeature } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+const CONFIG = '.forge/config.toml';
+const FOLDER = '.forge/memory/long-term/features.d';
+
+/** Runs a cycle that breaks a rule, and returns its violations. */
+async function violate(project: Project, script: string, exit = 1): Promise<string[]> {
+  const { classification, report, ...result } = await cycle(project, sh(script));
+  expect([classification, result.exit]).toEqual(['GOVERNANCE_VIOLATION', exit]);
+  return report?.governance_violations ?? [];
+}
+
+describe('what the command may not change', () => {
+  it('GOV-01 config.toml and scripts are put back, with their mode, and a new init.sh is removed', async () => {
+    const project = await ready('.forge/check.sh');
+    project.write('.forge/check.sh', '#!/bin/sh\ntest -f done\n');
+    chmodSync(project.path('.forge/check.sh'), 0o755);
+    await trust(project);
+    const config = project.read(CONFIG);
+    const init = project.has('.forge/init.sh') ? project.read('.forge/init.sh') : null;
+    const script = `echo '[cycle]\ncommit = true' >> ${CONFIG}; rm .forge/check.sh; echo 'exit 1' > .forge/init.sh`;
+    expect((await violate(project, script)).sort()).toEqual([
+      '.forge/check.sh was changed by the command, and put back',
+      `${CONFIG} was changed by the command, and put back`,
+      `.forge/init.sh was ${init === null ? 'added by the command, and removed' : 'changed by the command, and put back'}`,
+    ]);
+    expect(project.read(CONFIG)).toBe(config);
+    expect(project.read('.forge/check.sh')).toBe('#!/bin/sh\ntest -f done\n');
+    expect(statSync(project.path('.forge/check.sh')).mode & 0o777).toBe(0o755);
+    expect(project.has('.forge/init.sh') ? project.read('.forge/init.sh') : null).toBe(init);
+    expect(await cycle(project, sh('touch done'))).toMatchObject({ classification: 'SUCCESS' });
+  });
+
+  it('GOV-01 GOV-02 a broken config.toml does not end the loop', async () => {
+    const project = await ready();
+    const config = project.read(CONFIG);
+    const script = `if [ -f tried ]; then touch done; else touch tried; echo '[[[' > ${CONFIG}; fi`;
+    const { results, exit } = await loop(project, sh(script));
+    expect(results.map(({ classification }) => classification)).toEqual(['GOVERNANCE_VIOLATION', 'SUCCESS']);
+    expect([exit, project.read(CONFIG)]).toEqual([0, config]);
+  });
+
+  it('GOV-01 changed tests and removed features are put back, and can pass again', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);
+    const files = ['A', 'B'].map((id) => project.read(featureFile(id)));
+    const script = `sed -i 's/test -f done/true/' ${FOLDER}/A.json; rm ${FOLDER}/B.json`;
+    expect(await violate(project, script)).toEqual([
+      'the tests of A were changed by the command, and put back',
+      'B was removed by the command, and put back',
+    ]);
+    expect(project.read(featureFile('B'))).toBe(files[1]);
+    expect(storedFeature(project, 'A')).toMatchObject({ tests: ['test -f done'], status: 'failing' });
+    expect(await cycle(project, ['--task', 'A', ...sh('touch done')])).toMatchObject({
+      classification: 'SUCCESS',
+    });
+  });
+
+  it.each([
+    ['edited in features.json', `sed -i 's/test -f done/true/' ${FEATURES}`, 'the tests of A were changed'],
+    [
+      'moved to another file',
+      `sed 's/test -f done/true/' ${FOLDER}/A.json > ${FOLDER}/Z.json; rm ${FOLDER}/A.json`,
+      'the tests of A were changed',
+    ],
+    ['not JSON', `echo '{' > ${FOLDER}/A.json`, 'damaged'],
+    ['beside a new file that is not JSON', `echo '{' > ${FOLDER}/Z.json`, 'damaged'],
+    ['with a view that is not JSON', `echo '{' > ${FEATURES}`, 'damaged'],
+  ])('GOV-01 a feature is put back that was %s', async (_name, script, violation) => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'list']);
+    const found = await violate(project, script);
+    expect([found.length, found[0]?.startsWith(violation), found[0]?.includes(', and put back')]).toEqual([
+      1,
+      true,
+      true,
+    ]);
+    expect(storedFeature(project, 'A')).toMatchObject({ tests: ['test -f done'] });
+    expect([
+      project.has(`${FOLDER}/Z.json`),
+      (await forgeJson<{ features: object[] }>(project, ['feature', 'list'])).features,
+    ]).toEqual([false, [expect.objectContaining({ id: 'A', tests: ['test -f done'] })]]);
+    expect(await cycle(project, sh('touch done'))).toMatchObject({ classification: 'SUCCESS' });
+  });
+
+  it('GOV-01 names a breach of the builder, and leaves a new feature', async () => {
+    const project = await ready();
+    const forge = `"${process.execPath}" "${BIN}"`;
+    const found = await violate(
+      project,
+      `${forge} memory record --task x --exit-code 0; ${forge} feature add C c`,
+    );
+    expect(found).toEqual([expect.stringContaining('A builder may not')]);
+    expect(storedFeature(project, 'C')).toMatchObject({ name: 'c' });
+  });
+
+  it('GOV-01 a person’s own edit of features.json from before the cycle stays', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'list']);
+    project.write(FEATURES, project.read(FEATURES).replace('"name": "a"', '"name": "renamed"'));
+    expect(await cycle(project, sh('touch done'))).toMatchObject({ classification: 'SUCCESS' });
+    expect(storedFeature(project, 'A')?.name).toBe('renamed');
+  });
+});

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { elapsed } from '../core/clock.js';
+import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
@@ -9,7 +9,8 @@ import { oneLine, sha256 } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import { readFeatureFiles, readFeatures } from '../feature/store.js';
-import { verifyFeatures } from '../feature/verify.js';
+import { taskLine } from '../feature/tasks.js';
+import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
@@ -39,6 +40,8 @@ export interface Evaluation {
   gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
+  /** The run of the task's tests, if it failed, else that of a feature that passed before. */
+  failed: FeatureResult | undefined;
 }
 
 /** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
@@ -77,6 +80,9 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
     passes: passing.includes(run.task),
     passing_before: before.features.filter(isPassing).length,
     ...{ tree, gained, notes },
+    failed: [run.task, ...regressions]
+      .map((id) => judge.results.get(id))
+      .find((result) => result?.status === 'failing'),
   };
 }
 
@@ -110,9 +116,11 @@ interface Judge {
   evidence: Evidence[];
   notes: string[];
   tree: string | null;
-  /** The results of forge's own runs, by feature. */
-  results: Map<string, 'passing' | 'failing'>;
+  /** The results of forge's own runs, by feature, without those that prove nothing (FEA-05). */
+  results: Map<string, JudgedResult>;
 }
+
+type JudgedResult = FeatureResult & { status: 'passing' | 'failing' };
 
 /**
  * Runs the task's own tests, then all features that passed before or claim to pass now: tests may depend on files that git
@@ -122,53 +130,64 @@ async function judgeTests(judge: Judge, after: CycleFacts): Promise<Findings['ta
   const { task, before, watch } = judge.run;
   const [old, feature] = [before, after].map(({ features }) => features.find(({ id }) => id === task));
   const isTested = old && feature && (feature.tests ?? []).length > 0 && !testsDiffer(old, feature);
-  const status = isTested ? ((await verify(judge, task)) ?? 'unknown') : 'untested';
+  const [own] = isTested ? await verify(judge, [feature], watch.stop) : [];
   const rerun = findRerun(before, after).filter(
     ({ id, tests = [] }) => id !== task && tests.length > 0 && !judge.results.has(id),
   );
-  const deadline = elapsed() + RERUN_BUDGET_MS;
-  for (const [i, { id }] of rerun.entries()) {
-    if (watch.stop?.aborted) break;
-    if (elapsed() > deadline) {
-      const left = rerun.slice(i).map((one) => one.id);
-      judge.notes.push(`not rerun within the time limit: ${left.join(', ')}`);
-      break;
-    }
-    await verify(judge, id);
-  }
-  return status;
+  const limit = timeLimit(RERUN_BUDGET_MS, watch.stop);
+  if (rerun.length > 0 && !watch.stop?.aborted)
+    await verify(judge, rerun, limit.signal).finally(limit.release);
+  return !isTested || own?.unproven ? 'untested' : (judge.results.get(task)?.status ?? 'unknown');
 }
 
-/** Runs a feature's tests. Null when they could not be run. */
+/** Runs the tests of features, and shows the output of those that fail. What cannot be run is noted. */
 async function verify(
   { run, ...judge }: Judge,
-  id: string,
-): Promise<'passing' | 'failing' | 'untested' | null> {
-  const { onOutput, stop } = outputOf(run);
+  features: readonly Feature[],
+  signal: AbortSignal | undefined,
+): Promise<FeatureResult[]> {
+  const { onOutput } = outputOf(run);
+  const note = (what: string, { message, hint }: ForgeError): void =>
+    void judge.notes.push(`${what}: ${message}${hint ? ` (${hint})` : ''}`);
+  const left = new Map(features.map((feature) => [feature.id, feature.name]));
+  let shown = '';
   try {
     const { results } = await verifyFeatures(
       run.context,
-      { ids: [id] },
+      { ids: [...left.keys()] },
       {
-        asBuilder: true,
-        onOutput,
-        signal: stop,
+        ...{ asBuilder: true, signal },
+        onStart: (id, command) => {
+          shown = `${taskLine({ id, title: left.get(id) ?? '' })} (${oneLine(command, 200)})\n`;
+        },
+        onOutput: (text) => {
+          shown += text;
+        },
         onRun: (feature, { argv, exit_code, duration_ms, output }) =>
           judge.evidence.push({
             ...{ feature, argv: [...argv], exit_code, duration_ms, tree: judge.tree },
             ...{ output_bytes: output.bytes, output_sha256: output.sha256 },
           }),
+        onResult: (result) => {
+          left.delete(result.id);
+          const status = result.status === 'passing' ? 'passing' : 'failing';
+          if (!result.unproven) judge.results.set(result.id, { ...result, status });
+          if ((status === 'failing' && !result.unproven) || run.watch.showsAll)
+            onOutput(shown.endsWith('\n') ? shown : `${shown}\n`);
+        },
+        onRefused: (id, error) => {
+          left.delete(id);
+          note(id, error);
+        },
       },
     );
-    // Tests that were never seen to fail prove nothing (FEA-05).
-    if (results[0]?.unproven) return 'untested';
-    const status = results[0]?.status === 'passing' ? 'passing' : 'failing';
-    judge.results.set(id, status);
-    return status;
+    return results;
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    judge.notes.push(`${id}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
-    return null;
+    const ids = [...left.keys()].join(', ');
+    if (signal?.reason === 'time') judge.notes.push(`not rerun within the time limit: ${ids}`);
+    else note(ids, error);
+    return [];
   }
 }
 

@@ -10,8 +10,15 @@ import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
-import { type CycleResult, hasFailed, type LoopResult, type MemoryError, type StopReason } from './rules.js';
-import { CycleOptions, type CycleWatch, NO_TASK } from './running.js';
+import {
+  type CycleResult,
+  hasFailed,
+  type LoopResult,
+  type MemoryError,
+  NO_TASK,
+  type StopReason,
+} from './rules.js';
+import { CycleOptions, type CycleWatch } from './running.js';
 
 export const LoopOptions = z.strictObject({
   ...z.pick(CycleOptions, { command: true, timeout_seconds: true }).shape,

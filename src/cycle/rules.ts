@@ -4,6 +4,9 @@ import { oneLine, plural } from '../core/text.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import type { BoundEvidence, Classification, Evidence, Stage } from '../learning/evaluation.js';
 
+/** The task id when there is no task. */
+export const NO_TASK = 'none';
+
 /** The facts that a cycle is judged by. */
 export interface Findings {
   /** Broken rules. */
@@ -70,11 +73,11 @@ export function findRerun(before: Standing, after: Standing): Feature[] {
 export function compareFeatures(
   before: Standing,
   after: Standing,
-  ran: ReadonlyMap<string, 'passing' | 'failing'>,
+  ran: ReadonlyMap<string, { status: 'passing' | 'failing' }>,
 ): { passing: string[]; gained: string[]; regressions: string[]; improved: boolean } {
   const known = new Map(before.features.map((feature) => [feature.id, feature]));
   const rows = after.features.map((now) => {
-    const [old, result] = [known.get(now.id), ran.get(now.id)];
+    const [old, result] = [known.get(now.id), ran.get(now.id)?.status];
     const passed = old !== undefined && isPassing(old);
     const isSame = old !== undefined && !testsDiffer(old, now);
     // In forge's own run, or before with the same tests.

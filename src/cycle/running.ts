@@ -13,7 +13,7 @@ import { recordCycle } from '../learning/record.js';
 import { type Context, timestamp } from '../project/project.js';
 import { judgeHere } from '../session/running.js';
 import { type Observations, removeBuilderFolder } from './builder.js';
-import type { CycleFacts } from './rules.js';
+import { type CycleFacts, NO_TASK } from './rules.js';
 
 /** LTM, "Architectural Position": the stages of the governed loop, in order. */
 export const STAGES = [
@@ -28,9 +28,6 @@ export const STAGES = [
   'sleep',
 ] as const;
 export type StageName = (typeof STAGES)[number];
-
-/** The task id when there is no task. */
-export const NO_TASK = 'none';
 
 /** `<git dir>/forge/cycle.json`: the running cycle, from which the next one records a cycle that was killed. */
 export const CycleMark = z.looseObject({
@@ -154,8 +151,10 @@ export type CycleOptions = z.infer<typeof CycleOptions>;
 export interface CycleWatch {
   onStage?(name: StageName): void;
   onStageEnd?(stage: Stage): void;
-  /** The first MiB of init.sh, of the command and of each test. */
+  /** The first MiB of init.sh, of the command and of each test that fails. */
   onOutput?(text: string): void;
+  /** Also the output of tests that pass. */
+  showsAll?: boolean;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;
   /** End the running process. */

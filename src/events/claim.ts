@@ -222,6 +222,7 @@ export async function releaseTask(
       hint: 'forge fleet',
     });
   const { task, place } = own;
+  if (done && own.state === 'done') return { task, released: false };
   const at = timestamp(context);
   const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null };
   const left = done ? asClaim(finished) : null;

@@ -145,11 +145,12 @@ export function withoutEvidence(feature: Feature): Feature {
 
 /**
  * The feature after a test run: the only way to `passing` (FEA-02). Evidence for the same status and tests stays
- * unchanged, so that runs on two branches never conflict. Only a run of committed files replaces one of changed files.
+ * unchanged, so that runs on two branches never conflict. Only a run of committed files replaces one of changed files,
+ * unless `keep`.
  */
 export function judged(
   feature: Feature,
-  run: { ok: boolean; at: string; commit: string | null; dirty?: true; commands: string[] },
+  run: { ok: boolean; at: string; commit: string | null; dirty?: true; commands: string[]; keep?: boolean },
 ): Feature {
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
@@ -157,7 +158,7 @@ export function judged(
     return { ...failing, status: 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';
-  const isBetter = feature.verified_dirty === true && !run.dirty;
+  const isBetter = feature.verified_dirty === true && !run.dirty && !run.keep;
   if (feature.status === status && !feature.override && !isBetter && isProven(feature, run.commands))
     return feature;
   return {

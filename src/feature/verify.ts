@@ -59,6 +59,8 @@ export interface VerifyWatch extends TestWatch {
   onStart?(feature: string, command: string): void;
   onResult?(result: FeatureResult): void;
   onRun?(feature: string, run: ProcessRun): void;
+  /** Gets features that cannot be judged, which then do not stop the others. */
+  onRefused?(feature: string, error: ForgeError): void;
 }
 
 interface Ran {
@@ -98,12 +100,7 @@ export async function verifyFeatures(
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
   const features = chooseFeatures(context, checkChoice(raw, 'verify'));
-  const template = readConfig(context).features.test_command;
-  const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
-  requireTrust(
-    context,
-    plans.flatMap(({ commands }) => commands.map(formatArgv)),
-  );
+  const plans = planRuns(context, features, watch);
   if (context.disk.dryRun)
     return {
       results: plans.map(({ feature: { id, status }, commands }) => ({
@@ -111,17 +108,27 @@ export async function verifyFeatures(
         command: commands.map(formatArgv).join('; '),
       })),
     };
-  const claimed = features.map(({ id }) => id).filter((id) => hasClaimed(context, id));
-  if (claimed.length > 0) await (await import('../events/claim.js')).refuseLost(context, claimed);
+  const lost = new Set<Feature>();
+  const claimed = features.filter(({ id }) => hasClaimed(context, id));
+  for (const feature of claimed)
+    try {
+      await (await import('../events/claim.js')).refuseLost(context, [feature.id]);
+    } catch (error) {
+      passOn(watch, feature, error);
+      lost.add(feature);
+    }
   const results: FeatureResult[] = [];
   const runs: VerificationRun[] = [];
   try {
-    for (const { feature, commands } of plans) {
-      const { result, run } = await verifyOne(context, feature, commands, watch);
-      watch.onResult?.(result);
-      results.push(result);
-      runs.push(run);
-    }
+    for (const { feature, commands } of plans.filter((plan) => !lost.has(plan.feature)))
+      try {
+        const { result, run } = await verifyOne(context, feature, commands, watch);
+        watch.onResult?.(result);
+        results.push(result);
+        runs.push(run);
+      } catch (error) {
+        passOn(watch, feature, error);
+      }
   } finally {
     // Record the finished features after an interruption too. A builder's runs are no evidence: the cycle runs them again.
     if (runs.length > 0 && !isBuilding(context)) {
@@ -130,9 +137,38 @@ export async function verifyFeatures(
     }
   }
   for (const { id, status } of results)
-    if (status === 'passing' && claimed.includes(id))
+    if (status === 'passing' && claimed.some((feature) => feature.id === id))
       await (await import('../events/claim.js')).finishTask(context, id);
   return { results };
+}
+
+interface Plan {
+  feature: Feature;
+  commands: string[][];
+}
+
+/** Plans all, else one by one without those that are refused. */
+function planRuns(context: Context, features: readonly Feature[], watch: VerifyWatch): Plan[] {
+  try {
+    const template = readConfig(context).features.test_command;
+    const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
+    requireTrust(
+      context,
+      plans.flatMap(({ commands }) => commands.map(formatArgv)),
+    );
+    return plans;
+  } catch (error) {
+    const [feature] = features;
+    if (!feature || !watch.onRefused) throw error;
+    if (features.length > 1) return features.flatMap((each) => planRuns(context, [each], watch));
+    passOn(watch, feature, error);
+    return [];
+  }
+}
+
+function passOn({ onRefused }: VerifyWatch, { id }: Feature, error: unknown): void {
+  if (!onRefused || !(error instanceof ForgeError) || !['refused', 'usage'].includes(error.kind)) throw error;
+  onRefused(id, error);
 }
 
 const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
@@ -160,7 +196,8 @@ async function verifyOne(
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
   const not_run = whyNotRun(last);
-  const after = not_run === null ? await recordResult(context, feature, commands, last) : feature;
+  const keep = watch.asBuilder ?? false;
+  const after = not_run === null ? await recordResult(context, feature, commands, last, keep) : feature;
   const shared = {
     ...{ status: after.status, exit_code, command: formatArgv(argv) },
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
@@ -328,16 +365,20 @@ async function treeOf(context: Context): Promise<{ commit: string | null; dirty?
   return { commit: tree?.head ?? null, ...(tree?.files.length ? { dirty: true } : {}) };
 }
 
-/** Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. */
+/**
+ * Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. `keep`: another
+ * pass changes nothing, or each cycle would change every passing feature.
+ */
 async function recordResult(
   context: Context,
   ran: Feature,
   argvs: readonly string[][],
   last: ProcessRun,
+  keep: boolean,
 ): Promise<Feature> {
   const tree = await treeOf(context);
   const commands = argvs.map(formatArgv);
-  const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands };
+  const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands, keep };
   let after = ran;
   updateFeatures(context, (before) => {
     const now = requireFeature(before, ran.id);

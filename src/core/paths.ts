@@ -93,6 +93,8 @@ export const findingsFolder = inForge('local', 'findings');
 export const findingsFile = (layout: Layout, session: string): string =>
   join(findingsFolder(layout), `${session}.jsonl`);
 export const knownFile = inForge('local', KNOWN);
+/** How the last cycles of open tasks failed. */
+export const triesFile = inForge('local', 'tries.json');
 /** The search index, which a reader may delete at any time, and the file that says which one forge made here. */
 export const recallFile = inForge('local', 'recall.db');
 export const recallStampFile = (layout: Layout): string => join(layout.state, 'recall');

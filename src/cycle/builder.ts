@@ -11,15 +11,17 @@ import { type Log, type ProcessOptions, type ProcessRun, runProcess } from '../c
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
+import { taskLine } from '../feature/tasks.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { type CycleInput, SCOPES } from '../learning/evaluation.js';
 import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
 import { describeCandidate } from '../learning/proven.js';
-import type { Context } from '../project/project.js';
+import { type Context, warnOnce } from '../project/project.js';
 import { brief, readLearned } from '../session/briefing.js';
+import { isAbout, NO_FOCUS } from '../session/rules.js';
 import { showFocus } from '../session/running.js';
 import { requireTrust } from '../trust/trust.js';
-import type { CycleFacts } from './rules.js';
+import { type CycleFacts, NO_TASK } from './rules.js';
 
 /** How to show the output of a process, and to end it. */
 type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
@@ -89,13 +91,16 @@ export async function briefBuilder(
   context: Context,
   task: string,
   { features, testFiles }: CycleFacts,
+  lastTry: readonly string[],
 ): Promise<string> {
-  const { text } = await brief(context, { format: 'markdown' });
+  const feature = features.find(({ id }) => id === task);
+  const title = feature ? taskLine({ id: task, title: feature.name }) : task;
+  const shown = showFocus(context);
+  const isShown = task === NO_TASK || isAbout(shown, task);
+  const focus = isShown ? shown : { ...NO_FOCUS, task: title };
+  const { text } = await brief(context, { format: 'markdown' }, { focus, lastTry });
   return `${text}\n${describeCycle({
-    task,
-    feature: features.find(({ id }) => id === task),
-    files: showFocus(context).files,
-    testFiles: Object.keys(testFiles),
+    ...{ title, feature, files: focus.files, testFiles: Object.keys(testFiles) },
     candidates: readLearned(context).candidates,
   })}`;
 }
@@ -125,7 +130,7 @@ export async function runCommand(
 }
 
 interface BuilderTask {
-  task: string;
+  title: string;
   feature: Feature | undefined;
   /** In focus. */
   files: readonly string[];
@@ -140,13 +145,13 @@ const list = (name: string, texts: readonly string[]): string[] =>
   texts.length === 0 ? [] : [`- ${name}: ${texts.slice(0, 20).map(quote).join(', ')}`];
 
 /** GOV-05: the task, how it is judged, what a builder may not do, and how to report an observation. */
-function describeCycle({ task, feature, files, testFiles, candidates }: BuilderTask): string {
+function describeCycle({ title, feature, files, testFiles, candidates }: BuilderTask): string {
   const tests = feature?.tests ?? [];
   const [candidate] = candidates;
   return [
     '## Your cycle',
     '',
-    `- Task: ${quote(feature ? `${feature.id}: ${feature.name}` : task)}`,
+    `- Task: ${quote(title)}`,
     ...list('Test', tests),
     ...list('Files in focus', files),
     ...list('Test files', testFiles),
@@ -163,7 +168,7 @@ function describeCycle({ task, feature, files, testFiles, candidates }: BuilderT
     'Report what the next cycle should know, one JSON object per line:',
     `    echo '{"pattern":"the e2e tests need port 0"}' >> "$FORGE_OBSERVATIONS"`,
     `Its scope is ${SCOPES[0]} unless you add "scope": ${SCOPES.slice(1).join(', ')}. Add "holds": false for something that did not hold.`,
-    'forge end --learned "TEXT" and forge note add "TEXT" report the same way.',
+    'forge learn "TEXT" reports the same way. For a question that only a person can answer: forge note add "For a person: TEXT".',
     ...(candidate
       ? [
           '',
@@ -211,15 +216,21 @@ function whyRefused({ disk, layout }: Context, text: string): string | null {
   }
 }
 
-/** The end of the output as it may be stored: masked where the guard refuses it, or left out. */
-export async function guardLog(context: Context, log: Log): Promise<Log> {
-  const plain = escapeControls(log.tail.replaceAll('\r\n', '\n'));
+/** The end of the output as it may be stored. */
+export const guardLog = async (context: Context, log: Log): Promise<Log> => ({
+  ...log,
+  tail: await guardText(context, log.tail),
+});
+
+/** Masked where the guard refuses it, or left out. */
+export async function guardText(context: Context, text: string): Promise<string> {
+  const plain = escapeControls(text.replaceAll('\r\n', '\n'));
   const masked = await redactText(await maskText(plain));
   const tail = lastBytes(Buffer.from(masked, 'utf8'));
-  if (masked !== plain) context.warnings.push('Parts of the output may not be stored; they are masked.');
-  if (whyRefused(context, JSON.stringify({ tail })) === null) return { ...log, tail };
-  context.warnings.push('The end of the output may not be stored; only its digest is kept.');
-  return { ...log, tail: '' };
+  if (masked !== plain) warnOnce(context, 'Parts of the output may not be stored; they are masked.');
+  if (whyRefused(context, JSON.stringify({ tail })) === null) return tail;
+  warnOnce(context, 'The end of the output may not be stored; only its digest is kept.');
+  return '';
 }
 
 const Line = z.string().check(z.minLength(1), z.maxLength(2000));
@@ -229,16 +240,18 @@ const Pattern = z.strictObject({
   holds: z.optional(z.boolean()),
 });
 const Confirmation = z.strictObject({ confirm: Line });
+const Note = z.strictObject({ note: Line });
 
 export interface Observations {
   patterns: NonNullable<CycleInput['patterns']>;
   /** Ids of candidates. */
   confirmed: string[];
+  notes: string[];
   /** What was left out, and why: `line 3: …`. */
   problems: string[];
 }
 
-export const noObservations = (): Observations => ({ patterns: [], confirmed: [], problems: [] });
+export const noObservations = (): Observations => ({ patterns: [], confirmed: [], notes: [], problems: [] });
 
 /** Parses JSONL strictly. A bad line does not affect the others. `refuse` says why a line may not be stored, or null. */
 export function parseObservations(text: string, refuse: (line: string) => string | null): Observations {
@@ -257,8 +270,9 @@ export function parseObservations(text: string, refuse: (line: string) => string
 function addLine(result: Observations, line: string): string | null {
   try {
     const value = parseJson(line);
-    if (typeof value === 'object' && value !== null && 'confirm' in value)
-      result.confirmed.push(checkInput(Confirmation, value).confirm);
+    const has = (field: string): boolean => typeof value === 'object' && value !== null && field in value;
+    if (has('confirm')) result.confirmed.push(checkInput(Confirmation, value).confirm);
+    else if (has('note')) result.notes.push(checkInput(Note, value).note);
     else result.patterns.push(checkInput(Pattern, value));
     return null;
   } catch (error) {

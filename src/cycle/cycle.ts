@@ -25,15 +25,15 @@ import {
   runInitScript,
 } from './builder.js';
 import { evaluate, readFacts, reopen } from './evaluation.js';
+import { keepLastTry, readLastTry } from './last-try.js';
 import { reportCycle, storeCycle } from './report.js';
-import type { CycleResult } from './rules.js';
+import { type CycleResult, NO_TASK } from './rules.js';
 import {
   CycleOptions,
   type CycleRun,
   type CycleWatch,
   dropMark,
   inStage,
-  NO_TASK,
   newMark,
   outputOf,
   STAGES,
@@ -115,6 +115,7 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     const note = judged.notes.join('; ');
     return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
   });
+  await keepLastTry(run, evaluation);
   const stored = await storeCycle(run, evaluation);
   await run.claim?.end(evaluation.passes);
   run.claim = null;
@@ -160,7 +161,7 @@ async function execute(run: CycleRun): Promise<StageOutcome> {
   const { context, input, mark } = run;
   const [trees, briefing] = await Promise.all([
     readTreesBefore(context),
-    briefBuilder(context, run.task, run.before),
+    briefBuilder(context, run.task, run.before, readLastTry(context, run.task)),
   ]);
   run.trees = trees;
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;

@@ -15,6 +15,7 @@ import type { Repository } from '../git/repository.js';
 import { type CycleInput, judgedLate } from '../learning/evaluation.js';
 import { readIssues } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
+import { storeRecords } from '../ledger/memory.js';
 import { orWarn, readConfig, readHalt, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { addProgress } from '../session/store.js';
@@ -30,9 +31,10 @@ import {
   hasFailed,
   type Kept,
   type MemoryError,
+  NO_TASK,
   progressLine,
 } from './rules.js';
-import { type CycleRun, dropMark, inStage, NO_TASK, outputOf, updateMark } from './running.js';
+import { type CycleRun, dropMark, inStage, outputOf, updateMark } from './running.js';
 
 interface StoredCycle {
   recorded: RecordedCycle | null;
@@ -47,6 +49,7 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
       const input = await describe(run, evaluation);
       updateMark(run, { stage: 'memory', stages: run.stages, input });
       stored.recorded = recordCycle(run.context, input);
+      await orWarn(run.context, 'A note of the builder was not stored', () => storeNotes(run));
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -56,6 +59,15 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
     }
   });
   return stored;
+}
+
+function storeNotes({ context, task, observations: { notes } }: CycleRun): void {
+  const note = { tier: 'note', kind: 'note', at: timestamp(context), by: 'agent', task } as const;
+  if (notes.length > 0)
+    storeRecords(
+      context,
+      notes.map((text) => ({ ...note, text })),
+    );
 }
 
 async function describe(

@@ -153,7 +153,7 @@ const summaryOf = ({ results, regressed, not_run }: Reverified): object => ({
   not_run,
 });
 
-const OBSERVED = 'Kept as an observation of this cycle, which decides.';
+const OBSERVED = 'Reported to this cycle, which decides what to keep.';
 
 /** AGT-04: text from memory, between two marks with a random boundary. Leaves empty fields out. */
 function asData(value: unknown): string {

@@ -43,11 +43,11 @@ export interface Note {
 
 const NoteInput = z.strictObject({ text: z.string() });
 
-/** A builder's becomes an observation of its cycle. */
+/** A builder's is stored by its cycle. */
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
   const text = checkText(checkInput(NoteInput, raw).text, { what: 'The note' });
-  if (observe) return observe([text]);
+  if (observe) return observe([text], [], 'note');
   requireMemory(context);
   const at = timestamp(context);
   // Read before the note is stored: a failure after that would report that nothing was kept.
@@ -110,8 +110,8 @@ type PromotionIntent = z.infer<typeof PromotionIntent>;
 const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
 
 /**
- * KFR-10, AGN-025 §8: turns an entry into a durable note and removes it from the KFR, in one step. A builder's becomes an
- * observation of its cycle.
+ * KFR-10, AGN-025 §8: turns an entry into a durable note and removes it from the KFR, in one step. A builder's is stored by
+ * its cycle.
  */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
@@ -126,7 +126,7 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
       at: timestamp(context),
     };
     if (observe) {
-      const observed = observe([intent.entry.text]);
+      const observed = observe([intent.entry.text], [], 'note');
       leaveKfr(context, intent);
       return observed;
     }

@@ -303,8 +303,12 @@ export function observerOf({ world, disk }: Context, what: string) {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';
   if (!isAbsolute(path)) throw deniedToBuilder(what);
-  return (texts: readonly string[], confirmed: readonly string[] = []): Observed => {
-    const lines = [...texts.map((pattern) => ({ pattern })), ...confirmed.map((confirm) => ({ confirm }))];
+  return (
+    texts: readonly string[],
+    confirmed: readonly string[] = [],
+    kind: 'pattern' | 'note' = 'pattern',
+  ): Observed => {
+    const lines = [...texts.map((text) => ({ [kind]: text })), ...confirmed.map((confirm) => ({ confirm }))];
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     // Fails without the file, which the cycle made.
     if (!disk.dryRun) writeFileSync(path, text, { flag: (O_WRONLY | O_APPEND) as never });
@@ -313,4 +317,4 @@ export function observerOf({ world, disk }: Context, what: string) {
 }
 
 export const describeObserved = (texts: readonly string[]): string =>
-  `observations of this cycle, which decides what to keep: ${oneLine(texts.join('; '), 200)}`;
+  `reported to this cycle, which decides what to keep: ${oneLine(texts.join('; '), 200)}`;

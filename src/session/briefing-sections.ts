@@ -23,6 +23,8 @@ export type Known = Omit<Proven, 'answered'>;
 
 export interface BriefingData {
   focus: Focus;
+  /** How the last cycle of the task failed, for the builder of the next one. */
+  lastTry?: readonly string[];
   /** The running session's NEXT line. */
   next: string | null;
   progress: readonly string[];
@@ -169,11 +171,13 @@ const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =
 
 const SHOWN_NOTES = 5;
 
-/** Only those related to the task, because there may be hundreds. Without a task the newest. */
+/** Only those of the task and related to it, because there may be hundreds. Without a task the newest. */
 function noteItems({ focus, notes }: BriefingData): string[] {
   if (focus.task === null) return notes.slice(-SHOWN_NOTES).reverse();
-  const first = about(notes, [focus.task ?? '', ...focus.files].join(' '));
-  return first.slice(0, SHOWN_NOTES).map((at) => notes[at] ?? '');
+  const id = focus.task.split(': ')[0];
+  const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
+  const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
+  return [...new Set([...own, ...related])].slice(0, SHOWN_NOTES);
 }
 
 const SHOWN_ANSWERS = 5;
@@ -238,7 +242,7 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const { rules, architecture, invariants, patterns } = sortLearnings(data);
-  const { offered, candidates, findings, foreign, commits, issues, skills, tool } = data;
+  const { offered, candidates, findings, foreign, commits, issues, skills, tool, lastTry = [] } = data;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -258,6 +262,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', rules, list, 2, 'authoritative'],
     ['focus', 'Focus', focusItems(data), 'forge focus show', 1, 'asserted'],
+    ['try', 'Last try', [...lastTry], 'forge memory report', 1, 'asserted'],
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(data), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(data), 'forge progress show', 3, 'asserted'],

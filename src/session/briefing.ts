@@ -49,9 +49,11 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
     return {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
-      notes: notes.map(
-        ({ id, record }) => `${oneLine(String(record.text ?? ''), 300)} [note ${id.slice(0, 12)}]`,
-      ),
+      // The task of a builder's note relates it to that task.
+      notes: notes.map(({ id, record: { text, task } }) => {
+        const about = typeof task === 'string' ? ` (${oneLine(task, 64)})` : '';
+        return `${oneLine(String(text ?? ''), 300)}${about} [note ${id.slice(0, 12)}]`;
+      }),
     };
   };
   const { candidates, ...learned } = derive(context, 'briefing', read, listed);
@@ -108,8 +110,15 @@ export async function readMissing(
   return missing.filter((name) => !ignored.has(name));
 }
 
+/** What a cycle tells its builder. It has instructions of its own, so the workflow is left out. */
+type CycleBrief = Pick<BriefingData, 'focus' | 'lastTry'>;
+
 /** `forge briefing`: the state of the work, read-only. */
-export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
+export async function brief(
+  context: Context,
+  raw: BriefingInput = {},
+  cycle?: CycleBrief,
+): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const reading = Promise.all([readAround(context), findForeignEdits(context)]);
   reading.catch(() => undefined);
@@ -118,8 +127,8 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const architecture = await readInvariants(context);
   const missing = await readMissing(context, state);
   const [around, foreign] = await reading;
-  const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context) };
-  return composeBriefing(context, known, { ...input, session });
+  const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context), ...cycle };
+  return composeBriefing(context, known, { ...input, session, guide: !cycle });
 }
 
 /** A commit that bypassed the hooks may have a secret in its subject. Masked before subjects are truncated. */
@@ -143,8 +152,8 @@ type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 /** `session`: the running one. */
 export function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign'>,
-  { budget, format, session }: BriefingInput & { session: string | null },
+  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign' | 'lastTry'>,
+  { budget, format, session, guide = true }: BriefingInput & { session: string | null; guide?: boolean },
 ): Briefing {
   const { world } = context;
   const config = readConfig(context).briefing;
@@ -177,7 +186,7 @@ export function composeBriefing(
     budget ?? config.budget,
     format ?? 'text',
     makeToken(12),
-    { lead: leadOf(context, session), guide: world.terminal ? null : workflow(world) },
+    { lead: leadOf(context, session), guide: world.terminal || !guide ? null : workflow(world) },
   );
 }
 

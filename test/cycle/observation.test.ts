@@ -8,7 +8,8 @@ describe('parseObservations', () => {
     ['{"pattern":"x","scope":"world"}', /line 1: scope/],
     ['{"pattern":"x","scope":"execution","extra":1}', /line 1: .*extra/],
     ['{"confirm":[1]}', /line 1: confirm/],
-    ['{"note":"x"}', /line 1: /],
+    ['{"note":["x"]}', /line 1: note/],
+    ['{"note":"x","pattern":"y"}', /line 1: .*pattern/],
     ['[1]', /line 1: /],
     ['null', /line 1: /],
     ['{"confirm":', /line 1: /],
@@ -17,7 +18,7 @@ describe('parseObservations', () => {
   ])('GOV-01 rejects %s with the reason', (line, problem) => {
     const { problems, ...taken } = parseObservations(`${line}\n{"confirm":"kept"}`, none);
     expect(problems).toEqual([expect.stringMatching(problem)]);
-    expect(taken).toEqual({ patterns: [], confirmed: ['kept'] });
+    expect(taken).toEqual({ patterns: [], confirmed: ['kept'], notes: [] });
   });
 
   it('GOV-01 reads at most 100 lines, and the guard checks each', () => {

@@ -68,10 +68,12 @@ describe('the briefing of a builder', () => {
     const { evaluation } = (await storedCycles(project)).at(-1) as Stored;
     const scope = 'execution';
     expect(evaluation.patterns).toEqual(
-      ['a note', 'a lesson', PATTERN, PATTERN].map((pattern) => ({ pattern, scope, holds: true })),
+      ['a lesson', PATTERN, PATTERN].map((pattern) => ({ pattern, scope, holds: true })),
     );
     expect((await candidate(project))?.seen).toBe(seen + 1);
-    expect(await logOf(project, 'note')).toEqual([]);
+    expect((await logOf(project, 'note')).map(({ record }) => [record.text, record.by])).toEqual([
+      ['a note', 'agent'],
+    ]);
     expect((await forgeJson(project, ['knowledge', 'list'])).learnings).toEqual([]);
   });
 });

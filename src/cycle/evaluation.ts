@@ -140,7 +140,7 @@ async function judgeTests(judge: Judge, after: CycleFacts): Promise<Findings['ta
   return !isTested || own?.unproven ? 'untested' : (judge.results.get(task)?.status ?? 'unknown');
 }
 
-/** Runs the tests of features, and shows the output of those that fail. What cannot be run is noted. */
+/** Runs the tests of the task, or of other features, whose output is shown if they fail. What cannot be run is noted. */
 async function verify(
   { run, ...judge }: Judge,
   features: readonly Feature[],
@@ -150,18 +150,21 @@ async function verify(
   const note = (what: string, { message, hint }: ForgeError): void =>
     void judge.notes.push(`${what}: ${message}${hint ? ` (${hint})` : ''}`);
   const left = new Map(features.map((feature) => [feature.id, feature.name]));
-  let shown = '';
+  const isLive = run.watch.showsAll || left.has(run.task);
+  let held = '';
   try {
     const { results } = await verifyFeatures(
       run.context,
       { ids: [...left.keys()] },
       {
         ...{ asBuilder: true, signal },
-        onStart: (id, command) => {
-          shown = `${taskLine({ id, title: left.get(id) ?? '' })} (${oneLine(command, 200)})\n`;
+        onStart: (id) => {
+          held = `${taskLine({ id, title: left.get(id) ?? '' })}\n`;
+          if (isLive) onOutput(held);
         },
         onOutput: (text) => {
-          shown += text;
+          if (isLive) onOutput(text);
+          else held += text;
         },
         onRun: (feature, { argv, exit_code, duration_ms, output }) =>
           judge.evidence.push({
@@ -172,8 +175,7 @@ async function verify(
           left.delete(result.id);
           const status = result.status === 'passing' ? 'passing' : 'failing';
           if (!result.unproven) judge.results.set(result.id, { ...result, status });
-          if ((status === 'failing' && !result.unproven) || run.watch.showsAll)
-            onOutput(shown.endsWith('\n') ? shown : `${shown}\n`);
+          if (status === 'failing' && !isLive) onOutput(held.endsWith('\n') ? held : `${held}\n`);
         },
         onRefused: (id, error) => {
           left.delete(id);
@@ -244,7 +246,7 @@ function putBack({ context, before }: CycleRun): string[] {
   });
 }
 
-function putFeaturesBack(context: Context, { stored }: CycleFacts): string[] {
+function putFeaturesBack(context: Context, { features, stored }: CycleFacts): string[] {
   const { disk, layout } = context;
   const read = (): Feature[] | ForgeError => {
     try {
@@ -256,28 +258,24 @@ function putFeaturesBack(context: Context, { stored }: CycleFacts): string[] {
   };
   const now = read();
   const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
-  const lost = [...stored].filter(([, { entry }]) => {
-    const feature = known.get(entry.id);
-    return !feature || testsDiffer(entry, feature);
+  const lost = features.filter((old) => {
+    const feature = known.get(old.id);
+    return !feature || testsDiffer(old, feature);
   });
   if (lost.length === 0 && Array.isArray(now)) return [];
   // An edited view would bring the change again. The next command makes it anew.
   disk.remove(featuresFile(layout));
-  for (const [path, { bytes }] of lost) if (!tryRead(path)?.equals(bytes)) disk.replaceMoved(path, bytes);
+  const ids = new Set(lost.map(({ id }) => id));
+  for (const [path, { bytes, entry }] of stored)
+    if (ids.has(entry.id) && !tryRead(path)?.equals(bytes)) disk.replaceMoved(path, bytes);
   const folder = featuresFolder(layout);
   const others = disk.list(folder).map((name) => folder + sep + name);
   if (read() instanceof ForgeError) for (const path of others) if (!stored.has(path)) disk.remove(path);
   if (now instanceof ForgeError) return [`damaged by the command, and put back: ${now.message}`];
-  return lost.map(
-    ([
-      ,
-      {
-        entry: { id },
-      },
-    ]) =>
-      known.has(id)
-        ? `the tests of ${id} were changed by the command, and put back`
-        : `${id} was removed by the command, and put back`,
+  return lost.map(({ id }) =>
+    known.has(id)
+      ? `the tests of ${id} were changed by the command, and put back`
+      : `${id} was removed by the command, and put back`,
   );
 }
 

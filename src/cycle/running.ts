@@ -151,9 +151,9 @@ export type CycleOptions = z.infer<typeof CycleOptions>;
 export interface CycleWatch {
   onStage?(name: StageName): void;
   onStageEnd?(stage: Stage): void;
-  /** The first MiB of init.sh, of the command and of each test that fails. */
+  /** The first MiB of init.sh, of the command, of the task's tests, and of other tests that fail. */
   onOutput?(text: string): void;
-  /** Also the output of tests that pass. */
+  /** Also the output of other tests that pass. */
   showsAll?: boolean;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;

@@ -101,10 +101,10 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   });
   await inStage(run, 'environment', () => prepare(run));
   await inStage(run, 'task', async () => {
-    const { id, why } = await takeTask(run);
-    run.task = id;
-    updateMark(run, { task_id: id });
-    return { note: `${id}: ${why}` };
+    const { why, ...taken } = await takeTask(run);
+    Object.assign(run, taken);
+    updateMark(run, { task_id: run.task });
+    return { note: `${run.task}: ${why}` };
   });
   run.before = readFacts(run.context);
   await inStage(run, 'execution', () => execute(run));
@@ -122,14 +122,22 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   return reportCycle(run, evaluation, stored);
 }
 
-/** EVT-03: chooses a task that nobody else holds, and claims it. Exit 3 if another holder was faster. */
-async function takeTask(run: CycleRun): Promise<{ id: string; why: string }> {
-  const { context, input } = run;
+/**
+ * EVT-03: chooses a task that nobody else holds, and claims it, without a server for the worktrees of this machine. Exit 3
+ * if another holder was faster.
+ */
+async function takeTask({
+  context,
+  input,
+  watch,
+  ...run
+}: CycleRun): Promise<Pick<CycleRun, 'task' | 'claim'> & { why: string }> {
   if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
-  const chosen = chooseTask(context, input.task, listFeatures(context).features);
-  if (eventUrl(context) !== null && chosen.id !== NO_TASK)
-    run.claim = await (await import('../events/claim-work.js')).holdTask(context, chosen.id);
-  return chosen;
+  const { features } = listFeatures(context);
+  const { id, why } = chooseTask(context, input.task, features, watch.later);
+  if (!context.git || id === NO_TASK) return { task: id, why, claim: run.claim };
+  const { holdTask } = await import('../events/claim-work.js');
+  return { task: id, why, claim: await holdTask(context, id, input.task !== undefined) };
 }
 
 const LOOK_MS = 3000;
@@ -187,11 +195,12 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
   });
 }
 
-/** Chooses the requested task, else the one in focus unless it passes, else the next one. */
+/** Chooses the requested task, else the one in focus unless it passes, else the next one. Those in `later` come last. */
 export function chooseTask(
   context: Context,
   wanted: string | undefined,
   features: readonly Feature[],
+  later: ReadonlySet<string> = new Set(),
 ): { id: string; why: string } {
   if (wanted !== undefined) {
     const isKnown = features.length === 0 || features.some(({ id }) => id === wanted);
@@ -203,7 +212,10 @@ export function chooseTask(
   const feature = features.find(({ id }) => isAbout(focus, id));
   const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
   const isFree = id !== '' && feature?.status !== 'passing' && !readOthersClaims(context).has(id);
-  if (isFree) return { id, why: 'in focus' };
-  const { task, reason } = nextTask(context);
-  return task ? { id: task.id, why: reason } : { id: NO_TASK, why: `no task: ${reason}` };
+  const { reason, candidates } = nextTask(context);
+  const ready = candidates.filter(({ blocked_by }) => blocked_by.length === 0);
+  const order = [...(isFree ? [{ id, reason: 'in focus' }] : []), ...ready];
+  const rank = [...later];
+  const [task] = order.sort((a, b) => rank.indexOf(a.id) - rank.indexOf(b.id));
+  return task ? { id: task.id, why: task.reason } : { id: NO_TASK, why: `no task: ${reason}` };
 }

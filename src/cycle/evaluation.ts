@@ -6,6 +6,7 @@ import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { configFile, FORGE_FOLDER, featuresFile, featuresFolder, initScript, shown } from '../core/paths.js';
 import { oneLine, sha256 } from '../core/text.js';
+import { settleClaims } from '../events/local-claims.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import { readFeatureFiles, readFeatures } from '../feature/store.js';
@@ -63,6 +64,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   for (const [id, reason] of end?.breaches ?? []) if (!before.breaches.has(id)) violations.unshift(reason);
   const last = end ?? before;
   const { passing, gained, regressions, improved } = compareFeatures(before, last, judge.results);
+  settleClaims(context, passing, regressions);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   const exit_code = ran?.exit_code ?? null;
   const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };

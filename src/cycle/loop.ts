@@ -4,8 +4,9 @@ import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { loopFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { firstNames } from '../core/text.js';
 import { hasUnsent } from '../events/outbox.js';
-import { listFeatures } from '../feature/feature.js';
+import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
@@ -59,7 +60,12 @@ interface Loop {
   state: LoopState;
   /** In a row. A resumed loop starts at 0, since somebody saw why it stopped. */
   failures: number;
+  /** How often in a row each task has failed, the last one last. */
+  tries: Map<string, number>;
 }
+
+/** A task that failed so often in a row waits for the others. */
+const TRIES = 2;
 
 /** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
 export async function runLoop(
@@ -74,7 +80,14 @@ export async function runLoop(
     const reason = `dry run: nothing was run (${input.command[0]})`;
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
-  const loop: Loop = { context, input, watch, state: beginLoop(context, input), failures: 0 };
+  const loop: Loop = {
+    context,
+    input,
+    watch,
+    state: beginLoop(context, input),
+    failures: 0,
+    tries: new Map(),
+  };
   const { seconds } = loop.state;
   const started = elapsed();
   const tick = (): number => {
@@ -96,10 +109,11 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
     if (stop) return endedBy(loop, stop);
     try {
       const fresh = { ...reopen(context), warnings: [] };
-      const result = await runCycle(fresh, { command, timeout_seconds }, watch);
+      const later = new Set([...loop.tries].flatMap(([task, tries]) => (tries < TRIES ? [] : [task])));
+      const result = await runCycle(fresh, { command, timeout_seconds }, { ...watch, later });
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       tick();
-      countCycle(loop, result.classification ?? 'FAILURE');
+      countCycle(loop, result);
       // A halt ends the loop. A disk that failed may work the next time.
       const isHalted = result.memory_error && result.memory_error.kind !== 'outside';
       const after = isHalted ? 'error' : whyStop(loop, sleep);
@@ -131,7 +145,11 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
 const rest = ({ finish }: LoopWatch, ms: number): Promise<void> =>
   setTimeout(ms, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
 
-function countCycle(loop: Loop, classification: Classification): void {
+function countCycle(loop: Loop, result: CycleResult): void {
+  const classification: Classification = result.classification ?? 'FAILURE';
+  const tries = (loop.tries.get(result.task) ?? 0) + 1;
+  loop.tries.delete(result.task);
+  if (classification !== 'SUCCESS') loop.tries.set(result.task, tries);
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
   Object.assign(loop.state, { cycles: cycles + 1, by_classification });
@@ -165,13 +183,28 @@ const REASONS: Record<StopReason, string> = {
   error: 'memory could not be written',
 };
 
-function endedBy({ state }: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
-  const { cycles, by_classification } = state;
+function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
+  const { cycles, by_classification } = loop.state;
   const result = { cycles, stopped_by, by_classification, reason: REASONS[stopped_by] };
-  if (stopped_by !== 'error' || !cause) return result;
+  if (stopped_by !== 'error') return { ...result, reason: describeEnd(loop, result.reason, stopped_by) };
+  if (!cause) return result;
   const { kind, code, message, exit } = cause;
   return { ...result, reason: message, error: { kind, code, message, exit } };
 }
+
+/** With the tasks that still fail, and why nothing can be done about the others. */
+function describeEnd({ context, tries }: Loop, reason: string, stopped_by: StopReason): string {
+  const { candidates } = nextTask(context);
+  const failed = candidates.filter(({ id }) => tries.has(id)).map(({ id }) => id);
+  const waiting = candidates.map((one) => `${one.id} (${one.reason})`);
+  const isStuck = stopped_by === 'nothing_left' && waiting.length > 0;
+  return [
+    isStuck ? `nothing can be done now: ${firstNames(waiting, SHOWN)}` : reason,
+    ...(failed.length > 0 ? [`not passing yet: ${firstNames(failed, SHOWN)}`] : []),
+  ].join('; ');
+}
+
+const SHOWN = 5;
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {
   const { disk } = context;

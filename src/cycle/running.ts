@@ -155,6 +155,8 @@ export interface CycleWatch {
   onOutput?(text: string): void;
   /** Also the output of other tests that pass. */
   showsAll?: boolean;
+  /** Tasks that failed, which all others go before. */
+  later?: ReadonlySet<string>;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;
   /** End the running process. */
@@ -171,7 +173,7 @@ export interface CycleRun {
   stages: Stage[];
   environment_valid: boolean;
   task: string;
-  /** The claim of its task, where claims are shared (EVT-03). */
+  /** The claim of its task (EVT-03). */
   claim: HeldTask | null;
   before: CycleFacts;
   /** The working tree before the command. Null without git. */

@@ -54,16 +54,12 @@ export interface HeldTask {
 /** ms for a cluster that lost its leader. Two loops must not take the same task meanwhile. */
 const ELECTION = 15_000;
 
-/** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. */
-export async function holdTask(context: Context, id: string): Promise<HeldTask | null> {
+/** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. `again`: see ClaimHow. */
+export async function holdTask(context: Context, id: string, again: boolean): Promise<HeldTask | null> {
   const task = findTask(context, id);
   if (task === null) return null;
   const seconds = readConfig(context).events.lease_seconds;
-  await claimTask(
-    context,
-    { id: task, seconds },
-    { process: context.world.self(), again: false, ms: ELECTION },
-  );
+  await claimTask(context, { id: task, seconds }, { process: context.world.self(), again, ms: ELECTION });
   const renew = (): void => void renewClaims(context, SILENCE).catch(() => undefined);
   const timer = setInterval(renew, (seconds * 1000) / 3).unref();
   return {

@@ -8,6 +8,7 @@ import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
@@ -86,7 +87,9 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
   );
   if (ofLoop && process === null) return toClaimed(ofLoop);
+  const { repository, git } = context;
   const running = readRunning(context);
+  const branch = running?.branch ?? (repository && git && (await readBranch(repository, git)));
   const claim: Claim = {
     ...{
       schema_version: '1.0',
@@ -95,7 +98,7 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
       place: placeOf(context),
       host: context.world.self().host,
     },
-    ...{ session: running?.id ?? null, branch: running?.branch ?? null },
+    ...{ session: running?.id ?? null, branch },
     ...{ actor: actorOf(context), since: timestamp(context), seconds },
   };
   refuseHeld(context, claim, again);

@@ -4,7 +4,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
-import { type Claim, readClaims } from './local-claims.js';
+import { type Claim, isLive, readClaims } from './local-claims.js';
 import { eventUrl, listWaiting, placeOf, projectOf, warnUnapproved } from './outbox.js';
 import { describeWaiting } from './publish.js';
 import { type Server, SILENCE, within, withServer } from './server.js';
@@ -126,7 +126,10 @@ function readHere(context: Context): Fleet {
   const now = context.world.now().getTime();
   const { local, remote } = readClaims(context);
   const rows = [
-    ...local.map((claim) => ({ claim, until: Date.parse(claim.at) + claim.seconds * 1000 })),
+    ...local.map((claim) => ({
+      claim,
+      until: isLive(context, claim) ? Date.parse(claim.at) + claim.seconds * 1000 : now,
+    })),
     ...remote.map((claim) => ({ claim, until: Date.parse(claim.until) })),
   ]
     .filter(({ claim }) => claim.state === 'held')

@@ -105,10 +105,29 @@ export const describeOthersClaims = (context: Context): ReadonlyMap<string, stri
   new Map([...readOthersClaims(context)].map(([task, claim]) => [task, describeHolder(claim)]));
 
 /** `session 2026-03-01-session-001 on ada-pc`, from a message that anyone may have written. */
-export function describeHolder({ session, host, state }: Claim): string {
-  const who = session === null ? '' : `session ${oneLine(sessionName(session), 60)} on `;
+export function describeHolder(claim: Claim): string {
+  const { session, branch, host, state } = claim;
+  const where = branch === null ? '' : `branch ${oneLine(branch, 60)} on `;
+  const who = session === null ? where : `session ${oneLine(sessionName(session), 60)} on `;
   const holder = `${who}${oneLine(host, 60)}`;
-  return state === 'done' ? `${holder}, which finished it (git pull)` : holder;
+  // Only a claim of this machine has the time of its renewal.
+  const how = 'at' in claim ? 'merge it, or: forge claim ' + oneLine(claim.task, 64) : 'git pull';
+  return state === 'done' ? `${holder}, which finished it (${how})` : holder;
+}
+
+/** A lost task that passes here has arrived, and a finished one that fails here again is free. */
+export function settleClaims(
+  context: Context,
+  passing: readonly string[],
+  regressed: readonly string[],
+): void {
+  const isSettled = ({ task, state }: Claim): boolean =>
+    state === 'lost' ? passing.includes(task) : state === 'done' && regressed.includes(task);
+  if (!context.disk.exists(claimsFile(context.layout)) || !readClaims(context).local.some(isSettled)) return;
+  changeClaims(context, ({ local, ...rest }) => ({
+    ...rest,
+    local: local.filter((claim) => !isSettled(claim)),
+  }));
 }
 
 /** True if this worktree holds or held a task, so that its results may be stale. */

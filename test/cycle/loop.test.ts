@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { cycle, loop, ready as onlyA, sh } from '../support/cycles.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { HUMAN } from '../support/memory.js';
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
+
+/** Tasks A and B, each done by a file of its name. */
+async function ready(): Promise<Project> {
+  const project = await onlyA('test -f A');
+  await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f B']);
+  return project;
+}
+
+/** The project with committed memory, and a second worktree of it on the branch `other`. */
+async function worktrees(): Promise<[Project, Project]> {
+  const project = await ready();
+  commitAll(project);
+  const other = projectAt(`${makeFolder()}/other`);
+  project.git('worktree', 'add', '-q', '-b', 'other', other.dir);
+  await runForge(other, ['trust', '--yes'], HUMAN);
+  return [project, other];
+}
+
+const tasksOf = (results: readonly { task: string }[]): string[] => results.map(({ task }) => task);
+
+describe('a loop', () => {
+  it('GOV-02 puts a task that failed twice behind the others, and names it at the end', async () => {
+    const project = await ready();
+    const { results, end, exit } = await loop(project, sh('test $FORGE_TASK = A || touch $FORGE_TASK'));
+    expect(tasksOf(results)).toEqual(['A', 'A', 'B', 'A', 'A', 'A']);
+    expect([end.stopped_by, exit]).toEqual(['max_failures', 1]);
+    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A');
+  });
+
+  it('GOV-02 takes tasks in turn that all fail, and a task in focus is no exception', async () => {
+    const project = await ready();
+    await forgeJson(project, ['focus', 'set', '--task', 'B: b']);
+    const { results, end } = await loop(project, ['--max-failures', '7', '--', 'false']);
+    expect(tasksOf(results)).toEqual(['B', 'B', 'A', 'A', 'B', 'A', 'B']);
+    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A, B');
+  });
+
+  it('GOV-02 says what is left and why', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'edit', 'B', '--status', 'blocked'], HUMAN);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--blocked-by', 'B']);
+    const { end, exit } = await loop(project, sh('touch A'));
+    expect([end.stopped_by, exit]).toEqual(['nothing_left', 0]);
+    expect(end.reason).toBe(
+      'nothing can be done now: C (blocked by B), B (blocked by a person (status blocked))',
+    );
+  });
+});
+
+describe('loops in two worktrees', () => {
+  it('EVT-03 do not take the same task, and forge fleet shows both', async () => {
+    const [first, second] = await worktrees();
+    const wait = 'touch started; while ! test -f go; do sleep 0.02; done; touch $FORGE_TASK';
+    const running = cycle(first, sh(wait));
+    await expect.poll(() => first.has('started')).toBe(true);
+    const fleet = await forgeJson<{ rows: object[] }>(second, ['fleet']);
+    expect(fleet.rows).toEqual([expect.objectContaining({ task: 'A', branch: 'main', health: 'working' })]);
+    const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
+    expect(tasksOf(results)).toEqual(['B']);
+    expect(end.reason).toMatch(/^nothing can be done now: A \(blocked by branch main on \S+\)$/);
+    first.write('go', '');
+    expect(await running).toMatchObject({ task: 'A', classification: 'SUCCESS' });
+  });
+
+  it('EVT-03 leave a finished task alone until it is merged, also after more cycles', async () => {
+    const [first, second] = await worktrees();
+    expect(await cycle(first, sh('touch A'))).toMatchObject({ task: 'A', classification: 'SUCCESS' });
+    await cycle(first, ['--task', 'none', '--', 'true']);
+    const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
+    expect(tasksOf(results)).toEqual(['B']);
+    expect(end.reason).toMatch(
+      /^nothing can be done now: A \(blocked by branch main on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
+    );
+    commitAll(first);
+    commitAll(second);
+    second.git('merge', '-q', '-m', 'Merge', 'main');
+    expect((await loop(second, sh('touch no'))).end.reason).toBe('nothing is left to do');
+    // What breaks there is a task there.
+    expect((await cycle(second, ['--task', 'none', ...sh('rm A')])).report?.regression_flags).toEqual(['A']);
+    expect(tasksOf((await loop(second, sh('touch A'))).results)).toEqual(['A']);
+  });
+
+  it('EVT-03 a person may ask for a task that was finished elsewhere', async () => {
+    const [first, second] = await worktrees();
+    await cycle(first, sh('touch A'));
+    expect(await cycle(second, ['--task', 'A', ...sh('touch A')])).toMatchObject({
+      classification: 'SUCCESS',
+    });
+  });
+});

@@ -15,6 +15,7 @@ import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
+import { restoreFromHead } from '../ledger/repair.js';
 import { type Context, contextAt } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
 import {
@@ -91,7 +92,10 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
 /** LTM-05: finds whatever the command did to memory before anything is judged by it. */
 async function checkMemory(context: Context, violations: string[], notes: string[]): Promise<boolean> {
   try {
-    await requireVerified(context);
+    const { findings } = await requireVerified(context);
+    // No violation, because git moves files too.
+    if (findings.some(({ code }) => code === 'set_back'))
+      for (const done of await restoreFromHead(context)) context.warnings.push(`Memory: ${done}.`);
     return true;
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;

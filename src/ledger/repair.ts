@@ -113,22 +113,32 @@ interface Repair {
 
 /** Settles every finding and writes one audit record with the reason. Returns what was done. */
 const repair = (context: Context, decision: Decision): Promise<string[]> =>
+  withRepair(context, (state) => {
+    if (digestOf(listContainers(context)) !== digestOf(state.observation.snapshot.listed))
+      throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
+        hint: 'forge memory repair',
+      });
+    return applyRepair(state, decision);
+  });
+
+/** Restores what the working tree lacks of HEAD (`set_back`), so that no commit removes it. Returns what was done. */
+export const restoreFromHead = (context: Context): Promise<string[]> =>
+  withRepair(context, (state) => {
+    restoreFiles(state);
+    return state.done;
+  });
+
+/** Runs `work` under the lock. */
+const withRepair = (context: Context, work: (state: Repair) => string[]): Promise<string[]> =>
   withObservation(context, async (observation, objects) => {
-    const { settled, snapshot } = observation;
-    const absent = observation.absent.filter(({ id }) => !settled.has(id));
+    const absent = observation.absent.filter(({ id }) => !observation.settled.has(id));
     const blobs = new Map<string, Buffer>();
     for (const { blob, file } of absent) {
       const found = blob && file ? await objects.blob(blob, file) : null;
       if (blob && found) blobs.set(blob, found.bytes);
     }
     const sets = { done: [], subjects: new Set<string>(), restored: new Set<string>() };
-    return withLedgerLock(context, () => {
-      if (digestOf(listContainers(context)) !== digestOf(snapshot.listed))
-        throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
-          hint: 'forge memory repair',
-        });
-      return applyRepair({ context, observation, absent, blobs, ...sets }, decision);
-    });
+    return withLedgerLock(context, () => work({ context, observation, absent, blobs, ...sets }));
   });
 
 function applyRepair(repair: Repair, decision: Decision): string[] {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cycle, loop, ready, sh, trust } from '../support/cycles.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { FEATURES, featureFile, storedFeature } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { verify } from '../support/memory.js';
+import { commitAll, type Project } from '../support/project.js';
 
 const CONFIG = '.forge/config.toml';
 const FOLDER = '.forge/memory/long-term/features.d';
@@ -105,5 +106,30 @@ describe('what the command may not change', () => {
     project.write(FEATURES, project.read(FEATURES).replace('"name": "a"', '"name": "renamed"'));
     expect(await cycle(project, sh('touch done'))).toMatchObject({ classification: 'SUCCESS' });
     expect(storedFeature(project, 'A')?.name).toBe('renamed');
+  });
+});
+
+describe('a ledger file that the command deleted', () => {
+  it.each([
+    ['removed', 'rm .forge/memory/ledger/*'],
+    ['removed from the index too', 'git rm -q .forge/memory/ledger/*'],
+  ])('GOV-04 LTM-17 is %s, and in the cycle’s commit as before', async (_name, script) => {
+    const project = await ready();
+    await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
+    await forgeJson(project, ['config', 'set', 'cycle.commit', 'true']);
+    await trust(project);
+    commitAll(project);
+    const kept = project.git('ls-tree', '-r', 'HEAD', '.forge/memory/ledger').split('\n');
+    const result = await cycle(project, sh(`${script}; touch done`));
+    expect(result).toMatchObject({
+      classification: 'SUCCESS',
+      report: { memory_integrity_status: 'intact' },
+    });
+    expect(result.warnings).toContainEqual(expect.stringMatching(/^Memory: restored \d files? from HEAD\.$/));
+    expect(result.report?.commit).not.toBeNull();
+    expect(project.git('ls-tree', '-r', 'HEAD', '.forge/memory/ledger').split('\n')).toEqual(
+      expect.arrayContaining(kept),
+    );
+    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
   });
 });

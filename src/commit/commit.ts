@@ -271,7 +271,11 @@ export async function readWork(
     updated: updated.map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
     files,
     parent: head,
-    earlier: head ? (await readLog(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
+    earlier: head
+      ? (await readLog(git, 10, parent ? head.hash : ['HEAD', '--branches']))
+          .map(wholeMessage)
+          .map(parseMessage)
+      : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     isBare: readRules(context).off.has('subject'),

@@ -13,7 +13,7 @@ import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
-import { readProven } from '../learning/proven.js';
+import { objectsIn, readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import { textsIn } from '../ledger/record.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
@@ -110,13 +110,19 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (kind === 'reset') hasReset = true;
     if (kind === 'removed') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
-    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
+    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(withoutPasses(record));
     // Most records of a run only name its task.
     if (text === '' || text === record.task_id) return;
     documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
   });
   return { documents, records, redacted, hasReset };
 }
+
+/** Of a run of tests only the failures. What passes, the feature says. */
+const withoutPasses = (record: LedgerRecord): object =>
+  record.kind === 'verification'
+    ? { runs: objectsIn(record.runs).filter(({ status }) => status !== 'passing') }
+    : record;
 
 /** Characters of a record's id. */
 export const ID_LENGTH = 12;
@@ -293,9 +299,9 @@ const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[]
     return text.split(/^(?=## )/m).map((part, i) => document('skill', `${name}:${i + 1}`, part));
   });
 
-/** Fields without words: links, times, ids and constants. */
+/** Fields without words: links, times, ids, constants and argument lists. */
 const NO_WORDS = new Set(
-  'v tier n seg prev seen ledger at session actor by kind key scope sha256 commit head schema_version classification created_at started_at finished_at'.split(
+  'v tier n seg prev seen ledger at session actor by kind key scope evidence sha256 commit head schema_version classification created_at started_at finished_at'.split(
     ' ',
   ),
 );

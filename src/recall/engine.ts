@@ -371,7 +371,7 @@ function matches(document: Document, wanted: Wanted, { words: said, date }: Quer
         return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${said.get(asked)?.toLowerCase() ?? asked})`;
       }),
   );
-  return [...found, ...dates];
+  return [...new Set([...found, ...dates])];
 }
 
 /** The text of a document that a query can match. */

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
 import {
@@ -244,7 +245,14 @@ describe('forge recall', () => {
     const { hits } = await recall(project, 'zebras');
     expect(hits.map(({ source }) => source)).not.toContain('execution');
     const texts = hits.filter(({ source }) => source === 'evaluation').map(({ text }) => text.split('\n'));
-    expect(texts[0]).toEqual(['ZEB-1', 'test', '-f', 'stripes', 'zebras need a warm cache']);
+    expect(texts[0]).toEqual(['ZEB-1', 'zebras need a warm cache']);
+    // The feature says what passes. A failure is worth finding.
+    const runs = async () =>
+      (await recall(project, 'tier:evaluation stripes')).hits.map(({ text }) => text.split('\n').slice(0, 2));
+    expect((await runForge(project, ['recall', 'tier:evaluation', 'stripes'])).exitCode).toBe(1);
+    rmSync(project.path('stripes'));
+    await runForge(project, ['done', 'ZEB-1']);
+    expect(await runs()).toContainEqual(['ZEB-1', 'failing']);
   });
 
   it('AGT-03 finds issues that are active and that are done, by their words alone', async () => {

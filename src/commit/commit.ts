@@ -68,7 +68,7 @@ export async function commitTemplate(
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
   const commits = base === null ? [] : await messagesSince(repository, git, base);
   const message = gatherMessages(composeMessage({}, work), commits);
-  return { text: formatCommitMessage(message, readConfig(context).commit.style) };
+  return { text: formatCommitMessage(message, readConfig(context).commit) };
 }
 
 /**
@@ -91,11 +91,11 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
-  const draft = requireTexts(await draftCommit(context, input));
+  const draft = requireTexts(context, await draftCommit(context, input));
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
-  const written = formatCommitMessage(draft, readConfig(context).commit.style);
+  const written = formatCommitMessage(draft, readConfig(context).commit);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
@@ -154,12 +154,12 @@ function requireNoOperation(repository: Repository, amend: boolean): void {
   });
 }
 
-function requireTexts(draft: CommitMessage): CommitMessage {
+function requireTexts(context: Context, draft: CommitMessage): CommitMessage {
   if (draft.subject === '')
     throw usage('commit.title', 'There is no title: no task is in focus.', {
       hint: 'forge commit -m "TEXT" --why "TEXT"',
     });
-  if (draft.why === '')
+  if (draft.why === '' && readConfig(context).commit.sections.includes('Why'))
     throw usage('commit.why', 'There is no reason: the session has no goal, and no task is in focus.', {
       hint: `forge commit -m ${formatArgv([draft.subject])} --why "TEXT"`,
     });
@@ -271,7 +271,11 @@ export async function readWork(
     updated: updated.map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
     files,
     parent: head,
-    earlier: head ? (await readLog(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
+    earlier: head
+      ? (await readLog(git, 10, parent ? head.hash : ['HEAD', '--branches']))
+          .map(wholeMessage)
+          .map(parseMessage)
+      : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     isBare: readRules(context).off.has('subject'),

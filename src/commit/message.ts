@@ -129,7 +129,7 @@ export const fieldOf = (message: ParsedMessage, section: SectionName, name: stri
 
 /** Subjects of forge's own commits, which say nothing about the work. */
 const OWN =
-  /^(?:\[[^\]]*\] |chore: )?(?:session end: |checkpoint \S+$|memory at a checkpoint$|roll back to |undo the rollback)/i;
+  /^(?:\[[^\]]*\] |chore: )?(?:session end: |checkpoint \S+$|memory at a checkpoint$|roll back to |undo the rollback|take back the last undo$)/i;
 
 export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
 
@@ -164,10 +164,16 @@ const prose = (text: string): string =>
     .map((line) => (/^ {0,3}#/.test(line) ? `    ${line.trim()}` : line.trimEnd()))
     .join('\n');
 
-/** The message as it is stored. A commit needs `--cleanup=verbatim`, because git takes `##` for a comment. */
+/**
+ * The message as it is stored, with the sections that `[commit]` asks for. Without any, the reason is plain text. A commit
+ * needs `--cleanup=verbatim`, because git takes `##` for a comment.
+ */
 export function formatCommitMessage(
   { id, subject, why, backtrace, ...message }: CommitMessage,
-  style: CommitStyle = 'protocol',
+  { style, sections }: { style: CommitStyle; sections: readonly string[] } = {
+    style: 'protocol',
+    sections: SECTIONS,
+  },
 ): string {
   const isConventional = style === 'conventional';
   const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
@@ -183,15 +189,20 @@ export function formatCommitMessage(
     ...(message.trailers ?? []),
     ...(message.ledger ?? []).map((head) => `Forge-Ledger: ${head}`),
   ];
-  return `${[
-    oneLine(title, message.isTyped ? Number.POSITIVE_INFINITY : 72),
-    `## What\n${list(message.what)}`,
-    `## Why\n${prose(why)
+  const texts: Record<SectionName, string> = {
+    What: list(message.what),
+    Why: prose(why)
       .split('\n')
       .map((text) => line(text))
-      .join('\n')}`,
-    `## Memory\n${list(memory.length > 0 ? memory : ['Learned: none'])}`,
-    `## Backtrace\n- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
+      .join('\n'),
+    Memory: list(memory.length > 0 ? memory : ['Learned: none']),
+    Backtrace: `- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
+  };
+  const asked = SECTIONS.filter((name) => sections.includes(name));
+  return `${[
+    oneLine(title, message.isTyped ? Number.POSITIVE_INFINITY : 72),
+    ...(asked.length === 0 && texts.Why !== '' ? [texts.Why] : []),
+    ...asked.map((name) => `## ${name}\n${texts[name]}`),
     ...(trailers.length > 0 ? [trailers.join('\n')] : []),
   ].join('\n\n')}\n`;
 }

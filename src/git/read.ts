@@ -19,10 +19,21 @@ export interface LoggedCommit extends Commit {
 const FIELDS = ['H', 'h', 'cI', 'an', 's', 'P', 'B', 'b'];
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
-export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<LoggedCommit[]> {
+export async function readLog(
+  git: Git,
+  count: number,
+  range: string | readonly string[] = 'HEAD',
+): Promise<LoggedCommit[]> {
   const format = FIELDS.map((field) => `%${field}%x00`).join('');
   // With a count of 0 the branch would not be checked.
-  const args = ['log', `-${Math.max(count, 1)}`, '--encoding=UTF-8', `--format=${format}`, range, '--'];
+  const args = [
+    'log',
+    `-${Math.max(count, 1)}`,
+    '--encoding=UTF-8',
+    `--format=${format}`,
+    ...[range].flat(),
+    '--',
+  ];
   const { code, stdout, stderr } = await git(args);
   if (code === 0) return records(stdout, FIELDS.length).map(parseCommit);
   if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))

@@ -184,7 +184,7 @@ async function draftMessage(context: Context, { root }: Repository, { env }: Wor
   const work = await readWork(context, { git, files, all: false });
   // Without ledger heads: an editable text proves nothing.
   const message = composeMessage({}, { ...work, ledger: [] });
-  return formatCommitMessage(message, readConfig(context).commit.style);
+  return formatCommitMessage(message, readConfig(context).commit);
 }
 
 /** A first push of a large history would take minutes. */

@@ -63,14 +63,17 @@ function checkWord(flag: string, given: string | undefined, allowed: readonly st
     );
 }
 
+const isConventional = ({ convention }: Findings): boolean =>
+  convention !== null && convention.name !== 'pull requests';
+
 /** The settings that config.toml starts with, besides the defaults. */
 export function settingsFor({ test, idPattern, branch, hooks }: InitInput, found: Findings) {
   const settings: [section: string, key: string, value: string | string[]][] = [];
   const ids = idPattern ?? found.idPattern ?? '';
   if (ids !== '' && ids !== DEFAULT_SETTINGS.id_pattern) settings.push(['commit', 'id_pattern', ids]);
-  // Beside another convention only agents follow the protocol; commitlint also checks the form of all messages.
+  // Beside another convention only agents follow the protocol. A subject of theirs has the form of the others.
   if (found.convention) settings.push(['commit', 'who', 'agents']);
-  if (found.convention?.name === 'commitlint') settings.push(['commit', 'style', 'conventional']);
+  if (isConventional(found)) settings.push(['commit', 'style', 'conventional']);
   if (hooks === 'warn') settings.push(['commit', 'enforce', 'warn']);
   const unsure = found.branch && !found.branch.known ? found.branch.name : '';
   if (branch ?? unsure) settings.push(['git', 'default_branch', branch ?? unsure]);
@@ -97,7 +100,7 @@ export function listProposals(found: Findings, stack: Stack, input: InitInput): 
     from: string,
     set = value,
   ): Proposal[] => (value ? [{ name, value, from, taken: set === value }] : []);
-  const rest = convention?.name === 'commitlint' ? ', with subjects such as "feat: title"' : '';
+  const rest = isConventional(found) ? ', with subjects such as "feat: title"' : '';
   return [
     ...row('stack', found.stack, placesOf(found.parts) || 'no manifest found', stack),
     ...row('test', test?.command, test?.by ?? '', input.test ?? ''),

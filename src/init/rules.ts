@@ -109,9 +109,11 @@ function issuesIn(text: string): [prefix: string, number: string][] {
 
 /** The commit convention of a project, and where it was seen. */
 export interface Convention {
-  name: 'commitlint' | 'pull requests';
+  name: 'commitlint' | 'conventional commits' | 'pull requests';
   from: string;
 }
+
+const CONVENTIONAL = /^(?:build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(?:\([^()]*\))?!?: \S/;
 
 export function findConvention(
   subjects: readonly string[],
@@ -121,6 +123,9 @@ export function findConvention(
   const file = [...files].find((name) => /^(?:commitlint\.config\.\w+|\.commitlintrc(?:\.\w+)?)$/.test(name));
   const from = file ?? (/"@?commitlint(?:\/cli)?"\s*:/.test(packageJson) ? 'package.json' : undefined);
   if (from !== undefined) return { name: 'commitlint', from };
+  const typed = subjects.filter((subject) => CONVENTIONAL.test(subject)).length;
+  if (typed >= 5 && typed * 2 >= subjects.length)
+    return { name: 'conventional commits', from: 'subjects such as "feat: title"' };
   const squashed = subjects.filter((subject) => / \([#!]\d+\)$/.test(subject)).length;
   const isUsual = squashed >= 3 && squashed * 5 >= subjects.length;
   return isUsual ? { name: 'pull requests', from: 'subjects with (#123)' } : null;

@@ -337,6 +337,8 @@ class SearchIndex implements Corpus {
     return parseFacts((this.db.prepare(sql).get(JSON.stringify(docs)) as { found: string | null }).found);
   }
 
+  allFacts = (): Facts[] => this.db.prepare('SELECT doc, length, source, at FROM documents').all() as Facts[];
+
   documents(docs: readonly number[]): Map<number, Document> {
     const sql =
       'SELECT * FROM texts JOIN documents USING (doc) WHERE doc IN (SELECT value FROM json_each(?))';

@@ -22,11 +22,22 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
   return [renderPlan(answer, style), ...('next' in answer ? [renderDone(answer, style)] : [])].join('\n\n');
 }
 
-const WORDS = {
-  continue: 'what the checkpoint proved still holds, except for what you can fix here',
-  rollback: 'roll back to the checkpoint',
-  alert: 'a human has to look first; nothing is done',
-} as const;
+function describeDecision({ decision, checks, divergence }: RecoveryPlan): string {
+  const hasFailed = checks.some(({ state }) => state === 'failed');
+  if (decision === 'alert') return 'a human has to look first; nothing is done';
+  if (decision === 'continue')
+    return hasFailed
+      ? 'fix here what fails, which only uncommitted work can have broken'
+      : 'what the checkpoint proved still holds';
+  const { uncommitted, untracked } = divergence;
+  return [
+    'roll back to the checkpoint',
+    ...(untracked > 0 ? ['  Untracked files move into its backup.'] : []),
+    ...(hasFailed && uncommitted > 0
+      ? ['  If uncommitted work is the cause: git stash -u, then forge recover --plan']
+      : []),
+  ].join('\n');
+}
 
 const MARKS = { passed: ['good', '✓'], failed: ['bad', '✗'], not_run: ['warn', '?'] } as const;
 
@@ -54,21 +65,25 @@ function renderPlan(plan: RecoveryPlan, style: Style): string {
     : 'No checkpoint to compare with. While all works: forge checkpoint create';
   const verdict = lacksCheckpoint(rules)
     ? 'Without one, forge recover does nothing.'
-    : `${style.strong(decision)}: ${WORDS[decision]}`;
+    : `${style.strong(decision)}: ${describeDecision(plan)}`;
   const tables = [ran, rows].filter((table) => table.length > 0).map((table) => columns(table, '  '));
   const text = [title, ...tables].join('\n').replace(/ +$/gm, '');
   return `${text}\n  ${style.dim(describeSizes(plan))}\n${verdict}`;
 }
 
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
-  const { commits, files, untracked, untracked_files, insertions, deletions, behind } = divergence;
+  const { commits, files, changed_files, untracked, untracked_files, insertions, deletions, behind } =
+    divergence;
   if (!checkpoint) return 'nothing was compared';
   const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
-  const fresh = untracked === 0 ? '' : `: ${firstPaths(untracked_files)}`;
-  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines), ${untracked} untracked${fresh}${missing}`;
+  const named = (paths: readonly string[]): string => (paths.length === 0 ? '' : `: ${firstPaths(paths)}`);
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines)${named(changed_files)}, ${untracked} untracked${named(untracked_files)}${missing}`;
 }
 
-function renderDone({ decision, backup_ref, commit, features = [], next }: Recovered, style: Style): string {
+function renderDone(
+  { decision, backup_ref, commit, features = [], commands = [], next }: Recovered,
+  style: Style,
+): string {
   const todo = next.map((line) => `  ${oneLine(line, 400).replace(' # ', '   # ')}`);
   if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
   if (decision === 'continue')
@@ -76,15 +91,21 @@ function renderDone({ decision, backup_ref, commit, features = [], next }: Recov
   if (backup_ref === undefined) return 'Nothing was done.';
   const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD is the checkpoint, so only files changed';
   const kept = backup_ref === null ? 'nothing differed' : `all that changed is in ${backup_ref}`;
-  const now = features.map(({ id, status }) => `${id} ${status.replaceAll('_', ' ')}`).join(', ');
-  const ran = now === '' ? [] : [`  its tests ran again: ${oneLine(now, 400)}`];
+  const now = [
+    ...commands.map(({ name, state }) => `${name} ${state.replace('_', ' ')}`),
+    ...features.map(({ id, status }) => `${id} ${status.replaceAll('_', ' ')}`),
+  ].join(', ');
+  const ran = now === '' ? [] : [`  what it proved ran again: ${oneLine(now, 400)}`];
   return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...ran, ...todo].join('\n');
 }
 
-function renderUndone({ undone, action, ref, redo, commit, files, planned }: Undone, style: Style): string {
+function renderUndone(
+  { undone, action, ref, redo, commit, files, paths, planned }: Undone,
+  style: Style,
+): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
   const what = `the state before ${action}: ${plural(files, 'file')}${made} (${undone})`;
-  if (planned) return `would bring back ${what}`;
+  if (planned) return `would bring back ${what}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
   return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
 }
 

@@ -124,6 +124,8 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   about: Record<string, unknown>;
 }
 
+const MAX_NAMED = 20;
+
 /**
  * Backs up what the move changes, writes the intent, and moves. Nothing is written in a dry run, or if nothing differs:
  * then `ref`, the backup, is null. `commit` is null if HEAD already had that tree.
@@ -138,10 +140,11 @@ export async function moveTo(context: Context, target: Target) {
     const move = await planMove(bench, tree, toBytes(folder), { more });
     await target.check(bench, move, head);
     await requireUnfiltered(context, bench, move, new Set(more));
-    const files = new Set([...move.write.keys(), ...move.remove, ...more]).size;
-    if (context.disk.dryRun) return { ref: null, commit: null, files };
+    const names = new Set([...move.write.keys(), ...move.remove, ...more]);
+    const moved = { files: names.size, paths: [...names].slice(0, MAX_NAMED).map(toText) };
+    if (context.disk.dryRun) return { ref: null, commit: null, ...moved };
     const commit = await commitRestored(context, bench, head, target);
-    if (!kept && move.isEmpty && commit === head) return { ref: null, commit: null, files };
+    if (!kept && move.isEmpty && commit === head) return { ref: null, commit: null, ...moved };
     reportLeft(context, move);
     const backup = nameBackup(context);
     await backUp(bench, move, {
@@ -155,7 +158,7 @@ export async function moveTo(context: Context, target: Target) {
     context.disk.withLock(() => context.disk.replace(recoverFile(context.layout), encodeDocument(intent)));
     await finishMove(context, bench, move, intent);
     await warnDetached(context, commit.slice(0, 12));
-    return { ref: backup, commit: commit === head ? null : commit, files };
+    return { ref: backup, commit: commit === head ? null : commit, ...moved };
   });
 }
 
@@ -172,7 +175,7 @@ async function commitRestored(
   if ((await git(['rev-parse', `${head}^{tree}`])).trim() === tree) return head;
   const id = validId(context, text.id);
   const message = ownMessage(context, { ...text, id, parent: head.slice(0, 12) });
-  const written = formatCommitMessage(message, readConfig(context).commit.style);
+  const written = formatCommitMessage(message, readConfig(context).commit);
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', tree, '-p', head, '-F', '-'];
   return (await git(args, { input: toBytes(written) })).trim();
 }

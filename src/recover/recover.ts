@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
-import type { CheckpointWatch } from '../checkpoint/run.js';
+import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
@@ -37,8 +37,9 @@ export interface Recovered extends RecoveryPlan {
   backup_ref?: string | null;
   /** The commit that restores the checkpoint. Null if HEAD already had it. */
   commit?: string | null;
-  /** The checkpoint's features, whose tests ran again after the rollback. */
+  /** The checkpoint's features and commands, which ran again after the rollback. */
   features?: Pick<FeatureResult, 'id' | 'status'>[];
+  commands?: Pick<ProvedCheck, 'name' | 'state'>[];
   /** The audit record of a decision to continue. */
   audit?: RecordRef;
   /** The next step. */
@@ -101,6 +102,10 @@ const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unkn
   failed: checks.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])),
 });
 
+/** The reason names the command already. */
+const describeCheck = ({ kind, name, why = '' }: ProvedCheck): string =>
+  kind === 'command' ? why : `${name}: ${why}`;
+
 /** Restores the checkpoint's tree outside `.forge/`, as a commit on HEAD and on disk. */
 async function rollBack(context: Context, plan: RecoveryPlan) {
   const { tag, commit: target, features_passing } = plan.checkpoint as Manifest;
@@ -125,7 +130,7 @@ function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
   const { tag, commit } = checkpoint as Manifest;
   const { files, commits } = divergence;
   const short = commit.slice(0, 12);
-  const failed = checks.filter(({ state }) => state === 'failed');
+  const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck);
   return {
     id: issueOf(nameIn(tag) ?? 'FORGE'),
     subject: `Roll back to ${tag}`,
@@ -133,30 +138,44 @@ function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
       `Everything outside .forge/ as in ${short}`,
       `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
     ],
-    why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
+    why: failed.map((text) => `- ${text}`).join('\n'),
     parentNote: `the verified state is ${short}`,
   };
 }
 
-/** Runs the tests of the checkpoint's features again: their status is what they do now, not what failed before. */
+/** Runs again what the checkpoint proved: the status of a feature is what its tests do now, not what failed before. */
 async function verifyRestored(
   context: Context,
-  { checks }: RecoveryPlan,
+  { checkpoint, checks }: RecoveryPlan,
   backup: string | null,
-  { onStart, confirm: _, ...rest }: AgreedWatch,
-): Promise<Pick<Recovered, 'features' | 'next'>> {
+  { confirm: _, ...watch }: AgreedWatch,
+): Promise<Pick<Recovered, 'features' | 'commands' | 'next'>> {
   const ids = checks.flatMap(({ kind, name }) => (kind === 'feature' ? [name] : []));
-  const undo = backup ? ['forge undo   # brings back everything that this took away'] : [];
-  if (ids.length === 0) return { next: undo };
-  const onTest = (_id: string, command: string): void => onStart?.(command);
-  const watch = { ...rest, onStart: onTest, known: new Map() };
-  const what = 'The rollback is done, but its features were not verified';
-  const verified = await orWarn(context, what, () => verifyFeatures(context, { ids }, watch));
-  if (!verified)
-    return { next: [...undo, 'forge done --all   # runs the tests, which show what passes now'] };
-  const features = verified.results.map(({ id, status }) => ({ id, status }));
-  const red = verified.results.filter(({ failure }) => failure !== undefined);
-  return { features, next: [...undo, ...red.map(({ id, failure }) => `fix ${id}: ${failure}`)] };
+  const undo = backup
+    ? [
+        'forge undo   # brings back everything that this took away',
+        `git restore --source=${backup} -- FILE   # only one file of it`,
+      ]
+    : [];
+  const onTest = (_id: string, command: string): void => watch.onStart?.(command);
+  const ran = await orWarn(context, 'The rollback is done, but not everything was verified', async () => ({
+    commands: await runProved(context, { ...(checkpoint as Manifest), features_passing: [] }, watch),
+    results:
+      ids.length === 0
+        ? []
+        : (await verifyFeatures(context, { ids }, { ...watch, onStart: onTest, known: new Map() })).results,
+  }));
+  if (!ran) return { next: [...undo, 'forge done --all   # runs the tests, which show what passes now'] };
+  const { commands, results } = ran;
+  const red = [
+    ...commands.flatMap(({ state, why }) => (state === 'passed' ? [] : [`fix ${why}`])),
+    ...results.flatMap(({ id, failure }) => (failure === undefined ? [] : [`fix ${id}: ${failure}`])),
+  ];
+  return {
+    ...(results.length > 0 ? { features: results.map(({ id, status }) => ({ id, status })) } : {}),
+    ...(commands.length > 0 ? { commands: commands.map(({ name, state }) => ({ name, state })) } : {}),
+    next: [...undo, ...red],
+  };
 }
 
 /** The problems that a human must settle before a decision. */
@@ -165,7 +184,7 @@ function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
   const broken = new Set(rules.flatMap(({ rule, holds }) => (holds ? [] : [rule])));
   const tag = checkpoint?.tag ?? 'TAG';
   return [
-    ...untested.map(({ name, why }) => `${name} was not tested: ${why}`),
+    ...untested.map((check) => `not tested: ${describeCheck(check)}`),
     ...(broken.has('checkpoint')
       ? ['forge checkpoint verify', 'forge recover --to TAG   # an older one']
       : []),
@@ -181,7 +200,7 @@ function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
 const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
   const failed = checks.filter(({ state }) => state === 'failed');
   return [
-    ...failed.map(({ name, why }) => `fix ${name}: ${why}`),
+    ...failed.map((check) => `fix ${describeCheck(check)}`),
     failed.length > 0 ? 'git diff   # only uncommitted work can have broken it' : 'forge checkpoint create',
     ...(to === undefined ? [] : [`forge recover --to ${to} --rollback   # goes back all the same`]),
   ];

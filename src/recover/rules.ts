@@ -9,8 +9,9 @@ export interface Divergence {
   commits: number;
   /** Commits of the checkpoint that HEAD lacks. */
   behind: number;
-  /** Tracked files that differ. */
+  /** Tracked files that differ, and the first of them. */
   files: number;
+  changed_files: string[];
   /** Lines. */
   insertions: number;
   deletions: number;

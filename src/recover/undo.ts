@@ -77,7 +77,12 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
   const found = await findBackup(context, backup);
   const { note } = found;
   const done = Array.isArray(note.state)
-    ? { ref: await putFiles(context, note as Snapshot), commit: null, files: note.state.length }
+    ? {
+        ref: await putFiles(context, note as Snapshot),
+        commit: null,
+        files: note.state.length,
+        paths: (note as Snapshot).state.map(({ path }) => path),
+      }
     : await undoRollback(context, found);
   return {
     undone: found.backup.ref,

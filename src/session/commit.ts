@@ -75,7 +75,7 @@ export async function commitInForm(
     message: (parent) =>
       formatCommitMessage(
         { ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } },
-        commit.style,
+        commit,
       ),
   });
   if ('hash' in outcome && outcome.unsigned !== undefined)

@@ -150,16 +150,18 @@ export function handoverOf(
     : recent[at];
 }
 
-/** The same, and what sessions left that ended while it ran, on another branch. */
+/** The same, and what sessions left that it could not know: of another clone, or on another branch while it ran. */
 export function handoversOf(
   recent: readonly ArchivedSession[],
   features: readonly Passing[],
 ): ArchivedSession[] {
   const last = handoverOf(recent, features);
   if (!last) return [];
-  // On one branch only a clock that was set back looks like it.
-  const isBeside = ({ next, status, branch, ended_at }: ArchivedSession): boolean =>
-    status === 'ended' && next !== null && branch !== last.branch && (ended_at ?? '') > last.started_at;
+  const isBeside = ({ id, seq, next, status, branch, ended_at }: ArchivedSession): boolean => {
+    if (id === last.id || next === null || status !== 'ended') return false;
+    // On one branch only a clock that was set back looks as if it had run meanwhile.
+    return seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
+  };
   return [last, ...recent.filter(isBeside)];
 }
 
@@ -281,11 +283,11 @@ const indented = (text: string, indent: string): string => text.replaceAll('\n',
 /** The line that forge writes at a resume. */
 export const RESUMED = /^Resumed \d{4}-\d\d-\d\d-session-/;
 
-/** The lines that forge itself writes at a start. */
 /** How to pick up an interrupted session: by a tool, or in a shell. */
 export const resumeStep = (tool: World['tool'], name: string): string =>
   tool ? `${tool('session_start')} {"resume":"${name}"}` : `forge start --resume ${name}`;
 
+/** The lines that forge itself writes at a start. */
 export const OPENING = new RegExp(`^Started - branch: |^Active issues: \\d+$|${RESUMED.source}`);
 
 /** The lines that forge records at the end of a turn. */

@@ -238,6 +238,25 @@ ${sign}
     expect(parseMessage(message).what).toContain(long);
   });
 
+  it('GIT-02 writes only the sections that are asked for; without any, the reason as plain text', async () => {
+    const project = await working();
+    const write = async (sections: string): Promise<string> => {
+      project.write(CONFIG, project.read(CONFIG).replace(/^#?sections = .*$/m, `sections = ${sections}`));
+      stage(project);
+      const args = ['commit', '-m', 'fix: wire the form', '--why', 'People sign in.\n\nOn two lines.'];
+      return (await forgeJson<MadeCommit>(project, args)).message ?? '';
+    };
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    expect(await write('["Why"]')).toMatch(
+      /^fix: wire the form\n\n## Why\nPeople sign in\.\n\nOn two lines\.\n/,
+    );
+    project.write('more.txt', 'more');
+    expect(await write('[]')).toMatch(/^fix: wire the form\n\nPeople sign in\.\n\nOn two lines\.\n(?!\n## )/);
+    await expectChecked(project);
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('log', '-1', '--format=%B')).not.toContain('## ');
+  });
+
   it('GIT-02 -a commits changed files that git tracks, and no others', async () => {
     const project = await working();
     project.write('src/app.js', 'changed\n');

@@ -219,6 +219,21 @@ describe('forge recall', () => {
     expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
   });
 
+  it('AGT-03 without a word lists the newest entries that a filter or signs allow, and names the kinds there are', async () => {
+    const project = await makeForge();
+    for (const text of ['First', 'The pattern +(@(a)) is slow', 'Last'])
+      await forgeJson(project, ['note', 'add', text]);
+    const texts = async (...args: string[]) =>
+      (await recall(project, ...args)).hits.map(({ text, why }) => [text, ...why]);
+    expect(await texts('tier:note')).toEqual([['Last'], ['The pattern +(@(a)) is slow'], ['First']]);
+    expect(await texts('--tier', 'note', '--since', '1d', '--limit', '1')).toEqual([['Last']]);
+    expect(await texts('+(@(a))')).toEqual([['The pattern +(@(a)) is slow']]);
+    const unknown = await runForge(project, ['recall', 'tier:notes', 'last']);
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr).toContain('Nothing here is of the kind "notes". There are: ');
+    expect((await forgeError(project, ['recall', '--limit', '3'])).code).toBe('recall.empty');
+  });
+
   it('AGT-03 shows what a session taught without the ids and times of its records', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);

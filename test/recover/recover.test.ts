@@ -16,6 +16,7 @@ const NONE: Divergence = {
   deletions: 0,
   untracked: 0,
   untracked_files: [],
+  changed_files: [],
   uncommitted: 0,
   features_lost: [],
   ledger: 'intact',

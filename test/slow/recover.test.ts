@@ -71,7 +71,8 @@ describe('forge recover', () => {
     expect(statusOf()).toBe('failing');
     const done = await recover(project);
     expect(done.features).toEqual([{ id: 'FORGE-001', status: 'passing' }]);
-    expect([statusOf(), done.next]).toEqual(['passing', [expect.stringMatching(/^forge undo/)]]);
+    const next = [/^forge undo/, /^git restore --source=refs\/forge\/backup\/\S+ -- FILE/];
+    expect([statusOf(), done.next]).toEqual(['passing', next.map((line) => expect.stringMatching(line))]);
     await undo(project);
     expect(statusOf()).toBe('failing');
   });
@@ -192,7 +193,7 @@ describe('forge recover', () => {
     expect(shown.stdout).toMatch(/rollback: roll back to the checkpoint/);
     const done = await runForge(project, ['recover', '--yes']);
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
-    expect(done.stdout).toMatch(/^ {2}its tests ran again: FORGE-001 passing\n {2}forge undo/m);
+    expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
   });

@@ -20,7 +20,7 @@ import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { stampOf } from '../ledger/files.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, isStoredId, LOG_DAY, RESUMED, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
@@ -164,15 +164,23 @@ function issueDocument(unit: Unit): Document {
   return document('issue', linear_id, `${linear_id} ${title}\n${wordsOf(words)}`.trim());
 }
 
-const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
+/** `started`: the time of a line without its own. */
+const logDocuments = (id: string, started: string, lines: readonly string[]): Document[] => {
   const session = sessionName(id);
+  let [day, at] = ['', started];
+  const times = lines.map((line) => {
+    day = LOG_DAY.exec(line)?.[1] ?? day;
+    const time = /^\[(\d\d:\d\d)\] /.exec(line)?.[1];
+    if (time !== undefined && day !== '') at = `${day}T${time}:00.000Z`;
+    return at;
+  });
   const texts = lines.map((line) => line.replace(/^\[\d\d:\d\d\] /, '').trim());
   // The lines before are the log of the session that was resumed.
   const first = texts.findLastIndex((text) => RESUMED.test(text));
   return texts.flatMap((text, i) => {
     return i <= first || text === '' || WRITTEN_BY_FORGE.test(text)
       ? []
-      : [document('session', `${session}:${i + 1}`, text, { session, at })];
+      : [document('session', `${session}:${i + 1}`, text, { session, at: times[i] ?? started })];
   });
 };
 

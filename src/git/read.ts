@@ -1,4 +1,4 @@
-import { type Git, gitError, isNoRange, lines, must, PORCELAIN, records } from './client.js';
+import { type Git, gitError, isNoRange, lines, must, PORCELAIN, records, words } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -154,4 +154,11 @@ export async function leadsTo(git: Git, commit: string, folder: string): Promise
   const found = lines(await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }));
   // Each pair of trees is followed by its differences, which begin with a colon.
   return found.some((line, i) => !line.startsWith(':') && found[i + 1]?.startsWith(':') !== true);
+}
+
+/** The files of a commit in a folder that contain a text, by their paths from the top. */
+export async function filesWith(git: Git, commit: string, folder: string, text: string): Promise<string[]> {
+  const args = ['grep', '-lz', '--fixed-strings', '--full-name', '-e', text, commit, '--'];
+  const { stdout } = await git(['--no-literal-pathspecs', ...args, `:(top,literal)${folder}`]);
+  return words(stdout).map((name) => name.slice(commit.length + 1));
 }

@@ -157,6 +157,17 @@ ${sign}
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'Take the session away']);
     expect(message).toMatch(/^\[FORGE-002\] Take the session away\n/);
     expect(message).not.toContain('FORGE-001 now');
+    // Run again, they pass as before: nothing to report.
+    project.git('add', '.forge');
+    project.git('commit', '-qm', 'Memory');
+    await forgeJson(project, ['feature', 'verify', '--all']);
+    project.git('add', '.forge');
+    stage(project, 'src/session.js');
+    const again = await forgeJson<MadeCommit>(project, ['commit', '-m', 'Keep it', '--why', 'needed']);
+    expect(again.message).not.toContain('now passing');
+    await forgeJson(project, ['feature', 'verify', '--all']);
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('log', '-1', '--format=%B')).not.toContain('now passing');
   });
 
   it('GIT-02 does not cut the words of a person', async () => {

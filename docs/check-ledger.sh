@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-ledger.sh [FORGE_DIR]: checks the ledger without forge (docs/format.md, "Checking by hand"). FORGE_DIR is .forge by
+# check-ledger.sh [FORGE_DIR]: checks the ledger without forge (docs/ledger.md, "Check it without forge"). FORGE_DIR is .forge by
 # default. Exit 0: whole. 1: something is wrong. 2: usage.
 #
 # Each file of memory/ledger/ is a chain: a line's "prev" is the SHA-256 of the line before it, null in the first. So an edited

@@ -136,7 +136,7 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
   const detail = [
     describeRange(range),
     ...(exempt > 0 ? [`${exempt} exempt`] : []),
-    ...(free > 0 ? [`${free} without protocol`] : []),
+    ...(free > 0 ? [`${free} need not follow the protocol`] : []),
   ].join(', ');
   const isFork = who !== 'all' && isFromFork(world.env);
   // An agent without forge was never asked to follow the protocol, nor was the author of a fork.

@@ -10,6 +10,7 @@ import { type Git, gitError, gitIn, isNoRange } from '../git/client.js';
 import {
   findForge,
   findRepository,
+  isShallow,
   operationInProgress,
   type Repository,
   readTip,
@@ -175,15 +176,17 @@ const MAX_MESSAGE = 16 * 1024 * 1024;
 
 /** The commits of a range, newest first. Exit 2 for an invalid range. */
 export async function checkRange(
-  { root }: Repository,
+  repository: Repository,
   { env }: World,
   named: Range,
   rules: CommitRules,
   context?: Context,
 ): Promise<RangeCommit[]> {
+  const { root } = repository;
   const range = typeof named === 'string' ? named : named.join(' ');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
-  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range)) throw noRange(range);
+  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range))
+    throw noRange(repository, range);
   const guard = await loadGuard(env, context);
   const commits: RangeCommit[] = [];
   const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, {
@@ -194,7 +197,7 @@ export async function checkRange(
     timeout: 600_000,
     onStdout: (chunk) => cutter.push(chunk),
   });
-  if (code !== 0) throw isNoRange(stderr) ? noRange(range) : gitError(args, stderr);
+  if (code !== 0) throw isNoRange(stderr) ? noRange(repository, range) : gitError(args, stderr);
   const unknown = commits.filter(({ problems }) => problems.some(({ rule }) => rule === 'id'));
   const past = unknown.length === 0 ? new Set() : await readPastFeatures(gitIn(root, env), unknown);
   for (const commit of unknown)
@@ -224,9 +227,9 @@ function checkStored(bytes: Buffer, rules: CommitRules, guard: Guard): RangeComm
   return withoutSecrets(message, { sha, ...checkMessage(message, rules, state), people }, guard);
 }
 
-const noRange = (range: string): Error =>
+const noRange = (repository: Repository, range: string): Error =>
   usage('commit.range', `${JSON.stringify(oneLine(range, 80))} matches no commits here.`, {
-    hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
+    hint: isShallow(repository) ? 'git fetch --unshallow' : 'git log --oneline   # A..B, as for git log',
   });
 
 /** A secret replaces all other problems, which could quote it. Its value is never shown. */

@@ -4,7 +4,7 @@ import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, tellingLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import { readFeatures } from '../feature/store.js';
+import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { commitAt, type LoggedCommit, readHead, readLog } from '../git/read.js';
@@ -257,21 +257,28 @@ export async function readWork(
   const updated = features.filter(
     (feature) => paths.has(shownFrom(root, featureFile(layout, feature.id))) || passedNow(feature),
   );
+  const fresh = await newlyPassing(context, updated, parent);
   const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
   return {
     focus,
     features: features.map(({ id }) => id),
-    passed: features
+    passed: fresh
       .filter(passedNow)
       .map(({ id, name, linear_issue = null }) => ({ id, title: name, linear_issue })),
     isDone: features.some((feature) => feature.status === 'passing' && isAbout(focus, feature.id)),
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
     done: running ? workSince(readProgressText(context), since) : [],
     learned: learnedSince(context, since ?? running?.started_at ?? null),
-    updated: updated.map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
+    updated: updated
+      .filter((feature) => feature.status !== 'passing' || fresh.includes(feature))
+      .map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
     files,
     parent: head,
-    earlier: head ? (await readLog(git, 5, head.hash)).map(wholeMessage).map(parseMessage) : [],
+    earlier: head
+      ? (await readLog(git, 10, parent ? head.hash : ['HEAD', '--branches']))
+          .map(wholeMessage)
+          .map(parseMessage)
+      : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     isBare: readRules(context).off.has('subject'),

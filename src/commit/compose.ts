@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import { taskLine } from '../feature/tasks.js';
 import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
-import { type CommitMessage, parseMessage } from './message.js';
+import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
 /** What the caller gives for a commit message. */
@@ -39,7 +39,7 @@ export interface KnownWork {
   updated: readonly string[];
   files: readonly { status: string; path: string }[];
   parent: { short: string; subject: string } | null;
-  /** The last few commit messages. The log has no seconds, so they may contain its newest lines already. */
+  /** The last few commit messages of all branches. They may contain lines of the log already, which has no seconds. */
   earlier: readonly CommitMessage[];
   ledger: readonly string[];
   /** The subject rule is off, so subjects follow another convention. */
@@ -136,15 +136,19 @@ const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 
 
 /** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
-  const commits = texts.map(parseMessage).filter(({ id }) => id !== '');
+  const commits = texts
+    .map(parseMessage)
+    .filter(({ subject }) => !isOwnSubject(subject))
+    .map((commit) => (commit.what.length > 0 ? commit : { ...commit, what: [commit.subject] }));
   const last = commits.at(-1);
   if (!last) return draft;
   const all = [...commits, draft];
   const unique = (texts: string[]): string[] => [...new Set(texts)];
   const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
   return {
-    id: last.id,
+    id: last.id || draft.id,
     subject: draft.subject !== '' && commits.length > 1 ? draft.subject : last.subject,
+    isTyped: true,
     what: unique(all.flatMap(({ what }) => what)),
     why: reasons.join('\n\n') || draft.why,
     learned: unique(all.flatMap(({ learned }) => learned)),

@@ -153,13 +153,19 @@ export function isBelow(id: ProcessIdentity): boolean {
 
 const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox)$/;
 
-/** The agent that runs a command or a hook: the nearest ancestor that is not just the shell or the npx of it. */
+/**
+ * The agent that runs a command or a hook: the nearest ancestor that is not just the shell or the npx of it. An agent
+ * outside of the container (`docker exec`) is known by the container's first process.
+ */
 function agentProcess(): ProcessIdentity {
   for (const pid of ancestors()) if (!isLauncher(pid)) return identify(pid);
-  return parent();
+  return containerId() === null ? parent() : identify(1);
 }
 
-/** A shell that runs one command. For a hook also any other shell, unless it leads its session, as a person's does. */
+/**
+ * A shell that runs one command, or its copy for `( … )`. For a hook also any other shell, unless it leads its session, as a
+ * person's does.
+ */
 function isLauncher(pid: number): boolean {
   const words = process.argv.slice(2).join(' ');
   const isHook = words.startsWith('hook ');
@@ -167,7 +173,9 @@ function isLauncher(pid: number): boolean {
   // npx or npm exec, with the same words behind it.
   if (line.endsWith(isHook ? ` ${words}` : ` forge ${words}`)) return true;
   const name = basename(line.split(' ')[0] ?? '');
-  return SHELL.test(name) && (/ -[a-z]*c /.test(line) || (isHook && fieldOf(pid, 'sess') !== String(pid)));
+  if (!SHELL.test(name)) return false;
+  if (/ -[a-z]*c /.test(line) || line === commandLine(Number(fieldOf(pid, 'ppid')))) return true;
+  return isHook && fieldOf(pid, 'sess') !== String(pid);
 }
 
 /** '' when unknown. */

@@ -11,6 +11,7 @@ import type {
   FeatureResult,
   FeatureStatus,
   Selection,
+  ShownFeature,
   VerifyWatch,
 } from '../index.js';
 import { blockersOf, describeCommit, describeStatus, STATUSES } from './rules.js';
@@ -100,7 +101,10 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
   );
 }
 
-function renderFeature(feature: Feature, style: Style): string {
+const endOf = ({ exit_code: code, not_run }: NonNullable<ShownFeature['last_run']>): string =>
+  not_run ?? (code === null ? 'stopped' : `exit code ${code}`);
+
+function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Style): string {
   const { tests = [], priority = '', linear_issue, verified_at } = feature;
   const rows = [
     ['status', describeStatus(feature)],
@@ -109,6 +113,8 @@ function renderFeature(feature: Feature, style: Style): string {
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['verified', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    // What passed is verified.
+    ['last run', last && last.exit_code !== 0 ? `${last.at} ${last.command}: ${endOf(last)}` : ''],
   ].filter(([, value]) => value !== '');
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 300)]))}`;
 }
@@ -256,7 +262,7 @@ export const group: Group = {
       run: (call) => call.forge().feature.list(call.options as { status?: FeatureStatus }),
       render: renderList,
     }),
-    command<Feature>({
+    command<ShownFeature>({
       name: 'show',
       args: ['<id>'],
       summary: 'Show a feature with its tests and evidence',

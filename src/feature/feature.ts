@@ -8,7 +8,7 @@ import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
-import { storeAudit } from '../ledger/memory.js';
+import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
@@ -31,7 +31,14 @@ import {
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
-import { checkChoice, type FeatureChoice, type FirstRun, runFirst, type VerifyWatch } from './verify.js';
+import {
+  checkChoice,
+  type FeatureChoice,
+  type FirstRun,
+  runFirst,
+  type VerificationRun,
+  type VerifyWatch,
+} from './verify.js';
 
 export interface FeatureList {
   features: Feature[];
@@ -52,8 +59,23 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
   return { features: features.filter((feature) => !status || feature.status === status) };
 }
 
-export const showFeature = (context: Context, { id }: { id: string }): Feature =>
-  requireFeature(listFeatures(context).features, id);
+/** With the last run of its tests. */
+export type ShownFeature = Feature & {
+  last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & { at: string };
+};
+
+export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
+  const feature = requireFeature(listFeatures(context).features, id);
+  const runs = readRecords(context, 'evaluation').flatMap(({ record }) =>
+    record.kind !== 'verification'
+      ? []
+      : (record.runs as VerificationRun[]).map((run) => ({ ...run, at: record.at as string })),
+  );
+  const last = runs.findLast((run) => run.feature === feature.id);
+  if (!last) return feature;
+  const { at, command, exit_code, not_run } = last;
+  return { ...feature, last_run: { at, command, exit_code, ...(not_run ? { not_run } : {}) } };
+}
 
 /** SES-10: what to do next, and why. */
 export const nextTask = (context: Context): Selection =>

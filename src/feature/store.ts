@@ -1,9 +1,11 @@
+import { basename } from 'node:path';
 import * as z from 'zod/mini';
 import { type EntryList, encodeFields, readEntries, updateEntries } from '../core/entries.js';
 import { corrupted } from '../core/error.js';
-import { featuresFile, featuresFolder } from '../core/paths.js';
+import { featuresFile, featuresFolder, shownFrom } from '../core/paths.js';
 import { type Format, isId } from '../core/schema.js';
 import { compareIds, compareText } from '../core/text.js';
+import { filesWith } from '../git/read.js';
 import type { Context } from '../project/project.js';
 import { asUnproved, Feature, isSame, settleEdit, withoutEvidence } from './rules.js';
 
@@ -134,3 +136,17 @@ export const readFeatureFiles = ({ disk }: Pick<Context, 'disk'>) => readEntries
 /** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */
 export const updateFeatures = (context: Context, change?: (features: Feature[]) => Feature[]): Feature[] =>
   updateEntries(context, FEATURE_LIST, change);
+
+/** Features that are new to be passing: a commit does not have them so. */
+export async function newlyPassing(
+  { git, repository, layout }: Context,
+  features: readonly Feature[],
+  commit = 'HEAD',
+): Promise<Feature[]> {
+  const passing = features.filter(({ status }) => status === 'passing');
+  if (passing.length === 0 || !git || !repository) return passing;
+  const folder = shownFrom(repository.root, featuresFolder(layout));
+  const known = await filesWith(git, commit, folder, '"status": "passing"');
+  const before = new Set(known.map((path) => basename(path, '.json')));
+  return passing.filter(({ id }) => !before.has(id));
+}

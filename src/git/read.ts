@@ -1,4 +1,4 @@
-import { type Git, gitError, isNoRange, lines, must, PORCELAIN, records } from './client.js';
+import { type Git, gitError, isNoRange, lines, must, PORCELAIN, records, words } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -19,10 +19,21 @@ export interface LoggedCommit extends Commit {
 const FIELDS = ['H', 'h', 'cI', 'an', 's', 'P', 'B', 'b'];
 
 /** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
-export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<LoggedCommit[]> {
+export async function readLog(
+  git: Git,
+  count: number,
+  range: string | readonly string[] = 'HEAD',
+): Promise<LoggedCommit[]> {
   const format = FIELDS.map((field) => `%${field}%x00`).join('');
   // With a count of 0 the branch would not be checked.
-  const args = ['log', `-${Math.max(count, 1)}`, '--encoding=UTF-8', `--format=${format}`, range, '--'];
+  const args = [
+    'log',
+    `-${Math.max(count, 1)}`,
+    '--encoding=UTF-8',
+    `--format=${format}`,
+    ...[range].flat(),
+    '--',
+  ];
   const { code, stdout, stderr } = await git(args);
   if (code === 0) return records(stdout, FIELDS.length).map(parseCommit);
   if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))
@@ -143,4 +154,11 @@ export async function leadsTo(git: Git, commit: string, folder: string): Promise
   const found = lines(await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }));
   // Each pair of trees is followed by its differences, which begin with a colon.
   return found.some((line, i) => !line.startsWith(':') && found[i + 1]?.startsWith(':') !== true);
+}
+
+/** The files of a commit in a folder that contain a text, by their paths from the top. */
+export async function filesWith(git: Git, commit: string, folder: string, text: string): Promise<string[]> {
+  const args = ['grep', '-lz', '--fixed-strings', '--full-name', '-e', text, commit, '--'];
+  const { stdout } = await git(['--no-literal-pathspecs', ...args, `:(top,literal)${folder}`]);
+  return words(stdout).map((name) => name.slice(commit.length + 1));
 }

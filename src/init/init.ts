@@ -211,7 +211,7 @@ function checkPlaces({ disk, layout }: Context, missing: readonly TreeFile[], sc
   if (!script.exists) disk.checkContent(initScript(layout), Buffer.from(script.text));
 }
 
-/** Writes the first record (docs/format.md), unless the folder, the journal or git's index has a ledger already. */
+/** Writes the first record (docs/ledger.md), unless the folder, the journal or git's index has a ledger already. */
 function bringLedger(context: Context, root: string, note: (path: string, isMissing: boolean) => void): void {
   const { disk, layout, repository } = context;
   const folder = ledgerFolder(layout);

@@ -12,7 +12,7 @@ export const normalizePattern = (text: string): string => wordsOf(text, '.!;');
 export const knowledgeId = (scope: string, pattern: string): string =>
   sha256(`forge\u0000knowledge\u0000${scope}\u0000${normalizePattern(pattern)}`);
 
-/** A piece of knowledge as its records describe it (docs/governance.md). */
+/** A piece of knowledge as its records describe it (docs/learning.md). */
 export interface Proven {
   knowledge_id: string;
   pattern: string;

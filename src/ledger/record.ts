@@ -1,7 +1,7 @@
 import { usage } from '../core/error.js';
 import { compareText, isObject, oneLine, sha256 } from '../core/text.js';
 
-/** The tiers of the one ledger (docs/format.md). */
+/** The tiers of the one ledger (docs/ledger.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
 export type Tier = (typeof TIERS)[number];
 

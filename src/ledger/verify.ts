@@ -37,7 +37,7 @@ export interface Verdict {
 }
 
 /**
- * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Only
+ * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/verify.md, "What forge knows"). Only
  * reports while another process holds the lock. `isReadOnly`: nothing is put back, journaled or cached.
  */
 export async function verify(

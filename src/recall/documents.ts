@@ -13,14 +13,14 @@ import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
-import { readProven } from '../learning/proven.js';
+import { objectsIn, readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import { textsIn } from '../ledger/record.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { stampOf } from '../ledger/files.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION, isStoredId, RESUMED, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, isStoredId, LOG_DAY, RESUMED, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
@@ -110,13 +110,19 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (kind === 'reset') hasReset = true;
     if (kind === 'removed') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
-    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(record);
+    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(withoutPasses(record));
     // Most records of a run only name its task.
     if (text === '' || text === record.task_id) return;
     documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
   });
   return { documents, records, redacted, hasReset };
 }
+
+/** Of a run of tests only the failures. What passes, the feature says. */
+const withoutPasses = (record: LedgerRecord): object =>
+  record.kind === 'verification'
+    ? { runs: objectsIn(record.runs).filter(({ status }) => status !== 'passing') }
+    : record;
 
 /** Characters of a record's id. */
 export const ID_LENGTH = 12;
@@ -158,15 +164,23 @@ function issueDocument(unit: Unit): Document {
   return document('issue', linear_id, `${linear_id} ${title}\n${wordsOf(words)}`.trim());
 }
 
-const logDocuments = (id: string, at: string, lines: readonly string[]): Document[] => {
+/** `started`: the time of a line without its own. */
+const logDocuments = (id: string, started: string, lines: readonly string[]): Document[] => {
   const session = sessionName(id);
+  let [day, at] = ['', started];
+  const times = lines.map((line) => {
+    day = LOG_DAY.exec(line)?.[1] ?? day;
+    const time = /^\[(\d\d:\d\d)\] /.exec(line)?.[1];
+    if (time !== undefined && day !== '') at = `${day}T${time}:00.000Z`;
+    return at;
+  });
   const texts = lines.map((line) => line.replace(/^\[\d\d:\d\d\] /, '').trim());
   // The lines before are the log of the session that was resumed.
   const first = texts.findLastIndex((text) => RESUMED.test(text));
   return texts.flatMap((text, i) => {
     return i <= first || text === '' || WRITTEN_BY_FORGE.test(text)
       ? []
-      : [document('session', `${session}:${i + 1}`, text, { session, at })];
+      : [document('session', `${session}:${i + 1}`, text, { session, at: times[i] ?? started })];
   });
 };
 
@@ -293,9 +307,9 @@ const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[]
     return text.split(/^(?=## )/m).map((part, i) => document('skill', `${name}:${i + 1}`, part));
   });
 
-/** Fields without words: links, times, ids and constants. */
+/** Fields without words: links, times, ids, constants and argument lists. */
 const NO_WORDS = new Set(
-  'v tier n seg prev seen ledger at session actor by kind key scope sha256 commit head schema_version classification created_at started_at finished_at'.split(
+  'v tier n seg prev seen ledger at session actor by kind key scope evidence sha256 commit head schema_version classification created_at started_at finished_at'.split(
     ' ',
   ),
 );

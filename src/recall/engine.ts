@@ -55,6 +55,8 @@ export interface Corpus {
   /** Characters of a group; null for loose documents and groups of another corpus. */
   groupLength(group: number): number | null;
   facts(docs: readonly number[]): Facts[];
+  /** Of all documents. */
+  allFacts(): Facts[];
   documents(docs: readonly number[]): Map<number, Document>;
 }
 
@@ -94,17 +96,25 @@ export interface SearchOptions {
   context?: boolean;
 }
 
-/** AGT-03: the documents that answer a query, best first. The same documents and query give the same answer. */
+/**
+ * AGT-03: the documents that answer a query, best first, or the newest first without a word to search for. The same
+ * documents and query give the same answer.
+ */
 export function search(corpora: readonly Corpus[], query: Query, options: SearchOptions): Hit[] {
   const corpus = new Corpora(corpora);
   const wanted = widen(corpus, query, options);
+  const isList = wanted.size === 0;
   const scored = score(corpus, wanted);
   const { facts, own } = scored;
   if (options.context !== false && query.date !== null) addDate(corpus, scored, query.date);
   const scores = options.context === false ? own : addContext(corpus, scored);
-  const ranked = [...scores]
-    .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
-    .sort((a, b) => b.score - a.score || a.doc - b.doc);
+  const found = isList
+    ? corpus.allFacts().map(({ doc, at }) => ({ doc, score: at }))
+    : [...scores].map(([doc, value]) => ({
+        doc,
+        score: value * boost(facts.get(doc) as Facts, options.now),
+      }));
+  const ranked = found.sort((a, b) => b.score - a.score || a.doc - b.doc);
   const hits: Hit[] = [];
   const seen = new Set<string>();
   const isMeant = filterOf(query);
@@ -118,7 +128,8 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
       const key = `${document.source} ${document.id}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      hits.push({ document, score: value, why: explain(corpus, doc, document, wanted, own, query) });
+      const why = isList ? [] : explain(corpus, doc, document, wanted, own, query);
+      hits.push({ document, score: isList ? 0 : value, why });
       if (hits.length > options.limit) break;
     }
   }
@@ -167,6 +178,7 @@ class Corpora {
   }
 
   facts = (docs: readonly number[]): Facts[] => this.all.flatMap((corpus) => corpus.facts(docs));
+  allFacts = (): Facts[] => this.all.flatMap((corpus) => corpus.allFacts());
   documents = (docs: readonly number[]): Map<number, Document> =>
     new Map(this.all.flatMap((corpus) => [...corpus.documents(docs)]));
 }
@@ -359,7 +371,7 @@ function matches(document: Document, wanted: Wanted, { words: said, date }: Quer
         return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${said.get(asked)?.toLowerCase() ?? asked})`;
       }),
   );
-  return [...found, ...dates];
+  return [...new Set([...found, ...dates])];
 }
 
 /** The text of a document that a query can match. */
@@ -421,6 +433,8 @@ export class MemoryCorpus implements Corpus {
 
   facts = (docs: readonly number[]): Facts[] =>
     [...this.documents(docs)].map(([doc, document]) => factsOf(doc, document));
+
+  allFacts = (): Facts[] => [...this.all].map(([doc, document]) => factsOf(doc, document));
 
   documents = (docs: readonly number[]): Map<number, Document> =>
     new Map(

@@ -48,9 +48,11 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
   if (tier !== undefined) query.tier = tier;
   if (since !== undefined) query.since = since;
   if (query.since !== null) query.since = readSince(query.since, context.world.now());
-  if (query.terms.length === 0)
+  const { terms, phrases, session, file } = query;
+  const isFiltered = [query.tier, query.since, session, file].some((value) => value !== null);
+  if (terms.length + phrases.length === 0 && !isFiltered)
     throw usage('recall.empty', 'The query has no word to search for.', {
-      hint: 'forge recall what did we learn about login',
+      hint: 'forge recall what did we learn about login\nforge recall --help',
     });
   const now = context.world.now().getTime();
   const { hits, records } = await searchAll(context, query, { limit, now });
@@ -100,7 +102,9 @@ async function searchAll(
       const records = corpora.reduce((sum, { size }) => sum + size, 0);
       const shipped = (): Corpus => new MemoryCorpus([readShipped(context)], 2 * IN_MEMORY);
       const hits = search(query.tier === 'skill' ? [...corpora, shipped()] : corpora, query, options);
-      return { hits: hits.length > 0 ? hits : search([shipped()], query, options), records };
+      if (hits.length > 0) return { hits, records };
+      warnOfKind(context, corpora, query);
+      return { hits: search([shipped()], query, options), records };
     } catch (error) {
       if (!isDatabaseError(error) || attempt > 2) throw error;
       if ((error as { code?: string }).code !== 'SQLITE_BUSY') forgetIndex(context);
@@ -108,6 +112,15 @@ async function searchAll(
       close();
     }
   }
+}
+
+/** A filter for a kind that no document has finds nothing, whatever the words. */
+function warnOfKind({ warnings }: Context, corpora: readonly Corpus[], { tier }: Query): void {
+  const kinds = new Set(corpora.flatMap((corpus) => corpus.allFacts().map(({ source }) => source)));
+  if (tier === null || kinds.has(tier.toLowerCase()) || tier === 'skill') return;
+  warnings.push(
+    `Nothing here is of the kind ${JSON.stringify(oneLine(tier, 40))}. There are: ${[...kinds].sort().join(', ')}.`,
+  );
 }
 
 type Searched = { corpora: Corpus[]; close(): void };

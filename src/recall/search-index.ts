@@ -21,7 +21,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 6;
+const VERSION = 7;
 /** The number of documents per call of the library. */
 const BATCH = 500;
 /** The share of removed documents at which the file is rebuilt, because the word index still has their words. */
@@ -336,6 +336,8 @@ class SearchIndex implements Corpus {
       FROM documents WHERE doc IN (SELECT value FROM json_each(?))`;
     return parseFacts((this.db.prepare(sql).get(JSON.stringify(docs)) as { found: string | null }).found);
   }
+
+  allFacts = (): Facts[] => this.db.prepare('SELECT doc, length, source, at FROM documents').all() as Facts[];
 
   documents(docs: readonly number[]): Map<number, Document> {
     const sql =

@@ -31,10 +31,10 @@ function describeDecision({ decision, checks, divergence }: RecoveryPlan): strin
       : 'what the checkpoint proved still holds';
   const { uncommitted, untracked } = divergence;
   return [
-    'roll back to the checkpoint; everything that it changes goes into a backup first',
-    ...(untracked > 0 ? ['  The untracked files go there too, and leave the working tree.'] : []),
+    'roll back to the checkpoint',
+    ...(untracked > 0 ? ['  Untracked files move into its backup.'] : []),
     ...(hasFailed && uncommitted > 0
-      ? ['  Uncommitted work may be the cause. Without it: git stash -u, and forge recover --plan again']
+      ? ['  If uncommitted work is the cause: git stash -u, then forge recover --plan']
       : []),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
-import { readFeatures } from '../feature/store.js';
+import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
@@ -24,7 +24,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   if (!repository || !git) return { skipped: 'this folder is not a git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   try {
-    const message = { ...describeWork(context, work), ledger: ledgerHeads(context) };
+    const message = { ...(await describeWork(context, work)), ledger: ledgerHeads(context) };
     const outcome = await commitInForm(context, shownFrom(repository.root, layout.dir), message);
     if ('hash' in outcome) await warnDetached(context, outcome.short);
     return outcome;
@@ -87,14 +87,16 @@ export async function commitInForm(
 export const ledgerHeads = (context: Context): string[] => [ledgerTrailer(context) ?? []].flat();
 
 /** The id is the issue's, else the feature's, else FORGE. The subject does not repeat it. */
-function describeWork(context: Context, { running, focus, done, learned }: EndedWork): CommitMessage {
+async function describeWork(
+  context: Context,
+  { running, focus, done, learned }: EndedWork,
+): Promise<CommitMessage> {
   const { linear_issue } = focus;
   const features = readFeatures(context);
   const feature = features.find(({ id }) => isAbout(focus, id))?.id;
   const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
-  const verified = features.filter(
-    ({ status, verified_at }) => status === 'passing' && verified_at && verified_at >= running.started_at,
-  );
+  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
+  const passing = await newlyPassing(context, verified);
   return {
     id: linear_issue ?? feature ?? 'FORGE',
     subject: `Session end: ${subject}`,
@@ -106,7 +108,7 @@ function describeWork(context: Context, { running, focus, done, learned }: Ended
         features.map(({ id }) => id),
       ) || 'The next session starts from what this one knew.',
     learned: [...learned],
-    updated: verified.map(({ id }) => `features.json (${id} now passing)`),
+    updated: passing.map(({ id }) => `features.json (${id} now passing)`),
     backtrace: { parent: 'none', linear: linear_issue ?? 'none', session: sessionName(running.id) },
   };
 }

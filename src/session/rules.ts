@@ -257,7 +257,8 @@ export const NO_SESSION_TEXT = 'No session is running. Start one with: forge sta
 
 const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/s;
 const INDENT = ' '.repeat('[00:00] '.length);
-const DAY = /^=== (?:FORGE Session )?(\d{4}-\d{2}-\d{2}) ===$/;
+/** A line that gives the day of the entries below it. */
+export const LOG_DAY = /^=== (?:FORGE Session )?(\d{4}-\d{2}-\d{2}) ===$/;
 const NEXT = 'NEXT: ';
 const NEXT_INDENT = ' '.repeat(NEXT.length);
 const CHECKPOINT = 'CHECKPOINT: ';
@@ -341,7 +342,7 @@ function parse(file: string): Log {
     else body.push(line);
   }
   for (const line of body) {
-    day = DAY.exec(line)?.[1] ?? day;
+    day = LOG_DAY.exec(line)?.[1] ?? day;
     const [, time, text = ''] = STAMP.exec(line) ?? [];
     const last = entries.at(-1);
     if (time !== undefined) entries.push({ time, text, at: Date.parse(`${day}T${time}:00Z`) / 60_000 });

@@ -247,7 +247,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
   if (head !== null && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;
-  const clean = `clean${branch === null ? ', on a detached HEAD' : ''}`;
+  const clean = `clean outside .forge/${branch === null ? ', on a detached HEAD' : ''}`;
   if (checkpoint === null) return [neutral(`${clean}; no checkpoint yet`)];
   return [green(`${clean}; last checkpoint: ${checkpoint}`)];
 }

@@ -36,4 +36,41 @@ describe('forge commit template', () => {
     expect(stdout).toContain('- Linear: SX9-1\n');
     expect((await runForge(project, ['commit', 'check', '-'], { stdin: stdout })).exitCode).toBe(0);
   });
+
+  it('GIT-02 --pr merges commits of another form too, and leaves out those that forge made', async () => {
+    const project = await working();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    project.git('switch', '-qc', 'side');
+    for (const [name, message] of [
+      ['a', 'feat: one'],
+      ['b', 'fix: two\n\nTwo was wrong.'],
+      ['c', 'chore: session end: one'],
+    ] as const) {
+      stage(project, `${name}.js`);
+      project.git('commit', '-qm', message);
+    }
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toMatch(
+      /^feat: wire the login form\n\n## What\n- feat: one\n- fix: two\n\n## Why\nTwo was wrong\.\n/,
+    );
+  });
+
+  it('GIT-02 repeats no line of the log that a commit of another branch has', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['progress', 'add', 'wired the side']);
+    stage(project, 'a.js');
+    const { message } = await forgeJson<{ message: string }>(project, [
+      'commit',
+      '-m',
+      'One',
+      '--why',
+      'wanted',
+    ]);
+    expect(message).toContain('- wired the side\n');
+    project.git('switch', '-q', 'main');
+    stage(project, 'b.js');
+    const { text } = await forgeJson<{ text: string }>(project, ['commit', 'template']);
+    expect(text).toMatch(/## What\n- Add b\.js\n/);
+  });
 });

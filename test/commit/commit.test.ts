@@ -157,6 +157,17 @@ ${sign}
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'Take the session away']);
     expect(message).toMatch(/^\[FORGE-002\] Take the session away\n/);
     expect(message).not.toContain('FORGE-001 now');
+    // Run again, they pass as before: nothing to report.
+    project.git('add', '.forge');
+    project.git('commit', '-qm', 'Memory');
+    await forgeJson(project, ['feature', 'verify', '--all']);
+    project.git('add', '.forge');
+    stage(project, 'src/session.js');
+    const again = await forgeJson<MadeCommit>(project, ['commit', '-m', 'Keep it', '--why', 'needed']);
+    expect(again.message).not.toContain('now passing');
+    await forgeJson(project, ['feature', 'verify', '--all']);
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('log', '-1', '--format=%B')).not.toContain('now passing');
   });
 
   it('GIT-02 does not cut the words of a person', async () => {
@@ -236,6 +247,25 @@ ${sign}
     for (const line of [message, ended].join('\n').split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     // A line that was broken is one item again.
     expect(parseMessage(message).what).toContain(long);
+  });
+
+  it('GIT-02 writes only the sections that are asked for; without any, the reason as plain text', async () => {
+    const project = await working();
+    const write = async (sections: string): Promise<string> => {
+      project.write(CONFIG, project.read(CONFIG).replace(/^#?sections = .*$/m, `sections = ${sections}`));
+      stage(project);
+      const args = ['commit', '-m', 'fix: wire the form', '--why', 'People sign in.\n\nOn two lines.'];
+      return (await forgeJson<MadeCommit>(project, args)).message ?? '';
+    };
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    expect(await write('["Why"]')).toMatch(
+      /^fix: wire the form\n\n## Why\nPeople sign in\.\n\nOn two lines\.\n/,
+    );
+    project.write('more.txt', 'more');
+    expect(await write('[]')).toMatch(/^fix: wire the form\n\nPeople sign in\.\n\nOn two lines\.\n(?!\n## )/);
+    await expectChecked(project);
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('log', '-1', '--format=%B')).not.toContain('## ');
   });
 
   it('GIT-02 -a commits changed files that git tracks, and no others', async () => {

@@ -40,6 +40,17 @@ describe('the evidence of a feature', () => {
     ]);
   });
 
+  it('FEA-02 shows how the last run of a failing feature ended', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e ok', '--no-run']);
+    const show = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
+    await runForge(project, ['done', 'A']);
+    expect(await show()).toMatch(/^last run {2}\S+ test -e ok: exit code 1$/m);
+    project.write('ok', '');
+    await runForge(project, ['done', 'A']);
+    expect(await show()).not.toContain('last run');
+  });
+
   it('FEA-02 says whether the files that passed are those of the commit', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true', '--no-run']);

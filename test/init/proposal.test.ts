@@ -128,6 +128,10 @@ describe('proposals from a repository', () => {
     expect(found([...squashed, ...Array(12).fill('x')])?.name).toBe('pull requests');
     expect(found([...squashed, ...Array(13).fill('x')])).toBeNull();
     expect(found(['Fix a (#1)', 'Fix #2'])).toBeNull();
+    const typed = ['feat: a', 'fix(b)!: c', 'docs: d', 'chore: e', 'ci: f'];
+    expect(found([...typed, ...Array(5).fill('x')])?.name).toBe('conventional commits');
+    expect(found([...typed, ...Array(6).fill('x')])).toBeNull();
+    expect(found(['feat: a', 'fix: b'])).toBeNull();
   });
 
   it('GIT-08 configures itself to fit them, and reports it', async () => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
 import {
@@ -219,6 +220,21 @@ describe('forge recall', () => {
     expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
   });
 
+  it('AGT-03 without a word lists the newest entries that a filter or signs allow, and names the kinds there are', async () => {
+    const project = await makeForge();
+    for (const text of ['First', 'The pattern +(@(a)) is slow', 'Last'])
+      await forgeJson(project, ['note', 'add', text]);
+    const texts = async (...args: string[]) =>
+      (await recall(project, ...args)).hits.map(({ text, why }) => [text, ...why]);
+    expect(await texts('tier:note')).toEqual([['Last'], ['The pattern +(@(a)) is slow'], ['First']]);
+    expect(await texts('--tier', 'note', '--since', '1d', '--limit', '1')).toEqual([['Last']]);
+    expect(await texts('+(@(a))')).toEqual([['The pattern +(@(a)) is slow']]);
+    const unknown = await runForge(project, ['recall', 'tier:notes', 'last']);
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr).toContain('Nothing here is of the kind "notes". There are: ');
+    expect((await forgeError(project, ['recall', '--limit', '3'])).code).toBe('recall.empty');
+  });
+
   it('AGT-03 shows what a session taught without the ids and times of its records', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);
@@ -229,7 +245,14 @@ describe('forge recall', () => {
     const { hits } = await recall(project, 'zebras');
     expect(hits.map(({ source }) => source)).not.toContain('execution');
     const texts = hits.filter(({ source }) => source === 'evaluation').map(({ text }) => text.split('\n'));
-    expect(texts[0]).toEqual(['ZEB-1', 'test', '-f', 'stripes', 'zebras need a warm cache']);
+    expect(texts[0]).toEqual(['ZEB-1', 'zebras need a warm cache']);
+    // The feature says what passes. A failure is worth finding.
+    const runs = async () =>
+      (await recall(project, 'tier:evaluation stripes')).hits.map(({ text }) => text.split('\n').slice(0, 2));
+    expect((await runForge(project, ['recall', 'tier:evaluation', 'stripes'])).exitCode).toBe(1);
+    rmSync(project.path('stripes'));
+    await runForge(project, ['done', 'ZEB-1']);
+    expect(await runs()).toContainEqual(['ZEB-1', 'failing']);
   });
 
   it('AGT-03 finds issues that are active and that are done, by their words alone', async () => {

@@ -126,8 +126,8 @@ describe('the search index', () => {
         `progress add "step ${i}: ${i % 3 === 0 ? 'heron' : 'egret'} work on part ${i % 7}"`,
       );
     await forgeJson(project, ['session', 'end']);
-    for (const text of ['heron parts are cached', 'egret parts are not', 'src/heron.ts exports heronPart'])
-      await note(project, text);
+    const notes = ['heron parts are cached', 'egret !(parts) are not', 'src/heron.ts exports heronPart'];
+    for (const text of notes) await note(project, text);
     const queries = [
       'heron',
       'egret part',
@@ -135,6 +135,8 @@ describe('the search index', () => {
       'tier:note part',
       '"are cached" heron',
       'cached step 3',
+      'tier:note',
+      '!(',
     ];
     const ask = (): Promise<unknown[]> =>
       Promise.all(queries.map(async (query) => [query, (await recall(project, query)).hits]));

@@ -53,7 +53,9 @@ describe('forge ci: whose messages are checked', () => {
     const sha = commit(project, AGENT);
     commit(project, 'Quick fix\n');
     const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD', '--format', 'github']);
-    expect(stdout).toMatch(/^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 without protocol\n/);
+    expect(stdout).toMatch(
+      /^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 need not follow the protocol\n/,
+    );
     expect(stdout).toContain(`\n::warning title=forge commits ${sha.slice(0, 10)}::`);
     expect(stdout).toContain('\nforge ci: no problems, 1 warning\n');
   });

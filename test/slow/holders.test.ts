@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import { BIN } from '../support/forge.js';
 import { PROGRESS, SESSION } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
@@ -36,6 +38,22 @@ describe('two agents in one worktree', () => {
     expect((await bob.error('session', 'start')).code).toBe('session.held');
     await ada.kill();
     expect((await bob.run('session', 'start')).stderr).toContain(`process ${ada.pid} is gone`);
+  });
+
+  it('SES-09 knows an agent whose shell runs each command in a copy of itself', async () => {
+    const project = makeForgeRepository();
+    const start = (task: string): string => `( "$@" session start --task ${task} --json; true ) & wait\n`;
+    const { stdout } = spawnSync('sh', ['-s', process.execPath, BIN], {
+      cwd: project.dir,
+      input: start('parser') + start('lexer'),
+      encoding: 'utf8',
+    });
+    const [first, again] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Started);
+    expect(again?.session).toMatchObject({ id: first?.session.id, state: 'running' });
+    expect(again?.focus.task).toBe('lexer');
   });
 
   it('SES-09 SES-07 lets another agent take over: the old session is archived as interrupted and offered', async () => {

@@ -98,7 +98,7 @@ describe('forge memory redact', () => {
   it('LTM-19 is refused for records that hold the ledger together, and for anyone but a human', async () => {
     const project = await makeForge();
     await record(project);
-    // As docs/format.md has it.
+    // As docs/ledger.md has it.
     const script = `head -n1 ${LEDGER}/init-*.jsonl | sed 's/^ *//' | tr -d '\\n' | sha256sum`;
     const genesis = execFileSync('sh', ['-c', script], { cwd: project.dir, encoding: 'utf8' }).slice(0, 64);
     const call = (id: string): string[] => ['memory', 'redact', id, '--reason', 'text'];

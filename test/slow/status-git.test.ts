@@ -23,7 +23,7 @@ describe('forge status and git', () => {
     const project = await makeForge();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'i']);
     expect(project.git('status', '--porcelain')).not.toBe('');
-    expect((await component(project, 'git')).reasons).toEqual(['clean; no checkpoint yet']);
+    expect((await component(project, 'git')).reasons).toEqual(['clean outside .forge/; no checkpoint yet']);
     project.write('src/app.js', 'changed\n');
     project.write('new.txt', 'new\n');
     project.write('.forgery/x', 'new\n');
@@ -47,7 +47,7 @@ describe('forge status and git', () => {
     project.git('rebase', '-q', 'origin/main');
     for (let turn = 0; turn < 2; turn++) {
       const { color, reasons } = await component(project, 'git');
-      expect([color, reasons]).toEqual(['neutral', ['clean; no checkpoint yet']]);
+      expect([color, reasons]).toEqual(['neutral', ['clean outside .forge/; no checkpoint yet']]);
     }
     // Of a branch that has an upstream of its own, too.
     project.git('switch', '-q', 'topic');
@@ -113,7 +113,7 @@ describe('forge status and git', () => {
     const project = await makeForge();
     const reasons = async (): Promise<string> => (await component(project, 'git')).reasons.join('; ');
     project.git('switch', '-q', '--detach');
-    expect(await reasons()).toBe('clean, on a detached HEAD; no checkpoint yet');
+    expect(await reasons()).toBe('clean outside .forge/, on a detached HEAD; no checkpoint yet');
     project.git('switch', '-q', '--orphan', 'unborn');
     project.git('checkout', '-q', 'main', '--', '.forge');
     expect(await reasons()).toBe('there is no commit yet');
@@ -142,7 +142,7 @@ describe('forge status and git', () => {
     project.write('src/app.js', 'changed\n');
     const tree = projectAt(join(makeFolder(), 'tree'));
     project.git('worktree', 'add', '-q', tree.dir);
-    expect((await component(tree, 'git')).reasons).toEqual(['clean; no checkpoint yet']);
+    expect((await component(tree, 'git')).reasons).toEqual(['clean outside .forge/; no checkpoint yet']);
     expect((await component(tree, 'short-term')).color).toBe('neutral');
     const bare = projectAt(makeFolder());
     bare.git('init', '-q', '--bare');

@@ -186,9 +186,9 @@ describe('VIS-01 git', () => {
   const away = (ahead: number, behind: number) => ({ upstream: { name: 'origin/main', ahead, behind } });
 
   it.each<[string, Partial<GitFacts>, string, RegExp]>([
-    ['clean, checkpointed', {}, 'green', /^clean; last checkpoint: checkpoint\/A-v1/],
+    ['clean, checkpointed', {}, 'green', /^clean outside \.forge\/; last checkpoint: checkpoint\/A-v1/],
     ['clean without a checkpoint', { checkpoint: null, hasWork: true }, 'yellow', /^no checkpoint to/],
-    ['the first day', { checkpoint: null }, 'neutral', /^clean; no checkpoint yet$/],
+    ['the first day', { checkpoint: null }, 'neutral', /^clean outside \.forge\/; no checkpoint yet$/],
     ['ahead', away(3, 0), 'green', /^clean/],
     ['behind', away(0, 3), 'green', /^clean/],
     ['ahead and behind', away(1, 2), 'red', /^diverged from origin\/main: 1 commit ahead, 2 behind$/],
@@ -196,7 +196,7 @@ describe('VIS-01 git', () => {
     ['a changed file', files(1, 'changed'), 'yellow', /^uncommitted: 1 changed file$/],
     ['a new file', files(2, 'untracked'), 'yellow', /^uncommitted: 2 new files$/],
     ['diverged and dirty', { ...away(1, 1), ...files(1, 'changed') }, 'red', /^diverged.*; uncommitted/],
-    ['a detached HEAD', { branch: null }, 'green', /^clean, on a detached HEAD/],
+    ['a detached HEAD', { branch: null }, 'green', /^clean outside \.forge\/, on a detached HEAD/],
     [
       'no commit yet',
       { head: null, checkpoint: null, ...files(1, 'untracked') },

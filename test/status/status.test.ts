@@ -30,7 +30,7 @@ describe('forge status', () => {
         'long-term   green    knowledge.json is valid; nothing was learned yet',
         'short-term  neutral  no session is running',
         'features    neutral  there are no features yet',
-        'git         neutral  clean; no checkpoint yet',
+        'git         neutral  clean outside .forge/; no checkpoint yet',
         'linear      neutral  not set up',
         '',
       ].join('\n'),
@@ -40,7 +40,7 @@ describe('forge status', () => {
     expect(components[3]).toEqual({
       name: 'git',
       color: 'neutral',
-      reasons: ['clean; no checkpoint yet'],
+      reasons: ['clean outside .forge/; no checkpoint yet'],
       fix: [],
     });
   });

@@ -69,7 +69,7 @@ function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops
   const [finish, stop] = [new AbortController(), new AbortController()];
   io.onStop?.((now) => {
     if (now || finish.signal.aborted) stop.abort();
-    else note('Interrupted: the current stage is finished and recorded. Press Ctrl-C again to stop at once.');
+    else note('Interrupted: this cycle is finished and recorded. Press Ctrl-C again to stop at once.');
     finish.abort();
   });
   return { finish: finish.signal, stop: stop.signal };

@@ -7,7 +7,7 @@ import { ForgeError, outside, SyntaxProblem, systemCode } from '../core/error.js
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { cycleFile, initScript } from '../core/paths.js';
-import { type Log, type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
+import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
@@ -216,13 +216,7 @@ function whyRefused({ disk, layout }: Context, text: string): string | null {
   }
 }
 
-/** The end of the output as it may be stored. */
-export const guardLog = async (context: Context, log: Log): Promise<Log> => ({
-  ...log,
-  tail: await guardText(context, log.tail),
-});
-
-/** Masked where the guard refuses it, or left out. */
+/** The end of a text as it may be stored: masked where the guard refuses it, or left out. */
 export async function guardText(context: Context, text: string): Promise<string> {
   const plain = escapeControls(text.replaceAll('\r\n', '\n'));
   const masked = await redactText(await maskText(plain));

@@ -3,7 +3,7 @@ import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, harmless, jsonLine, oneLine, plural } from '../core/text.js';
 import type { CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
-import { describeKept, exitOf, failuresIn, type LoopResult, loopExit } from './rules.js';
+import { describeKept, exitOf, failuresIn, isInterrupted, type LoopResult, loopExit } from './rules.js';
 
 const TIMEOUT: OptionSpec = {
   flags: '--timeout <s>',
@@ -37,10 +37,11 @@ async function run(call: Call, ...words: string[]): Promise<CycleResult> {
 }
 
 function renderCycle(value: CycleResult, style: Style): string {
-  const { cycle, task, classification, exit_code, report, memory_error } = value;
+  const { cycle, task, classification, exit_code, report, memory_error, stages } = value;
   if (!classification || !report) return `A cycle on task ${oneLine(task, 100)} would be run.`;
   const paint = exitOf(value) === 0 ? style.good : style.bad;
-  const ended = exit_code === null ? 'no exit code' : `exit ${exit_code}`;
+  const unknown = isInterrupted(stages) ? 'interrupted from outside' : 'no exit code';
+  const ended = exit_code === null ? unknown : `exit ${exit_code}`;
   const changed = report.files_changed === null ? [] : [`${plural(report.files_changed, 'file')} changed`];
   const passing = `${report.features_passing}/${report.features} features passing`;
   return [

@@ -100,12 +100,7 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     return {};
   });
   await inStage(run, 'environment', () => prepare(run));
-  await inStage(run, 'task', async () => {
-    const { why, ...taken } = await takeTask(run);
-    Object.assign(run, taken);
-    updateMark(run, { task_id: run.task });
-    return { note: `${run.task}: ${why}` };
-  });
+  await inStage(run, 'task', () => takeTask(run));
   run.before = readFacts(run.context);
   await inStage(run, 'execution', () => execute(run));
   run.context = reopen(run.context);
@@ -126,18 +121,15 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
  * EVT-03: chooses a task that nobody else holds, and claims it, without a server for the worktrees of this machine. Exit 3
  * if another holder was faster.
  */
-async function takeTask({
-  context,
-  input,
-  watch,
-  ...run
-}: CycleRun): Promise<Pick<CycleRun, 'task' | 'claim'> & { why: string }> {
+async function takeTask(run: CycleRun): Promise<StageOutcome> {
+  const { context, input, watch } = run;
   if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
-  const { features } = listFeatures(context);
-  const { id, why } = chooseTask(context, input.task, features, watch.later);
-  if (!context.git || id === NO_TASK) return { task: id, why, claim: run.claim };
+  const { id, why } = chooseTask(context, input.task, listFeatures(context).features, watch.later);
   const { holdTask } = await import('../events/claim-work.js');
-  return { task: id, why, claim: await holdTask(context, id, input.task !== undefined) };
+  if (context.git && id !== NO_TASK) run.claim = await holdTask(context, id, input.task !== undefined);
+  run.task = id;
+  updateMark(run, { task_id: id });
+  return { note: `${id}: ${why}` };
 }
 
 const LOOK_MS = 3000;

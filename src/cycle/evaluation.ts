@@ -1,16 +1,15 @@
 import { lstatSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { readTarget } from '../core/files.js';
-import { parseJson } from '../core/json.js';
-import { configFile, FORGE_FOLDER, featuresFile, featuresFolder, initScript, shown } from '../core/paths.js';
-import { oneLine, sha256 } from '../core/text.js';
+import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
+import { oneLine } from '../core/text.js';
 import { settleClaims } from '../events/local-claims.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
-import { readFeatureFiles, readFeatures } from '../feature/store.js';
+import { readFeatureFiles, restoreFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
+import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
@@ -123,10 +122,8 @@ interface Judge {
   notes: string[];
   tree: string | null;
   /** The results of forge's own runs, by feature, without those that prove nothing (FEA-05). */
-  results: Map<string, JudgedResult>;
+  results: Map<string, FeatureResult & { status: 'passing' | 'failing' }>;
 }
-
-type JudgedResult = FeatureResult & { status: 'passing' | 'failing' };
 
 /**
  * Runs the task's own tests, then all features that passed before or claim to pass now: tests may depend on files that git
@@ -140,9 +137,10 @@ async function judgeTests(judge: Judge, after: CycleFacts): Promise<Findings['ta
   const rerun = findRerun(before, after).filter(
     ({ id, tests = [] }) => id !== task && tests.length > 0 && !judge.results.has(id),
   );
-  const limit = timeLimit(RERUN_BUDGET_MS, watch.stop);
-  if (rerun.length > 0 && !watch.stop?.aborted)
+  if (rerun.length > 0 && !watch.stop?.aborted) {
+    const limit = timeLimit(RERUN_BUDGET_MS, watch.stop);
     await verify(judge, rerun, limit.signal).finally(limit.release);
+  }
   return !isTested || own?.unproven ? 'untested' : (judge.results.get(task)?.status ?? 'unknown');
 }
 
@@ -246,43 +244,11 @@ function putBack({ context, before }: CycleRun): string[] {
       return [`${what}, and ${file ? 'put back' : 'removed'}`];
     };
     const found = Object.entries(before.files).flatMap(([name, file]) => put(name, file));
-    found.push(...putFeaturesBack(context, before));
+    const features = restoreFeatures(context, before);
+    found.push(...features.map((what) => `${what} by the command, and put back`));
     const added = scriptsOf(context).filter((name) => !(name in before.files));
     return [...found, ...added.flatMap((name) => put(name, null))];
   });
-}
-
-function putFeaturesBack(context: Context, { features, stored }: CycleFacts): string[] {
-  const { disk, layout } = context;
-  const read = (): Feature[] | ForgeError => {
-    try {
-      return readFeatures(context);
-    } catch (error) {
-      if (error instanceof ForgeError) return error;
-      throw error;
-    }
-  };
-  const now = read();
-  const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
-  const lost = features.filter((old) => {
-    const feature = known.get(old.id);
-    return !feature || testsDiffer(old, feature);
-  });
-  if (lost.length === 0 && Array.isArray(now)) return [];
-  // An edited view would bring the change again. The next command makes it anew.
-  disk.remove(featuresFile(layout));
-  const ids = new Set(lost.map(({ id }) => id));
-  for (const [path, { bytes, entry }] of stored)
-    if (ids.has(entry.id) && !tryRead(path)?.equals(bytes)) disk.replaceMoved(path, bytes);
-  const folder = featuresFolder(layout);
-  const others = disk.list(folder).map((name) => folder + sep + name);
-  if (read() instanceof ForgeError) for (const path of others) if (!stored.has(path)) disk.remove(path);
-  if (now instanceof ForgeError) return [`damaged by the command, and put back: ${now.message}`];
-  return lost.map(({ id }) =>
-    known.has(id)
-      ? `the tests of ${id} were changed by the command, and put back`
-      : `${id} was removed by the command, and put back`,
-  );
 }
 
 /** Null when the command damaged these files, which is a violation. */
@@ -306,42 +272,6 @@ export function reopen({ layout, repository, world, disk, warnings, unsent }: Co
   return fresh;
 }
 
-const MAX_BYTES = 8 * 1024 * 1024;
-const SCRIPTS = 'the scripts of package.json';
-
-function readTestFiles(root: string, features: readonly Feature[]): CycleFacts['testFiles'] {
-  const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
-  const files: Record<string, string> = {};
-  for (const name of new Set(words.filter(isPath))) {
-    const bytes = tryRead(join(root, name));
-    if (bytes) files[name] = sha256(bytes);
-  }
-  const manifest = tryRead(join(root, 'package.json'));
-  return manifest ? { ...files, [SCRIPTS]: sha256(scriptsIn(manifest)) } : files;
-}
-
-const isPath = (word: string): boolean =>
-  word !== '' && !word.startsWith('-') && !word.startsWith('/') && !word.split('/').includes('..');
-
-function tryRead(path: string): Buffer | null {
-  try {
-    return readTarget(path, MAX_BYTES);
-  } catch {
-    return null;
-  }
-}
-
-function scriptsIn(manifest: Buffer): string {
-  try {
-    return JSON.stringify((parseJson(manifest.toString('utf8')) as { scripts?: unknown }).scripts ?? null);
-  } catch {
-    return '';
-  }
-}
-
-const TEST_FILE =
-  /(?:^|\/)(?:tests?|specs?|__tests__)\/|\.(?:test|spec)\.[^/]+$|_(?:test|spec)\.[^/]+$|(?:^|\/)test_[^/]+$/i;
-
 /** GOV-05: changed files that judge the work. A new file that a test names is the work itself. */
 function changedTests(
   before: CycleFacts['testFiles'],
@@ -349,5 +279,5 @@ function changedTests(
   changed: readonly string[],
 ): string[] {
   const named = Object.keys(before).filter((name) => before[name] !== after[name]);
-  return [...new Set([...named, ...changed.filter((path) => TEST_FILE.test(path))])].sort();
+  return [...new Set([...named, ...changed.filter((path) => isTestFile(path))])].sort();
 }

@@ -64,9 +64,6 @@ interface Loop {
   tries: Map<string, number>;
 }
 
-/** A task that failed so often in a row waits for the others. */
-const TRIES = 2;
-
 /** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
 export async function runLoop(
   context: Context,
@@ -80,14 +77,8 @@ export async function runLoop(
     const reason = `dry run: nothing was run (${input.command[0]})`;
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
-  const loop: Loop = {
-    context,
-    input,
-    watch,
-    state: beginLoop(context, input),
-    failures: 0,
-    tries: new Map(),
-  };
+  const state = beginLoop(context, input);
+  const loop: Loop = { context, input, watch, state, failures: 0, tries: new Map() };
   const { seconds } = loop.state;
   const started = elapsed();
   const tick = (): number => {
@@ -109,7 +100,8 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
     if (stop) return endedBy(loop, stop);
     try {
       const fresh = { ...reopen(context), warnings: [] };
-      const later = new Set([...loop.tries].flatMap(([task, tries]) => (tries < TRIES ? [] : [task])));
+      // A task that failed twice in a row waits for the others.
+      const later = new Set([...loop.tries].flatMap(([task, tries]) => (tries < 2 ? [] : task)));
       const result = await runCycle(fresh, { command, timeout_seconds }, { ...watch, later });
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       tick();
@@ -185,26 +177,20 @@ const REASONS: Record<StopReason, string> = {
 
 function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
   const { cycles, by_classification } = loop.state;
-  const result = { cycles, stopped_by, by_classification, reason: REASONS[stopped_by] };
-  if (stopped_by !== 'error') return { ...result, reason: describeEnd(loop, result.reason, stopped_by) };
-  if (!cause) return result;
+  const result = { cycles, stopped_by, by_classification };
+  if (stopped_by !== 'error' || !cause) return { ...result, reason: describeEnd(loop, stopped_by) };
   const { kind, code, message, exit } = cause;
   return { ...result, reason: message, error: { kind, code, message, exit } };
 }
 
-/** With the tasks that still fail, and why nothing can be done about the others. */
-function describeEnd({ context, tries }: Loop, reason: string, stopped_by: StopReason): string {
+/** With the tasks that still fail, and why nothing can be done about what is left. */
+function describeEnd({ context, tries }: Loop, stopped_by: StopReason): string {
   const { candidates } = nextTask(context);
+  const left = stopped_by === 'nothing_left' ? candidates.map(({ id, reason }) => `${id} (${reason})`) : [];
+  const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : REASONS[stopped_by];
   const failed = candidates.filter(({ id }) => tries.has(id)).map(({ id }) => id);
-  const waiting = candidates.map((one) => `${one.id} (${one.reason})`);
-  const isStuck = stopped_by === 'nothing_left' && waiting.length > 0;
-  return [
-    isStuck ? `nothing can be done now: ${firstNames(waiting, SHOWN)}` : reason,
-    ...(failed.length > 0 ? [`not passing yet: ${firstNames(failed, SHOWN)}`] : []),
-  ].join('; ');
+  return failed.length > 0 ? `${reason}; not passing yet: ${firstNames(failed, 5)}` : reason;
 }
-
-const SHOWN = 5;
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {
   const { disk } = context;

@@ -21,7 +21,7 @@ import { readRunning } from '../session/running.js';
 import { addProgress } from '../session/store.js';
 import { CYCLE_COMMANDS } from '../trust/approvals.js';
 import { requireTrust } from '../trust/trust.js';
-import { asBuilder, guardLog, removeBuilderFolder } from './builder.js';
+import { asBuilder, guardText, removeBuilderFolder } from './builder.js';
 import type { Evaluation } from './evaluation.js';
 import {
   type CycleReport,
@@ -63,11 +63,8 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
 
 function storeNotes({ context, task, observations: { notes } }: CycleRun): void {
   const note = { tier: 'note', kind: 'note', at: timestamp(context), by: 'agent', task } as const;
-  if (notes.length > 0)
-    storeRecords(
-      context,
-      notes.map((text) => ({ ...note, text })),
-    );
+  const drafts = notes.map((text) => ({ ...note, text }));
+  if (drafts.length > 0) storeRecords(context, drafts);
 }
 
 async function describe(
@@ -80,7 +77,7 @@ async function describe(
     exit_code: ran?.exit_code ?? null,
     started_at: mark.started_at,
     finished_at: timestamp(context),
-    ...(ran ? { log: await guardLog(context, ran.output) } : {}),
+    ...(ran ? { log: { ...ran.output, tail: await guardText(context, ran.output.tail) } } : {}),
     stages: [...stages],
     ...{ classification, environment_valid, ...judged },
     quality_signals: {

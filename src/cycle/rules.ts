@@ -1,6 +1,6 @@
 import { formatArgv } from '../core/argv.js';
 import type { ErrorKind } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { firstNames, oneLine, plural } from '../core/text.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import type { BoundEvidence, Classification, Evidence, Stage } from '../learning/evaluation.js';
 
@@ -148,14 +148,21 @@ export interface CycleResult {
 }
 
 /** GOV-04: the line of a cycle in progress. */
-export function progressLine({ cycle, task, classification, report }: CycleResult): string {
-  const { features_passing = 0, features = 0, duration_ms = 0, evidence } = report ?? {};
-  const number = cycle === null ? 'Cycle' : `Cycle ${cycle}`;
-  const [failing] = failuresIn(evidence);
-  const why = failing === undefined ? '' : `, ${failing}`;
-  const passing = `${features_passing}/${features} features passing`;
-  return `${number} ${classification}: ${oneLine(task, 100)}, ${passing}${why}, ${Math.round(duration_ms / 1000)} s`;
+export function progressLine({ cycle, task, classification, report, stages }: CycleResult): string {
+  const { features_passing = 0, features = 0, duration_ms = 0, evidence, tests_changed = [] } = report ?? {};
+  return [
+    `${cycle === null ? 'Cycle' : `Cycle ${cycle}`} ${classification}: ${oneLine(task, 100)}`,
+    ...(isInterrupted(stages) ? ['interrupted from outside'] : []),
+    `${features_passing}/${features} features passing`,
+    ...failuresIn(evidence).slice(0, 1),
+    ...(tests_changed.length > 0 ? [`tests changed: ${oneLine(firstNames(tests_changed, 3), 200)}`] : []),
+    `${Math.round(duration_ms / 1000)} s`,
+  ].join(', ');
 }
+
+/** By Ctrl-C or SIGTERM, which is no failure of the command. */
+export const isInterrupted = (stages: readonly Stage[]): boolean =>
+  stages.some(({ note = '' }) => /^interrupted$|: stopped$|: Interrupted;/.test(note));
 
 /** The failed tests, each with how it ended. */
 export const failuresIn = (evidence: readonly Evidence[] = []): string[] =>

@@ -1,13 +1,13 @@
-import { basename } from 'node:path';
+import { basename, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { type EntryList, encodeFields, readEntries, updateEntries } from '../core/entries.js';
-import { corrupted } from '../core/error.js';
+import { corrupted, ForgeError } from '../core/error.js';
 import { featuresFile, featuresFolder, shownFrom } from '../core/paths.js';
 import { type Format, isId } from '../core/schema.js';
 import { compareIds, compareText } from '../core/text.js';
 import { filesWith } from '../git/read.js';
 import type { Context } from '../project/project.js';
-import { asUnproved, Feature, isSame, settleEdit, withoutEvidence } from './rules.js';
+import { asUnproved, Feature, isSame, settleEdit, testsDiffer, withoutEvidence } from './rules.js';
 
 /** The first id that occurs again, ignoring case. A merge or an edit can cause that. */
 function findDuplicate(features: readonly { id: string }[]): string | undefined {
@@ -132,6 +132,41 @@ export const readFeatures = ({ disk }: Pick<Context, 'disk'>): Feature[] =>
 
 /** The file of each feature, by path. */
 export const readFeatureFiles = ({ disk }: Pick<Context, 'disk'>) => readEntries(disk, FEATURE_LIST).stored;
+
+/**
+ * Puts back features that are gone or have other tests than `before`, and all if the list cannot be read. Returns what had
+ * happened: `B was removed`. The caller holds the lock.
+ */
+export function restoreFeatures(
+  { disk, layout }: Pick<Context, 'disk' | 'layout'>,
+  before: { features: readonly Feature[]; stored: ReadonlyMap<string, { bytes: Buffer; entry: Feature }> },
+): string[] {
+  const read = (): Feature[] | ForgeError => {
+    try {
+      return readFeatures({ disk });
+    } catch (error) {
+      if (error instanceof ForgeError) return error;
+      throw error;
+    }
+  };
+  const now = read();
+  const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
+  const isLost = (old: Feature): boolean => testsDiffer(old, known.get(old.id) ?? { ...old, tests: [''] });
+  const lost = before.features.filter(isLost).map(({ id }) => id);
+  if (lost.length === 0 && !(now instanceof ForgeError)) return [];
+  // An edited view would bring the change again. The next command makes it anew.
+  disk.remove(featuresFile(layout));
+  const isWanted = new Set(lost);
+  for (const [path, { bytes, entry }] of before.stored)
+    if (isWanted.has(entry.id)) disk.replaceMoved(path, bytes);
+  if (read() instanceof ForgeError)
+    for (const name of disk.list(featuresFolder(layout))) {
+      const path = featuresFolder(layout) + sep + name;
+      if (!before.stored.has(path)) disk.remove(path);
+    }
+  if (now instanceof ForgeError) return [`the list of features was damaged (${now.message})`];
+  return lost.map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
+}
 
 /** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */
 export const updateFeatures = (context: Context, change?: (features: Feature[]) => Feature[]): Feature[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classify, type Findings } from '../../src/cycle/rules.js';
+import { type CycleResult, classify, type Findings, progressLine } from '../../src/cycle/rules.js';
 
 const clean: Findings = {
   violations: [],
@@ -26,5 +26,33 @@ describe('classify', () => {
     ['a violation and a regression', { regressions: ['A'], violations: ['v'] }, 'GOVERNANCE_VIOLATION'],
   ])('GOV-01 %s', (_name, change, expected) => {
     expect(classify({ ...clean, ...change })).toBe(expected);
+  });
+});
+
+describe('the line of a cycle', () => {
+  const report = { features_passing: 1, features: 2, duration_ms: 2000, evidence: [], tests_changed: [] };
+  const line = (change: object, stages: object[] = []): string =>
+    progressLine({
+      ...{ cycle: 3, task: 'A', classification: 'FAILURE', stages },
+      report: { ...report, ...change },
+    } as unknown as CycleResult);
+
+  it('GOV-04 GOV-05 names changed tests', () => {
+    expect(line({})).toBe('Cycle 3 FAILURE: A, 1/2 features passing, 2 s');
+    expect(line({ tests_changed: ['a.test.js', 'check.sh'] })).toBe(
+      'Cycle 3 FAILURE: A, 1/2 features passing, tests changed: a.test.js, check.sh, 2 s',
+    );
+  });
+
+  it.each([
+    ['the command', { name: 'execution', note: 'sh: stopped' }],
+    ['a test', { name: 'evaluation', note: 'A: Interrupted; nothing was recorded for this feature.' }],
+    ['nothing yet', { name: 'execution', note: 'interrupted' }],
+  ])('GOV-02 says that a person interrupted %s', (_name, stage) => {
+    expect(line({}, [stage])).toBe('Cycle 3 FAILURE: A, interrupted from outside, 1/2 features passing, 2 s');
+  });
+
+  it('GOV-02 does not call a time limit an interruption', () => {
+    expect(line({}, [{ name: 'execution', note: 'sh: stopped after 1 s' }])).not.toContain('interrupted');
   });
 });

@@ -32,7 +32,7 @@ async function interrupt(child: ChildProcess, after: string): Promise<void> {
   const said = follow(child);
   await until(() => said.stderr.includes(after));
   child.kill('SIGINT');
-  await until(() => said.stderr.includes('Interrupted: the current stage is finished and recorded.'));
+  await until(() => said.stderr.includes('Interrupted: this cycle is finished and recorded.'));
 }
 
 /** A project in which a cycle stays in one stage for long. */

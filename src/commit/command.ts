@@ -84,7 +84,7 @@ async function run(call: Call): Promise<MadeCommit> {
 
 /** Asks for the reason at a terminal, unless an editor will show it. */
 async function askWhy(call: Call, input: CommitInput): Promise<string | undefined> {
-  if (!call.interactive || input.edit || input.amend) return undefined;
+  if (!call.interactive || call.flags.dryRun || input.edit || input.amend) return undefined;
   const draft = await call.forge().commit.draft(input);
   const { line } = await import('../cli/prompt.js');
   return (await line('Why?', oneLine(draft.why, 500))).trim() || undefined;

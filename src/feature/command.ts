@@ -101,8 +101,10 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
   );
 }
 
-const endOf = ({ exit_code: code, not_run }: NonNullable<ShownFeature['last_run']>): string =>
-  not_run ?? (code === null ? 'stopped' : `exit code ${code}`);
+const describeLast = ({ at, commit, command, exit_code, not_run }: NonNullable<ShownFeature['last_run']>) => {
+  const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
+  return `${at}${commit ? ` at ${commit.slice(0, 12)}` : ''}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
+};
 
 function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Style): string {
   const { tests = [], priority = '', linear_issue, verified_at } = feature;
@@ -112,9 +114,8 @@ function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Styl
     ['depends on', blockersOf(feature).join(', ')],
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
-    ['verified', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
-    // What passed is verified.
-    ['last run', last && last.exit_code !== 0 ? `${last.at} ${last.command}: ${endOf(last)}` : ''],
+    ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    ['last run', last ? describeLast(last) : ''],
   ].filter(([, value]) => value !== '');
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 300)]))}`;
 }
@@ -333,6 +334,7 @@ export const group: Group = {
       confirms: true,
       run: async (call, ...ids) => {
         const all = call.options.all === true;
+        if (ids.length === 0 && !all) return call.forge().feature.confirm({ ids, all });
         await ask(call, `Do the tests of ${all ? 'every unproven feature' : ids.join(', ')} prove it?`);
         return call.forge().feature.confirm({ ids, all });
       },

@@ -9,6 +9,7 @@ import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
+import { textIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
@@ -61,7 +62,10 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
 
 /** With the last run of its tests. */
 export type ShownFeature = Feature & {
-  last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & { at: string };
+  last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
+    at: string;
+    commit: string | null;
+  };
 };
 
 export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
@@ -69,12 +73,16 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
   const runs = readRecords(context, 'evaluation').flatMap(({ record }) =>
     record.kind !== 'verification'
       ? []
-      : (record.runs as VerificationRun[]).map((run) => ({ ...run, at: record.at as string })),
+      : (record.runs as VerificationRun[]).map((run) => ({
+          ...run,
+          at: record.at as string,
+          commit: textIn(record.commit),
+        })),
   );
   const last = runs.findLast((run) => run.feature === feature.id);
   if (!last) return feature;
-  const { at, command, exit_code, not_run } = last;
-  return { ...feature, last_run: { at, command, exit_code, ...(not_run ? { not_run } : {}) } };
+  const { at, commit, command, exit_code, not_run } = last;
+  return { ...feature, last_run: { at, commit, command, exit_code, ...(not_run ? { not_run } : {}) } };
 }
 
 /** SES-10: what to do next, and why. */

@@ -38,6 +38,13 @@ export const architectureGroup: Group = {
   ],
 };
 
+/** The log of the session says what memory lost, and so does its commit. */
+async function logRemoval(call: Call, what: string, text: string): Promise<void> {
+  const { session, progress } = call.forge();
+  const { active } = await session.list({ limit: 1 });
+  if (active && !call.flags.dryRun) await progress.add({ text: `Removed a ${what}: ${oneLine(text, 300)}` });
+}
+
 type Added = { learning: Learning; duplicate: boolean } | Observed;
 
 const DETAILS: readonly OptionSpec[] = [
@@ -160,7 +167,11 @@ export const group: Group = {
       summary: 'Remove an entry, by its id or by that of a candidate',
       example: 'forge knowledge remove 3fa9c1d20b',
       writes: true,
-      run: (call, id) => call.forge().knowledge.remove({ id: id as string }),
+      run: async (call, id) => {
+        const done = await call.forge().knowledge.remove({ id: id as string });
+        await logRemoval(call, 'lesson', describeLearning(done.removed));
+        return done;
+      },
       render: ({ removed }, style) => `removed  ${line(removed, style)}`,
     }),
   ],
@@ -222,7 +233,11 @@ export const noteGroup: Group = {
       summary: 'Take a note that no longer holds out of briefings, lists and recall; the ledger keeps it',
       example: 'forge note remove 3fa9c1d2',
       writes: true,
-      run: (call, id) => call.forge().note.remove({ id: id as string }),
+      run: async (call, id) => {
+        const done = await call.forge().note.remove({ id: id as string });
+        await logRemoval(call, 'note', done.removed.text);
+        return done;
+      },
       render: ({ removed }, style) => `removed  ${columns([noteRow(removed, style)])}`,
     }),
   ],

@@ -51,7 +51,7 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
   for (const [field, text] of Object.entries(texts))
     if (field !== 'resolution' || text !== '') checkText(text, { what: `The ${field}` });
   // A pattern has no meaningless context.
-  if (observe) return observe([describeLearning(entry).replace(/^any task(: | → )/, '')]);
+  if (observe) return observe([describeLearning(entry)]);
   return keepLearnings(context, [entry], timestamp(context))[0] as Added;
 }
 

@@ -65,8 +65,10 @@ export const idOf = (learning: NewLearning): string =>
 /** In one line, for people. */
 export function describeLearning(learning: NewLearning): string {
   if (learning.kind === 'invariant') return learning.text;
-  if (learning.kind === 'success') return `${learning.context} → ${learning.approach}`;
-  return `${learning.context}: ${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
+  const about = (mark: string): string =>
+    learning.context === ANY_TASK ? '' : `${learning.context}${mark} `;
+  if (learning.kind === 'success') return `${about(' →')}${learning.approach}`;
+  return `${about(':')}${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
 }
 
 /** The learnings of all files, each once: two branches may have stored the same one. */

@@ -146,11 +146,16 @@ export function summaryOf(record: LedgerRecord): string {
     const ids = record[word];
     return Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [];
   });
+  const runs = Array.isArray(record.runs) ? record.runs.map(describeRun) : [];
   const parts = [
     ...SUMMARY.flatMap((field) => (typeof record[field] === 'string' ? [record[field]] : [])),
     ...(pattern === undefined && typeof knowledge_id === 'string' ? [knowledge_id.slice(0, 12)] : []),
     ...(typeof exit_code === 'number' ? [`exit ${exit_code}`] : []),
     ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
+    ...(runs.length > 0 ? [runs.join(', ')] : []),
   ];
   return oneLine(parts.join(' '), 160);
 }
+
+const describeRun = ({ feature, exit_code, not_run }: Record<string, unknown>): string =>
+  `${feature} ${not_run === undefined ? (exit_code === 0 ? 'passed' : 'failed') : 'not run'}`;

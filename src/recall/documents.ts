@@ -230,7 +230,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
       loose(
         readLearnings(context.disk).map((learning) =>
           document('learned', learning.id, describeLearning(learning), {
-            at: learning.kind === 'invariant' ? null : (learning.learned_at ?? null),
+            at: learning.learned_at ?? null,
           }),
         ),
       ),

@@ -71,8 +71,11 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
 /** In hours. */
 const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, m: 30 * 24, y: 365 * 24 };
 
-/** `2026-05-01`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
+/** `2026-05-01`, `yesterday`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
 function readSince(text: string, now: Date): string {
+  const words: Record<string, string> = { today: '0d', yesterday: '1d' };
+  if (Object.hasOwn(words, text))
+    return `${readSince(words[text] as string, now).slice(0, 10)}T00:00:00.000Z`;
   const [, count, unit = ''] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
   const at =
     count === undefined

@@ -100,11 +100,11 @@ function renderDone(
 }
 
 function renderUndone(
-  { undone, action, ref, redo, commit, files, paths, planned }: Undone,
+  { undone, at, action, ref, redo, commit, files, paths, planned }: Undone,
   style: Style,
 ): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
-  const what = `the state before ${action}: ${plural(files, 'file')}${made} (${undone})`;
+  const what = `the state before ${action} (${style.time(at)}): ${plural(files, 'file')}${made} (${undone})`;
   if (planned) return `would bring back ${what}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
   return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
 }

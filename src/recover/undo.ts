@@ -86,6 +86,8 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
     : await undoRollback(context, found);
   return {
     undone: found.backup.ref,
+    /** When the backup was made. */
+    at: found.backup.at,
     /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
     action: String(note.why),
     /** The command that reverts this. */

@@ -190,16 +190,17 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
   return `${style.good('running')}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
 }
 
-function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
+function renderDetail({ session, progress, focus, kfr, answers }: SessionDetail, style: Style): string {
   const at = (time: string): string => (style.width === null ? time : style.time(time));
   return [
-    `${style.strong(session.id)}  ${session.status}  ${at(session.started_at)} – ${session.ended_at ? at(session.ended_at) : '?'}`,
+    `${style.strong(session.id)}  ${session.resumed_by ? `resumed by ${session.resumed_by}` : session.status}  ${at(session.started_at)} – ${session.ended_at ? at(session.ended_at) : '?'}`,
     `task: ${escapeControls(focus.task ?? 'none')}`,
     ...logLines(progress, style).map((line) => `  ${line.replaceAll('\n', '\n  ')}`),
     ...kfr.map(
       ({ id, kind, text, requires_resolution }) =>
         `${id}: ${kind}${requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,
     ),
+    ...answers.map((text) => `answered: ${escapeControls(text)}`),
     ...session.learned.map((text) => `learned: ${escapeControls(text)}`),
     ...session.failed.map((text) => `failed: ${escapeControls(text)}`),
     ...(session.next === null ? [] : [`NEXT: ${escapeControls(session.next)}`]),

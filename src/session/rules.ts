@@ -102,9 +102,11 @@ export const bySequence = (a: Ordered, b: Ordered): number =>
   compareText(a.ended_at ?? a.started_at, b.ended_at ?? b.started_at) ||
   compareText(a.id, b.id);
 
-/** By the shown or the stored id. */
+/** By the shown or the stored id, or by the number at its end. */
 export const isCalled = (stored: string, wanted: string): boolean =>
-  stored === wanted || sessionName(stored) === wanted;
+  stored === wanted ||
+  sessionName(stored) === wanted ||
+  (/^\d{1,4}$/.test(wanted) && sessionName(stored).endsWith(`-session-${wanted.padStart(3, '0')}`));
 
 /** The session of a shown or stored id. Exit 2 for none or several. */
 export function matchSession<T extends { id: string }>(sessions: readonly T[], wanted: string): T {

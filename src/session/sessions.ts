@@ -1,6 +1,6 @@
 import { refused } from '../core/error.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
+import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
 import {
@@ -28,6 +28,7 @@ import {
   progressIn,
   readArchives,
   readProgress,
+  recentArchives,
   requireArchive,
   shortTerm,
 } from './store.js';
@@ -98,16 +99,20 @@ export interface SessionDetail {
   focus: Focus;
   /** Working memory at its end. `--resume` carries it over. */
   kfr: Entry[];
+  /** Its questions that were answered, each with the answer. */
+  answers: string[];
   progress: Progress;
 }
 
-/** The running session or an archived one, by its shown or stored id. */
+/** The running session or an archived one, by its shown or stored id, its number, or `latest`. */
 export function showSession(context: Context, input: { id: string }): SessionDetail {
   const running = readRunning(context);
+  const latest = input.id === 'latest' ? (running ?? recentArchives(context).at(-1))?.id : undefined;
+  const id = latest ?? input.id;
   const session =
-    running && isCalled(running.id, input.id)
+    running && isCalled(running.id, id)
       ? toArchive(running, { ...shortTerm(context), status: 'running', ended_at: null, learned: [] })
-      : requireArchive(context, input.id);
+      : requireArchive(context, id);
   const known = new Map(listKnowledge(context).learnings.map((learning) => [learning.id, learning]));
   const learned = session.learned.flatMap((learning) => known.get(learning) ?? []);
   return {
@@ -119,6 +124,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
     },
     focus: focusIn(session),
     kfr: kfrIn(session).entries,
+    answers: answersIn(kfrIn(session)).map(({ text }) => text),
     progress: parseProgress(progressIn(session)),
   };
 }

@@ -1,16 +1,20 @@
 import { ForgeError } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, plural } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
 import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
+import { readInvariants } from '../knowledge/knowledge.js';
+import { readLearnings } from '../knowledge/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
+import { readRecords } from '../ledger/memory.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { handoverOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
+import { approvedRules } from '../trust/trust.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
 
@@ -28,6 +32,8 @@ export interface Where {
   halted: string | null;
   /** Since when and why work waits for a human. */
   paused: string | null;
+  /** What else a person has to look at, each with the command. */
+  waiting: string[];
   /** A rollback or an undo was interrupted. */
   recovering: boolean;
   health: Pick<Component, 'name' | 'color'>[];
@@ -62,6 +68,7 @@ export async function whereYouStand(
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
   const step = attempt(() => nextStep(context, features ?? []), null);
+  const rules = await readInvariants(context);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -71,6 +78,7 @@ export async function whereYouStand(
     step,
     halted,
     paused: pause ? describeUnreviewed(pause) : null,
+    waiting: attempt(() => forPerson(context, rules), []),
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
@@ -82,6 +90,20 @@ export async function whereYouStand(
       ...(halted === null ? suggested : []),
     ].slice(0, 3),
   };
+}
+
+/** Invariants that agents need not follow yet, and notes that begin as `forge help gate` shows. */
+function forPerson(context: Context, architecture: readonly string[]): string[] {
+  const learned = readLearnings(context.disk).flatMap((one) => (one.kind === 'invariant' ? [one.text] : []));
+  const isApproved = approvedRules(context);
+  const rules = [...architecture, ...learned].filter((text) => !isApproved(text)).length;
+  const notes = readRecords(context, 'note').filter(({ record }) =>
+    /^for a person\b/i.test(String(record.text)),
+  );
+  return [
+    ...(rules > 0 ? [`${plural(rules, 'invariant')} to approve: forge trust`] : []),
+    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for a person: forge note list`] : []),
+  ];
 }
 
 const nextStep = (context: Context, features: readonly Feature[]): string | null =>

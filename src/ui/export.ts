@@ -2,6 +2,7 @@ import { ForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import { oneLine, plural } from '../core/text.js';
 import { describeCommit } from '../feature/rules.js';
+import { describeLearning } from '../knowledge/rules.js';
 import { type Answers, ROUTES, type Source } from './api.js';
 import { exportedPage } from './shell.js';
 
@@ -97,6 +98,11 @@ export async function exportMarkdown(source: Source): Promise<string> {
       ({ pattern, status, tested, reported }) =>
         `${md(pattern)} (${status}, tested in ${plural(tested, 'cycle')}, reported ${plural(reported, 'time')})`,
       'Nothing is proven yet.',
+    ),
+    Learned: list(
+      knowledge?.learnings ?? [],
+      (learning) => `${learning.kind}: ${md(describeLearning(learning))}`,
+      'Nothing yet.',
     ),
     'Last sessions': list(
       (sessions?.sessions ?? []).slice(0, 10),

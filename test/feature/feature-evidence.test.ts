@@ -45,10 +45,10 @@ describe('the evidence of a feature', () => {
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e ok', '--no-run']);
     const show = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
     await runForge(project, ['done', 'A']);
-    expect(await show()).toMatch(/^last run {2}\S+ test -e ok: exit code 1$/m);
+    expect(await show()).toMatch(/^last run {2}\S+ at [0-9a-f]{12}: test -e ok: exit code 1$/m);
     project.write('ok', '');
     await runForge(project, ['done', 'A']);
-    expect(await show()).not.toContain('last run');
+    expect(await show()).toMatch(/^last run {6}\S+ at [0-9a-f]{12}: passed$/m);
   });
 
   it('FEA-02 says whether the files that passed are those of the commit', async () => {
@@ -57,7 +57,9 @@ describe('the evidence of a feature', () => {
     const verified = async (): Promise<string> => {
       await runForge(project, ['feature', 'verify', 'A']);
       return (
-        /verified +\S+ (.*) \w+$/m.exec((await runForge(project, ['feature', 'show', 'A'])).stdout)?.[1] ?? ''
+        /passes since +\S+ (.*) \w+$/m.exec(
+          (await runForge(project, ['feature', 'show', 'A'])).stdout,
+        )?.[1] ?? ''
       );
     };
     project.write('src/app.js', 'changed\n');

@@ -229,6 +229,7 @@ describe('forge recall', () => {
     expect(await texts('tier:note')).toEqual([['Last'], ['The pattern +(@(a)) is slow'], ['First']]);
     expect(await texts('--tier', 'note', '--since', '1d', '--limit', '1')).toEqual([['Last']]);
     expect(await texts('+(@(a))')).toEqual([['The pattern +(@(a)) is slow']]);
+    expect(await texts('tier:note', 'since:yesterday')).toHaveLength(3);
     const unknown = await runForge(project, ['recall', 'tier:notes', 'last']);
     expect(unknown.exitCode).toBe(1);
     expect(unknown.stderr).toContain('Nothing here is of the kind "notes". There are: ');

@@ -245,6 +245,10 @@ describe('past sessions', () => {
     expect(shown.progress.lines.at(-1)).toEqual({ time: '10:00', text: 'Session ending' });
     const { stdout } = await runForge(project, ['session', 'show', '2026-03-01-session-002']);
     expect(stdout).toMatch(/task: goal two\n[\s\S]*learned: learned two\nNEXT: two\n$/);
+    for (const short of ['2', '002'])
+      expect((await runForge(project, ['session', 'show', short])).stdout).toBe(stdout);
+    const latest = await forgeJson(project, ['session', 'show', 'latest'], { world });
+    expect(latest).toMatchObject({ session: { id: '2026-03-01-session-004' } });
     const status = await runForge(project, ['session', 'status'], { world });
     expect(status.stdout).toBe(
       'running  2026-03-01-session-004  since 2026-03-01 10:00 UTC\nholder: you\ntask: now\n',
@@ -255,6 +259,24 @@ describe('past sessions', () => {
       exitCode: 2,
       hint: 'forge session list',
     });
+  });
+
+  it('SES-08 the log and the commit say what was removed; show has the answers', async () => {
+    const project = await withFeature();
+    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
+      ...['knowledge', 'add', 'success', 'poll twice'],
+    ]);
+    const note = await forgeJson<{ id: string }>(project, ['note', 'add', 'ask Ada']);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
+    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
+    await forgeJson(project, ['knowledge', 'remove', learning.id]);
+    await forgeJson(project, ['note', 'remove', note.id]);
+    await forgeJson(project, ['session', 'end']);
+    const removed = ['Removed a lesson: poll twice', 'Removed a note: ask Ada'];
+    expect(project.git('log', '-1', '--format=%B')).toContain(removed.map((text) => `- ${text}`).join('\n'));
+    const { stdout } = await runForge(project, ['session', 'show', 'latest']);
+    expect(stdout).toContain('answered: which cookie? → sid\n');
   });
 
   it('SES-08 discard ends the running one without a commit and keeps its archive', async () => {

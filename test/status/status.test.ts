@@ -215,6 +215,18 @@ describe('forge status', () => {
     );
   });
 
+  it('VIS-01 forge alone names what waits for a person', async () => {
+    const project = await makeForge();
+    const waiting = async () => /^For you +(.*)$/m.exec((await runForge(project, [])).stdout)?.[1];
+    expect(await waiting()).toBeUndefined();
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'Dates are UTC']);
+    await forgeJson(project, ['note', 'add', 'For a person: may a name be empty?']);
+    await forgeJson(project, ['note', 'add', 'The port is random']);
+    expect(await waiting()).toBe('1 invariant to approve: forge trust; 1 note for a person: forge note list');
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    expect(await waiting()).toBe('1 note for a person: forge note list');
+  });
+
   it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {
     const project = await makeForge();
     putFeatures(project, []);

@@ -41,6 +41,7 @@ describe('forge export', () => {
   it('VIS-03 writes a handoff as Markdown, in which text of memory is no markup', async () => {
     const project = await makeLived();
     await runForge(project, 'kfr patch --add "Constraint:<b>never</b> [charge](http://x) twice | @all # 1"');
+    await runForge(project, ['knowledge', 'add', 'failure', 'retrying twice charges twice']);
     const { stdout } = await runForge(project, ['export', 'markdown']);
     for (const part of [
       '## Now',
@@ -48,6 +49,7 @@ describe('forge export', () => {
       '## Waits for a person',
       'How long?',
       '| CART |',
+      '- failure: retrying twice charges twice',
       'tests passed 20',
     ])
       expect(stdout).toContain(part);

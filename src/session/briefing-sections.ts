@@ -242,7 +242,7 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const { rules, architecture, invariants, patterns } = sortLearnings(data);
-  const { offered, candidates, findings, foreign, commits, issues, skills, tool, lastTry = [] } = data;
+  const { offered, candidates, findings, foreign, commits, issues, skills, tool, lastTry } = data;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -259,10 +259,13 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     'forge events list --type learning',
   ];
   const fitting = `Skills for this (forge skill show NAME${tool ? ', or .forge/skills/NAME/instructions.md' : ''})`;
+  const tryRows: Row[] = lastTry
+    ? [['try', 'Last try', [...lastTry], 'forge memory report', 1, 'asserted']]
+    : [];
   const rows: Row[] = [
     ['rules', 'Rules of this project, approved by a human', rules, list, 2, 'authoritative'],
     ['focus', 'Focus', focusItems(data), 'forge focus show', 1, 'asserted'],
-    ['try', 'Last try', [...lastTry], 'forge memory report', 1, 'asserted'],
+    ...tryRows,
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(data), 'forge session list', 2, 'asserted'],
     ['progress', 'Done in this session', progressItems(data), 'forge progress show', 3, 'asserted'],

@@ -117,7 +117,7 @@ describe('a ledger file that the command deleted', () => {
   it.each([
     ['removed', 'rm .forge/memory/ledger/*'],
     ['removed from the index too', 'git rm -q .forge/memory/ledger/*'],
-  ])('GOV-04 LTM-17 is %s, and in the cycle’s commit as before', async (_name, script) => {
+  ])('GOV-04 LTM-04 is %s, and in the cycle’s commit as before', async (_name, script) => {
     const project = await ready();
     await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
     await forgeJson(project, ['config', 'set', 'cycle.commit', 'true']);

@@ -246,8 +246,9 @@ function putBack({ context, before }: CycleRun): string[] {
     const found = Object.entries(before.files).flatMap(([name, file]) => put(name, file));
     const features = restoreFeatures(context, before);
     found.push(...features.map((what) => `${what} by the command, and put back`));
+    // It is not approved, so nothing runs it.
     const added = scriptsOf(context).filter((name) => !(name in before.files));
-    return [...found, ...added.flatMap((name) => put(name, null))];
+    return [...found, ...added.map((name) => `${name} was added by the command`)];
   });
 }
 

@@ -104,6 +104,24 @@ describe('what the command may not change', () => {
     expect(storedFeature(project, 'C')).toMatchObject({ name: 'c' });
   });
 
+  it('GOV-01 names a new script, which no person approved, and removes no file that a new test names', async () => {
+    const project = await ready();
+    const config = project.read(CONFIG);
+    const script = 'mkdir -p .forge/skills/x; echo text > .forge/skills/x/instructions.md';
+    expect(await violate(project, script)).toEqual([
+      '.forge/skills/x/instructions.md was added by the command',
+    ]);
+    expect(project.read('.forge/skills/x/instructions.md')).toBe('text\n');
+    const feature = JSON.stringify({
+      id: 'Z',
+      name: 'z',
+      status: 'in_progress',
+      tests: [`cat ${CONFIG} .forge/README.md`],
+    });
+    await violate(project, `echo '${feature}' > ${FOLDER}/Z.json`);
+    expect([project.read(CONFIG), project.has('.forge/README.md')]).toEqual([config, true]);
+  });
+
   it('GOV-01 a person’s own edit of features.json from before the cycle stays', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'list']);

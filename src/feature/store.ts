@@ -164,7 +164,7 @@ export function restoreFeatures(
       const path = featuresFolder(layout) + sep + name;
       if (!before.stored.has(path)) disk.remove(path);
     }
-  if (now instanceof ForgeError) return [`the list of features was damaged (${now.message})`];
+  if (now instanceof ForgeError) return [`the list of features (${now.message}) was damaged`];
   return lost.map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
 }
 

@@ -69,13 +69,13 @@ describe('what the command may not change', () => {
       `sed 's/test -f done/true/' ${FOLDER}/A.json > ${FOLDER}/Z.json; rm ${FOLDER}/A.json`,
       'the tests of A were changed',
     ],
-    ['not JSON', `echo '{' > ${FOLDER}/A.json`, 'the list of features was damaged ('],
+    ['not JSON', `echo '{' > ${FOLDER}/A.json`, 'the list of features ('],
     [
       'beside a new file that is not JSON',
       `echo '{' > ${FOLDER}/Z.json`,
-      'the list of features was damaged (',
+      'the list of features (',
     ],
-    ['with a view that is not JSON', `echo '{' > ${FEATURES}`, 'the list of features was damaged ('],
+    ['with a view that is not JSON', `echo '{' > ${FEATURES}`, 'the list of features ('],
   ])('GOV-01 a feature is put back that was %s', async (_name, script, violation) => {
     const project = await ready();
     await forgeJson(project, ['feature', 'list']);

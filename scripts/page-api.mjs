@@ -18,6 +18,8 @@ function printer(checker) {
   }
 
   function printOne(type, indent, above) {
+    // TypeScript takes it for an array, and fails on its item.
+    if (checker.typeToString(type) === 'never') return 'never';
     if (checker.isArrayLikeType(type)) {
       const [item] = checker.getTypeArguments(type);
       const text = print(item, indent, above);

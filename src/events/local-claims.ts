@@ -111,7 +111,7 @@ export function describeHolder(claim: Claim): string {
   const who = session === null ? where : `session ${oneLine(sessionName(session), 60)} on `;
   const holder = `${who}${oneLine(host, 60)}`;
   // Only a claim of this machine has the time of its renewal.
-  const how = 'at' in claim ? 'merge it, or: forge claim ' + oneLine(claim.task, 64) : 'git pull';
+  const how = 'at' in claim ? `merge it, or: forge claim ${oneLine(claim.task, 64)}` : 'git pull';
   return state === 'done' ? `${holder}, which finished it (${how})` : holder;
 }
 

@@ -101,9 +101,11 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
   );
 }
 
-const describeLast = ({ at, commit, command, exit_code, not_run }: NonNullable<ShownFeature['last_run']>) => {
-  const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
-  return `${at}${commit ? ` at ${commit.slice(0, 12)}` : ''}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
+const describeLast = ({ at, commit, dirty, command, ...run }: NonNullable<ShownFeature['last_run']>) => {
+  const { exit_code: code, not_run } = run;
+  const how = not_run ?? (code === null ? 'stopped' : code === 0 ? '' : `exit code ${code}`);
+  const where = describeCommit({ verified_commit: commit ?? undefined, verified_dirty: dirty });
+  return `${at} ${where}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
 };
 
 function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Style): string {

@@ -8,7 +8,7 @@ import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
-import { readRecords, storeAudit } from '../ledger/memory.js';
+import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
 import { textIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
@@ -60,29 +60,32 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
   return { features: features.filter((feature) => !status || feature.status === status) };
 }
 
-/** With the last run of its tests. */
-export type ShownFeature = Feature & {
+/** With the last run of its tests: the command that failed, or the last one. */
+export interface ShownFeature extends Feature {
   last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
     at: string;
     commit: string | null;
+    /** Files outside `.forge/` differed from the commit. */
+    dirty?: true;
   };
-};
+}
 
 export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
   const feature = requireFeature(listFeatures(context).features, id);
-  const runs = readRecords(context, 'evaluation').flatMap(({ record }) =>
-    record.kind !== 'verification'
-      ? []
-      : (record.runs as VerificationRun[]).map((run) => ({
-          ...run,
-          at: record.at as string,
-          commit: textIn(record.commit),
-        })),
-  );
-  const last = runs.findLast((run) => run.feature === feature.id);
-  if (!last) return feature;
-  const { at, commit, command, exit_code, not_run } = last;
-  return { ...feature, last_run: { at, commit, command, exit_code, ...(not_run ? { not_run } : {}) } };
+  const isOwn = (run: VerificationRun): boolean => run.feature === feature.id;
+  const runsOf = ({ kind, runs }: LedgerRecord) =>
+    kind === 'verification' ? (runs as VerificationRun[]) : [];
+  const last = readRecords(context, 'evaluation').findLast(({ record }) =>
+    runsOf(record).some(isOwn),
+  )?.record;
+  const run = last && runsOf(last).findLast(isOwn);
+  if (!run) return feature;
+  const { command, exit_code, not_run } = run;
+  const more = { ...(last.dirty ? { dirty: true as const } : {}), ...(not_run ? { not_run } : {}) };
+  return {
+    ...feature,
+    last_run: { at: String(last.at), commit: textIn(last.commit), command, exit_code, ...more },
+  };
 }
 
 /** SES-10: what to do next, and why. */

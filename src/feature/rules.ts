@@ -172,7 +172,10 @@ export function judged(
 }
 
 /** The commit that a pass is about; '' without one. */
-export const describeCommit = ({ verified_commit: commit, verified_dirty }: Feature): string =>
+export const describeCommit = ({
+  verified_commit: commit,
+  verified_dirty,
+}: Pick<Feature, 'verified_commit' | 'verified_dirty'>): string =>
   commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 12)}` : '';
 
 /** Its tests pass but have never failed, so it stays in progress (FEA-05). */

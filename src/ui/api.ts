@@ -180,30 +180,18 @@ const END_COMMIT = 60_000;
 
 async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const forge = open();
-  const { active } = await forge.session.list({ limit: 1 });
-  const { session, focus, kfr, progress } =
-    active?.id === id ? await readRunning(forge, active) : await forge.session.show({ id });
+  const { session, focus, kfr, answers, progress } = await forge.session.show({ id });
   const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
   const { commits } = await forge.commit.history({ limit: 1000 });
   return {
     session,
     focus,
     kfr,
+    answers,
     /** `time` is `HH:MM` in UTC. */
     progress: progress.lines,
     commits: commits.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to + END_COMMIT),
     records: newest(await rows(), (row) => isOfSession(row, session.id)),
-  };
-}
-
-type Active = NonNullable<Awaited<ReturnType<Forge['session']['list']>>['active']>;
-
-async function readRunning(forge: Forge, { holder: _h, open_questions: _o, ...session }: Active) {
-  return {
-    session: { ...session, learned: [], failed: [], goal: null },
-    focus: await forge.focus.show(),
-    kfr: (await forge.kfr.list()).entries,
-    progress: await forge.progress.show(),
   };
 }
 

@@ -70,11 +70,7 @@ describe('what the command may not change', () => {
       'the tests of A were changed',
     ],
     ['not JSON', `echo '{' > ${FOLDER}/A.json`, 'the list of features ('],
-    [
-      'beside a new file that is not JSON',
-      `echo '{' > ${FOLDER}/Z.json`,
-      'the list of features (',
-    ],
+    ['beside a new file that is not JSON', `echo '{' > ${FOLDER}/Z.json`, 'the list of features ('],
     ['with a view that is not JSON', `echo '{' > ${FEATURES}`, 'the list of features ('],
   ])('GOV-01 a feature is put back that was %s', async (_name, script, violation) => {
     const project = await ready();

@@ -48,7 +48,7 @@ describe('the evidence of a feature', () => {
     expect(await show()).toMatch(/^last run {2}\S+ at [0-9a-f]{12}: test -e ok: exit code 1$/m);
     project.write('ok', '');
     await runForge(project, ['done', 'A']);
-    expect(await show()).toMatch(/^last run {6}\S+ at [0-9a-f]{12}: passed$/m);
+    expect(await show()).toMatch(/^last run {6}\S+ with uncommitted changes after [0-9a-f]{12}: passed$/m);
   });
 
   it('FEA-02 says whether the files that passed are those of the commit', async () => {

@@ -201,7 +201,8 @@ export function formatCommitMessage(
   const asked = SECTIONS.filter((name) => sections.includes(name));
   return `${[
     oneLine(title, message.isTyped ? Number.POSITIVE_INFINITY : 72),
-    ...(asked.length === 0 && texts.Why !== '' ? [texts.Why] : []),
+    // The subject of a commit of forge's own says too little.
+    ...(asked.length > 0 ? [] : [texts.Why, isOwnSubject(subject) ? texts.What : ''].filter(Boolean)),
     ...asked.map((name) => `## ${name}\n${texts[name]}`),
     ...(trailers.length > 0 ? [trailers.join('\n')] : []),
   ].join('\n\n')}\n`;

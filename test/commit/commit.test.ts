@@ -264,8 +264,11 @@ ${sign}
     project.write('more.txt', 'more');
     expect(await write('[]')).toMatch(/^fix: wire the form\n\nPeople sign in\.\n\nOn two lines\.\n(?!\n## )/);
     await expectChecked(project);
+    await forgeJson(project, ['progress', 'add', 'tried two cookies']);
     await forgeJson(project, ['session', 'end']);
-    expect(project.git('log', '-1', '--format=%B')).not.toContain('## ');
+    const ended = project.git('log', '-1', '--format=%B');
+    expect(ended).not.toContain('## ');
+    expect(ended).toContain('\n- tried two cookies');
   });
 
   it('GIT-02 -a commits changed files that git tracks, and no others', async () => {

@@ -75,7 +75,8 @@ function formatFinding({ message, fix, file, line, commit, output = '' }: CiFind
   const lines = output.split('\n').filter((text) => text.trim() !== '');
   return [
     `${place === '' ? '' : `${place}: `}${oneLine(message, MAX_TEXT)}`,
-    ...(fix ? [`  → ${oneLine(fix, MAX_TEXT)}`] : []),
+    // A value to copy must be whole.
+    ...(fix ? [`  → ${oneLine(fix, Number.POSITIVE_INFINITY)}`] : []),
     ...lines.slice(-MAX_OUTPUT_LINES).map((text) => `  | ${oneLine(text, MAX_TEXT)}`),
   ];
 }

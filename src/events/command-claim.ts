@@ -40,7 +40,7 @@ export const group: Group = {
       },
       render: ({ task, held_by, seconds }, style) => {
         const where = held_by === 'server' ? 'on all machines' : 'on this machine';
-        return `${style.good('✓')} ${style.strong(task)} is yours for ${describeDuration(seconds)}, ${where}\n${style.dim(`Earlier: forge release ${task}`)}`;
+        return `${style.good('✓')} ${style.strong(task)} is yours for ${describeDuration(seconds)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
       },
     }),
   ],

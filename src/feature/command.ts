@@ -112,7 +112,7 @@ function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Styl
   const { tests = [], priority = '', linear_issue, verified_at } = feature;
   const rows = [
     ['status', describeStatus(feature)],
-    ['tests', tests.join('\n') || 'none'],
+    ['tests', tests.join('; ') || 'none'],
     ['depends on', blockersOf(feature).join(', ')],
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],

@@ -63,7 +63,7 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
 
 const SCRIPT = 'sh .forge/init.sh';
 
-function render(result: InitResult, style: Style): string {
+function render(result: InitResult, style: Style, { test }: Record<string, unknown>): string {
   const { root, created, repaired, kept, agents, hooks, skipped, next } = result;
   const counts = [
     [created, 'created'],
@@ -80,7 +80,7 @@ function render(result: InitResult, style: Style): string {
     ...(hooks.length > 0 ? [`${style.good('hooks   ')}  ${hooks.join(', ')}`] : []),
     ...skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
     `${style.strong(root)}: ${summary.join(', ')}.`,
-    ...renderProposals(result, style),
+    ...renderProposals(result, style, test !== undefined),
     '',
     'Next:',
     ...next.map((line) => {
@@ -116,9 +116,10 @@ const LABELS = {
 } as const;
 
 /** What was found; whatever is not set up has the command that does it. */
-function renderProposals({ proposals }: InitResult, style: Style): string[] {
-  if (proposals.length === 0) return [];
-  const rows = proposals.map(({ name, value, from, taken }) => {
+function renderProposals({ proposals }: InitResult, style: Style, isTestGiven: boolean): string[] {
+  const shown = proposals.filter(({ name, taken }) => taken || name !== 'test' || !isTestGiven);
+  if (shown.length === 0) return [];
+  const rows = shown.map(({ name, value, from, taken }) => {
     if (taken) return [LABELS[name], value, style.dim(from)];
     const set = style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`);
     const how = name === 'test' ? `; to run it at checkpoints too: ${set}` : '';

@@ -126,8 +126,8 @@ export const isBareRepository = (folder: string): boolean =>
 /** Where a manifest names the project. For a path it is the last part. */
 const NAMED_IN: readonly (readonly [file: string, name: RegExp])[] = [
   ['package.json', /^\s*\{[^{}[\]]*?"name"\s*:\s*"([^"\\]+)"/],
-  ['pyproject.toml', /^\[(?:project|tool\.poetry)\][^[]*?^name\s*=\s*["']([^"']+)["']/m],
-  ['Cargo.toml', /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m],
+  ['pyproject.toml', /^\[(?:project|tool\.poetry)\](?:\n(?!\[).*)*?\nname\s*=\s*["']([^"']+)["']/m],
+  ['Cargo.toml', /^\[package\](?:\n(?!\[).*)*?\nname\s*=\s*"([^"]+)"/m],
   ['go.mod', /^module\s+\S*?([^\s/]+?)(?:\/v\d+)?\s*$/m],
 ];
 const NAME_LENGTH = 50;

@@ -4,7 +4,7 @@ import { corrupted, ForgeError, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureDraft, architectureFile, shown } from '../core/paths.js';
-import { checkInput, decodeUtf8 } from '../core/schema.js';
+import { checkInput, decodeUtf8, refuseConflict } from '../core/schema.js';
 import { checkText, makeToken, noSuch } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -157,6 +157,7 @@ export async function readInvariants(context: Context): Promise<string[]> {
   const read = async (): Promise<string[]> => {
     const bytes = disk.read(architectureFile(layout));
     const text = bytes ? decodeProse(bytes, path) : '';
+    refuseConflict(text, path, `edit ${path}`);
     return textsOf(await withoutSecrets(context, parseInvariants(text), path));
   };
   return (await orWarn(context, 'No invariants of the architecture are known', read)) ?? [];

@@ -89,7 +89,7 @@ function storeBreach(context: Context, facts: object): void {
 }
 
 const describeBreach = ({ message }: ForgeError): string =>
-  message.replace(/; nothing was written\.$/, ' was refused');
+  `refused: ${message.replace(/; nothing was written\.$/, '')}`;
 
 export interface Reset {
   tier: Tier;

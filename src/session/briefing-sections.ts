@@ -177,7 +177,9 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   const id = focus.task.split(': ')[0];
   const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
-  return [...new Set([...own, ...related])].slice(0, SHOWN_NOTES);
+  const shown = [...new Set([...own, ...related])].slice(0, SHOWN_NOTES);
+  const left = notes.length - shown.length;
+  return [...shown, ...(left > 0 ? [`… ${plural(left, 'other note')}: forge note list`] : [])];
 }
 
 const SHOWN_ANSWERS = 5;

@@ -29,7 +29,7 @@ import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
 import { handoversOf, passedSince, sessionName } from './rules.js';
-import { readRunning, showFocus } from './running.js';
+import { ownSessions, readRunning, showFocus } from './running.js';
 import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
@@ -159,7 +159,7 @@ export function composeBriefing(
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
   const recent = recentArchives(context);
-  const handovers = handoversOf(recent, known.features);
+  const handovers = handoversOf(recent, known.features, ownSessions(context));
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
   const kfrs = [...recent.map(({ kfr }) => kfr), session === null ? NO_KFR : readKfr(context)];

@@ -152,19 +152,29 @@ export function handoverOf(
     : recent[at];
 }
 
-/** The same, and what sessions left that it could not know: of another clone, or on another branch while it ran. */
+/**
+ * The same, and what sessions left that it could not know: of another clone, or on another branch while it ran. Also the
+ * last one of this clone: what somebody else ends leaves the own next step in force.
+ */
 export function handoversOf(
   recent: readonly ArchivedSession[],
   features: readonly Passing[],
+  isOwn: (id: string) => boolean,
 ): ArchivedSession[] {
   const last = handoverOf(recent, features);
   if (!last) return [];
+  const own = isOwn(last.id)
+    ? undefined
+    : handoverOf(
+        recent.filter(({ id }) => isOwn(id)),
+        features,
+      );
   const isBeside = ({ id, seq, next, status, branch, ended_at }: ArchivedSession): boolean => {
     if (id === last.id || next === null || status !== 'ended') return false;
     // On one branch only a clock that was set back looks as if it had run meanwhile.
     return seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
   };
-  return [last, ...recent.filter(isBeside)];
+  return [last, ...recent.filter((session) => session === own || isBeside(session))];
 }
 
 /** Sessions that can still be resumed, newest first. */

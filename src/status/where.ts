@@ -11,7 +11,7 @@ import { readLearnings } from '../knowledge/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
-import { handoverOf, isAbout, resumable, sessionName } from '../session/rules.js';
+import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import { approvedRules } from '../trust/trust.js';
@@ -92,23 +92,27 @@ export async function whereYouStand(
   };
 }
 
+const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
+
 /** Invariants that agents need not follow yet, and notes that begin as `forge help gate` shows. */
 function forPerson(context: Context, architecture: readonly string[]): string[] {
   const learned = readLearnings(context.disk).flatMap((one) => (one.kind === 'invariant' ? [one.text] : []));
   const isApproved = approvedRules(context);
   const rules = [...architecture, ...learned].filter((text) => !isApproved(text)).length;
-  const notes = readRecords(context, 'note').filter(({ record }) =>
-    /^for a person\b/i.test(String(record.text)),
-  );
+  const notes = readRecords(context, 'note').filter(({ record }) => FOR_SOMEBODY.test(String(record.text)));
   return [
     ...(rules > 0 ? [`${plural(rules, 'invariant')} to approve: forge trust`] : []),
-    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for a person: forge note list`] : []),
+    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list`] : []),
   ];
 }
 
-const nextStep = (context: Context, features: readonly Feature[]): string | null =>
-  (readRunning(context) ? readProgress(context).next : handoverOf(recentArchives(context), features)?.next) ??
-  null;
+/** Of sessions that ended, the one of this clone first. */
+function nextStep(context: Context, features: readonly Feature[]): string | null {
+  if (readRunning(context)) return readProgress(context).next ?? null;
+  const isOwn = ownSessions(context);
+  const left = handoversOf(recentArchives(context), features, isOwn);
+  return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
+}
 
 function currentSession(context: Context): Where['session'] {
   const running = readRunning(context);

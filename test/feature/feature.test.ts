@@ -32,7 +32,9 @@ describe('forge feature', () => {
     const edit = wordsOf('--status in_progress --name Login --priority 1 --issue none --blocked-by none');
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', ...edit]);
     const { stdout } = await runForge(project, ['feature', 'show', 'FORGE-001']);
-    expect(stdout).toMatch(/^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0 true\npriority +1\n$/);
+    expect(stdout).toMatch(
+      /^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0; true\npriority +1\n$/,
+    );
     expect(await forgeJson(project, ['feature', 'show', 'FORGE-001'])).toEqual(
       storedFeature(project, 'FORGE-001'),
     );

@@ -221,10 +221,10 @@ describe('forge status', () => {
     expect(await waiting()).toBeUndefined();
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'Dates are UTC']);
     await forgeJson(project, ['note', 'add', 'For a person: may a name be empty?']);
-    await forgeJson(project, ['note', 'add', 'The port is random']);
-    expect(await waiting()).toBe('1 invariant to approve: forge trust; 1 note for a person: forge note list');
+    await forgeJson(project, ['note', 'add', 'For tests the port is random']);
+    expect(await waiting()).toBe('1 invariant to approve: forge trust; 1 note for somebody: forge note list');
     await runForge(project, ['trust', '--yes'], { terminal: true });
-    expect(await waiting()).toBe('1 note for a person: forge note list');
+    expect(await waiting()).toBe('1 note for somebody: forge note list');
   });
 
   it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {

@@ -5,7 +5,7 @@ import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
-import { commitAll, type Project } from '../support/project.js';
+import { commitAll, type Project, run } from '../support/project.js';
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 
@@ -264,6 +264,29 @@ describe('forge briefing', () => {
     await forgeJson(project, ['session', 'start', '--task', 't'], { world });
     await forgeJson(project, ['session', 'end', '--next', 'release'], { world });
     expect(await steps()).toEqual([expect.stringMatching(/^release /)]);
+  });
+
+  it('SES-03 keeps the own next step in force after a session of another clone', async () => {
+    const kim = await makeForge();
+    const dana = { ...kim, dir: `${kim.dir}-dana` };
+    kim.git('clone', '-q', kim.dir, dana.dir);
+    onTestFinished(() => rmSync(dana.dir, { recursive: true, force: true }));
+    await forgeJson(kim, ['session', 'start', '--task', 't']);
+    await forgeJson(kim, ['session', 'end', '--next', 'bisect']);
+    run(dana.dir, 'git', ['pull', '-q']);
+    await forgeJson(dana, ['session', 'start', '--task', 't']);
+    await forgeJson(dana, ['session', 'end', '--next', 'translate']);
+    kim.git('fetch', '-q', dana.dir, 'HEAD');
+    kim.git('merge', '-q', 'FETCH_HEAD');
+    const steps = async (place: Project) => {
+      const { sections } = await forgeJson<Briefing>(place, ['briefing']);
+      const { step } = await forgeJson<{ step: string }>(place, []);
+      return [step, ...(sections.find(({ key }) => key === 'next')?.items ?? [])].map(
+        (text) => text.split(' ')[0],
+      );
+    };
+    expect(await steps(kim)).toEqual(['bisect', 'translate', 'bisect']);
+    expect(await steps(dana)).toEqual(['translate', 'translate']);
   });
 
   it('SES-03 shows the notes about the task, or the newest ones without a task', async () => {

@@ -41,8 +41,8 @@ export interface Evaluation {
   gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
-  /** The run of the task's tests, if it failed, else that of a feature that passed before. */
-  failed: FeatureResult | undefined;
+  /** The failed runs: of the task, then of features that passed before. */
+  failures: FeatureResult[];
 }
 
 /** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
@@ -82,9 +82,10 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
     passes: passing.includes(run.task),
     passing_before: before.features.filter(isPassing).length,
     ...{ tree, gained, notes },
-    failed: [run.task, ...regressions]
-      .map((id) => judge.results.get(id))
-      .find((result) => result?.status === 'failing'),
+    failures: [...new Set([run.task, ...regressions])].flatMap((id) => {
+      const result = judge.results.get(id);
+      return result?.status === 'failing' ? [result] : [];
+    }),
   };
 }
 

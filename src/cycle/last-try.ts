@@ -1,6 +1,7 @@
 import { readHint, writeHint } from '../core/files.js';
 import { triesFile } from '../core/paths.js';
 import { lastBytes, oneLine } from '../core/text.js';
+import type { FeatureResult } from '../feature/verify.js';
 import type { Context } from '../project/project.js';
 import { guardText } from './builder.js';
 import type { Evaluation } from './evaluation.js';
@@ -15,32 +16,49 @@ const readTries = ({ layout }: Context): Record<string, string[]> => readHint(tr
 export const readLastTry = (context: Context, task: string): string[] =>
   [readTries(context)[task] ?? []].flat().map(String);
 
-/** Keeps how the task failed for the next builder's briefing, or forgets it. The file may be lost. */
+/** Keeps how the task failed, and what it broke, for the briefings of those tasks, or forgets it. The file may be lost. */
 export async function keepLastTry(run: CycleRun, evaluation: Evaluation): Promise<void> {
   const { context, task } = run;
-  const { passes, classification, failed } = evaluation;
+  const { passes, classification, failures } = evaluation;
   const { [task]: _, ...others } = readTries(context);
-  const tries = Object.entries(others).slice(1 - MAX_TASKS);
-  if (!passes && (hasFailed(classification) || failed))
-    tries.push([task, await describeTry(run, evaluation)]);
-  if (tries.length === 0) context.disk.remove(triesFile(context.layout));
-  else writeHint(triesFile(context.layout), Object.fromEntries(tries));
+  const tries = new Map(Object.entries(others));
+  for (const failed of failures.filter(({ id }) => id !== task))
+    tries.set(failed.id, [
+      `It passed before, and the cycle of ${task} broke it`,
+      ...(await describeRun(run, failed)),
+    ]);
+  if (!passes && (hasFailed(classification) || failures.length > 0))
+    tries.set(task, await describeTry(run, evaluation));
+  const file = triesFile(context.layout);
+  if (tries.size === 0) context.disk.remove(file);
+  else writeHint(file, Object.fromEntries([...tries].slice(-MAX_TASKS)));
 }
 
 async function describeTry(
-  { context, stages }: CycleRun,
-  { classification, found, failed }: Evaluation,
+  run: CycleRun,
+  { classification, found, failures }: Evaluation,
 ): Promise<string[]> {
-  const notes = stages.flatMap(({ name, status, note }) => (status === 'failed' ? [`${name}: ${note}`] : []));
-  const lines = (await guardText(context, failed?.output ?? '')).trimEnd().split('\n').slice(-MAX_LINES);
-  const output = lastBytes(Buffer.from(lines.join('\n')), MAX_BYTES);
+  const notes = run.stages.flatMap(({ name, status, note }) =>
+    status === 'failed' ? [`${name}: ${note}`] : [],
+  );
+  const [failed] = failures;
   return [
-    classification,
-    ...found.governance_violations.slice(0, 10).map((text) => `Violation: ${text}`),
-    ...found.regression_flags.slice(0, 10).map((id) => `Regression: ${id} passed before`),
-    ...notes,
-    ...(failed ? [`Failed: ${failed.command} (${failed.id}, ${failed.failure ?? failed.not_run})`] : []),
-  ]
-    .map((text) => oneLine(text, 300))
-    .concat(output === '' ? [] : `The end of its output:\n${output}`);
+    ...[
+      classification,
+      ...found.governance_violations.slice(0, 10).map((text) => `Violation: ${text}`),
+      ...found.regression_flags.slice(0, 10).map((id) => `Regression: ${id} passed before`),
+      ...notes,
+    ].map((text) => oneLine(text, 300)),
+    ...(failed ? await describeRun(run, failed) : []),
+  ];
+}
+
+async function describeRun({ context }: CycleRun, failed: FeatureResult): Promise<string[]> {
+  const { id, command, failure, not_run, output = '' } = failed;
+  const lines = (await guardText(context, output)).trimEnd().split('\n').slice(-MAX_LINES);
+  const tail = lastBytes(Buffer.from(lines.join('\n')), MAX_BYTES);
+  return [
+    oneLine(`Failed: ${command} (${id}, ${failure ?? not_run})`, 300),
+    ...(tail === '' ? [] : [`The end of its output:\n${tail}`]),
+  ];
 }

@@ -4,7 +4,7 @@ import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { loopFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { firstNames } from '../core/text.js';
+import { firstNames, plural } from '../core/text.js';
 import { hasUnsent } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
@@ -62,6 +62,9 @@ interface Loop {
   failures: number;
   /** How often in a row each task has failed, the last one last. */
   tries: Map<string, number>;
+  /** Tasks in whose cycles test files changed. */
+  retested: Set<string>;
+  last: CycleResult | null;
 }
 
 /** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
@@ -78,7 +81,16 @@ export async function runLoop(
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
   const state = beginLoop(context, input);
-  const loop: Loop = { context, input, watch, state, failures: 0, tries: new Map() };
+  const loop: Loop = {
+    context,
+    input,
+    watch,
+    state,
+    failures: 0,
+    tries: new Map(),
+    retested: new Set(),
+    last: null,
+  };
   const { seconds } = loop.state;
   const started = elapsed();
   const tick = (): number => {
@@ -142,6 +154,8 @@ function countCycle(loop: Loop, result: CycleResult): void {
   const tries = (loop.tries.get(result.task) ?? 0) + 1;
   loop.tries.delete(result.task);
   if (classification !== 'SUCCESS') loop.tries.set(result.task, tries);
+  if ((result.report?.tests_changed.length ?? 0) > 0) loop.retested.add(result.task);
+  loop.last = result;
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
   Object.assign(loop.state, { cycles: cycles + 1, by_classification });
@@ -184,12 +198,21 @@ function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopR
 }
 
 /** With the tasks that still fail, and why nothing can be done about what is left. */
-function describeEnd({ context, tries }: Loop, stopped_by: StopReason): string {
+function describeEnd({ context, tries, retested, last }: Loop, stopped_by: StopReason): string {
   const { candidates } = nextTask(context);
   const left = stopped_by === 'nothing_left' ? candidates.map(({ id, reason }) => `${id} (${reason})`) : [];
   const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : REASONS[stopped_by];
   const failed = candidates.filter(({ id }) => tries.has(id)).map(({ id }) => id);
-  return failed.length > 0 ? `${reason}; not passing yet: ${firstNames(failed, 5)}` : reason;
+  const untried = stopped_by === 'nothing_left' ? 0 : candidates.length - failed.length;
+  const environment = last?.stages.find(({ name, status }) => name === 'environment' && status === 'failed');
+  return [
+    environment ? `${reason} (environment: ${environment.note})` : reason,
+    ...(failed.length > 0 ? [`not passing yet: ${firstNames(failed, 5)}`] : []),
+    ...(untried > 0 ? [`${plural(untried, 'task')} not tried`] : []),
+    ...(retested.size > 0
+      ? [`test files were changed for ${firstNames([...retested], 5)}: look at them`]
+      : []),
+  ].join('; ');
 }
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {

@@ -7,8 +7,9 @@ import { elapsed, timeLimit } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
 import { isId } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { firstNames, oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
+import { passingAt } from '../feature/store.js';
 import { type Git, must } from '../git/client.js';
 import { commitAt } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
@@ -16,7 +17,7 @@ import { type CycleInput, judgedLate } from '../learning/evaluation.js';
 import { readIssues } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { storeRecords } from '../ledger/memory.js';
-import { orWarn, readConfig, readHalt, timestamp } from '../project/project.js';
+import { type Context, orWarn, readConfig, readHalt, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { addProgress } from '../session/store.js';
 import { CYCLE_COMMANDS } from '../trust/approvals.js';
@@ -71,7 +72,7 @@ async function describe(
   { context, mark, stages, task, ran, observations, environment_valid }: CycleRun,
   { classification, passing_before, found }: Evaluation,
 ): Promise<CycleInput> {
-  const { features, features_passing, files_changed, tests_changed: _, ...judged } = found;
+  const { features, features_passing, files_changed, tests_changed, ...judged } = found;
   return {
     task_id: task,
     exit_code: ran?.exit_code ?? null,
@@ -83,6 +84,7 @@ async function describe(
     quality_signals: {
       ...{ features, features_passing_before: passing_before, features_passing_after: features_passing },
       files_changed,
+      ...(tests_changed.length > 0 ? { tests_changed: tests_changed.length } : {}),
       ...(ran ? { command_ms: ran.duration_ms, output_bytes: ran.output.bytes } : {}),
       ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
     },
@@ -184,6 +186,7 @@ async function commitCycle({ run, evaluation, summary }: Work): Promise<Kept['co
   const { context } = run;
   const { repository, git, world } = context;
   if (!repository || !git) return null;
+  await refuseWorse(context);
   const { files, untracked } = await filesToCommit(run, repository, git, evaluation.tree as string);
   if (files.length === 0) return null;
   requireTrust(context, [CYCLE_COMMANDS.commit]);
@@ -199,6 +202,19 @@ async function commitCycle({ run, evaluation, summary }: Work): Promise<Kept['co
     makeCommit(building, message, { onOutput, signal: limit.signal }),
   ).finally(limit.release);
   return commit ?? null;
+}
+
+/** Exit 3 while a feature fails that passes in HEAD: what broke it is still in the working tree, of whichever task. */
+async function refuseWorse(context: Context): Promise<void> {
+  const before = await passingAt(context, 'HEAD');
+  const { features } = listFeatures(context);
+  const broken = features
+    .filter(({ id, status }) => status === 'failing' && before.has(id))
+    .map(({ id }) => id);
+  if (broken.length > 0)
+    throw refused('cycle.worse', `what passes in HEAD fails now: ${firstNames(broken, 5)}`, {
+      hint: `forge done ${broken[0]}   # once it is fixed`,
+    });
 }
 
 /** Paths outside `.forge/` that differ from HEAD, and all untracked paths. Exit 3 if the tree changed after it was judged. */

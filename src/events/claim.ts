@@ -8,6 +8,7 @@ import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { commitAt } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -227,7 +228,8 @@ export async function releaseTask(
   const { task, place } = own;
   if (done && own.state === 'done') return { task, released: false };
   const at = timestamp(context);
-  const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null };
+  const head = done && context.git ? await commitAt(context.git, 'HEAD') : null;
+  const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null, head };
   const left = done ? asClaim(finished) : null;
   if (own.revision !== null)
     await withBucket(context, ms, (bucket) =>

@@ -5,6 +5,7 @@ import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { commitAt, isAncestor } from '../git/read.js';
 import { type Context, lockPolicy } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { placeOf } from './outbox.js';
@@ -35,6 +36,8 @@ const LocalClaim = z.looseObject({
   revision: z.nullable(z.number()),
   /** It came with the focus, and ends with it. */
   by_focus: z.boolean(),
+  /** The commit of its worktree when the task was finished there. */
+  head: z.optional(z.nullable(z.string())),
 });
 export type LocalClaim = z.infer<typeof LocalClaim>;
 
@@ -127,6 +130,24 @@ export function settleClaims(
   changeClaims(context, ({ local, ...rest }) => ({
     ...rest,
     local: local.filter((claim) => !isSettled(claim)),
+  }));
+}
+
+/** Forgets what other worktrees finished on a branch that was committed to since and that HEAD has, or that is gone. */
+export async function forgetArrived(context: Context): Promise<void> {
+  const { git, disk, layout } = context;
+  if (!git || !disk.exists(claimsFile(layout))) return;
+  const isDone = ({ state, place }: LocalClaim): boolean => state === 'done' && place !== placeOf(context);
+  const arrived = new Set<string>();
+  for (const { task, branch, head } of readClaims(context).local.filter(isDone)) {
+    if (branch === null) continue;
+    const tip = await commitAt(git, `refs/heads/${branch}`);
+    if (tip === null || (tip !== head && (await isAncestor(git, tip, 'HEAD')))) arrived.add(task);
+  }
+  if (arrived.size === 0) return;
+  changeClaims(context, ({ local, ...rest }) => ({
+    ...rest,
+    local: local.filter((claim) => !isDone(claim) || !arrived.has(claim.task)),
   }));
 }
 

@@ -174,14 +174,19 @@ export const updateFeatures = (context: Context, change?: (features: Feature[]) 
 
 /** Features that are new to be passing: a commit does not have them so. */
 export async function newlyPassing(
-  { git, repository, layout }: Context,
+  context: Context,
   features: readonly Feature[],
   commit = 'HEAD',
 ): Promise<Feature[]> {
   const passing = features.filter(({ status }) => status === 'passing');
-  if (passing.length === 0 || !git || !repository) return passing;
-  const folder = shownFrom(repository.root, featuresFolder(layout));
-  const known = await filesWith(git, commit, folder, '"status": "passing"');
-  const before = new Set(known.map((path) => basename(path, '.json')));
+  const before = passing.length === 0 ? new Set() : await passingAt(context, commit);
   return passing.filter(({ id }) => !before.has(id));
+}
+
+/** Ids of the features that pass in a commit. */
+export async function passingAt({ git, repository, layout }: Context, commit: string): Promise<Set<string>> {
+  if (!git || !repository) return new Set();
+  const folder = shownFrom(repository.root, featuresFolder(layout));
+  const paths = await filesWith(git, commit, folder, '"status": "passing"');
+  return new Set(paths.map((path) => basename(path, '.json')));
 }

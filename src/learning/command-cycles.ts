@@ -149,9 +149,11 @@ export const recordCommand = command<Recorded>({
 /** What one cycle changed. */
 function describeNews(cycle: MemoryReport['cycles'][number]): string {
   const { promoted, contested, reinstated, governance_violations: violation, regression_flags } = cycle;
-  return Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags })
-    .flatMap(([what, texts]) => texts.map((text) => oneLine(`${what}: ${text}`, 100)))
-    .join('; ');
+  const news = Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags });
+  return [
+    ...(cycle.tests_changed > 0 ? [`${plural(cycle.tests_changed, 'test file')} changed`] : []),
+    ...news.flatMap(([what, texts]) => texts.map((text) => oneLine(`${what}: ${text}`, 100))),
+  ].join('; ');
 }
 
 function paintClass(classification: string | null, style: Style): string {

@@ -97,6 +97,9 @@ function describeCycle(
     environment_valid: typeof environment_valid === 'boolean' ? environment_valid : null,
     governance_violations,
     regression_flags: textsIn(judged?.regression_flags),
+    /** How many files that judge the work changed. */
+    tests_changed:
+      numberIn((judged?.quality_signals as Record<string, unknown> | undefined)?.tests_changed) ?? 0,
     memory_write_performed: !governance_violations.includes(LATE_WRITE),
     /** What the consolidation after it promoted, contested and reinstated. */
     ...{ promoted: [] as string[], contested: [] as string[], reinstated: [] as string[] },

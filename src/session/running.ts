@@ -19,7 +19,7 @@ import {
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import { type Context, readConfig, warnOnce } from '../project/project.js';
+import { type Context, isBuilding, readConfig, warnOnce } from '../project/project.js';
 import {
   FOCUS,
   type Focus,
@@ -67,7 +67,7 @@ export function requireRunning(context: Context): RunningSession {
   if (running) return running;
   const lost = describeLost(context);
   throw refused('session.none', `No session is running.${lost === null ? '' : ` ${lost}`}`, {
-    hint: 'forge start',
+    hint: isBuilding(context) ? 'forge note add "TEXT"   # its cycle keeps it' : 'forge start',
   });
 }
 

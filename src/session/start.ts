@@ -2,6 +2,7 @@ import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { forgetArrived } from '../events/local-claims.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { namesTask, taskLine } from '../feature/tasks.js';
 import { installGuard } from '../guard/guard.js';
@@ -66,6 +67,7 @@ export async function startSession(
   const head = around.commits[0]?.hash ?? null;
   const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
+  await forgetArrived(context);
   const claims = eventUrl(context) === null ? null : await import('../events/claim-work.js');
   if (claims && named) await claims.turnTo(context, named.id);
   else if (claims && wanted.goal === undefined)

@@ -52,6 +52,45 @@ describe('a loop', () => {
   });
 });
 
+describe('what a night leaves', () => {
+  it('GOV-04 commits nothing while a feature fails that passes in HEAD, and tells its next builder what broke it', async () => {
+    const project = await ready();
+    await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
+    expect((await cycle(project, sh('touch A'))).report?.commit).toBeTruthy();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f C'], HUMAN);
+    expect((await cycle(project, ['--task', 'B', ...sh('rm A')])).classification).toBe('REGRESSION');
+    const head = project.git('rev-parse', 'HEAD');
+    const worse = await cycle(project, ['--task', 'C', ...sh('touch C')]);
+    expect(worse).toMatchObject({ classification: 'SUCCESS', report: { commit: null } });
+    expect(worse.warnings.join()).toContain('what passes in HEAD fails now: A');
+    expect(project.git('rev-parse', 'HEAD')).toBe(head);
+    const fixed = await cycle(project, ['--task', 'A', ...sh('cat > brief.md; touch A')]);
+    expect(fixed.report?.commit).toBeTruthy();
+    expect(project.read('brief.md')).toMatch(
+      /the cycle of B broke it[\s\S]*Failed: test -f A \(A, exit code 1\)/,
+    );
+    expect(project.git('show', '--name-only', '--format=', 'HEAD')).toContain('C');
+  });
+
+  it('GOV-02 GOV-05 the last line names changed tests, tasks that were not tried, and a bad environment', async () => {
+    const project = await ready();
+    project.write('test/a.test.js', 'old');
+    commitAll(project);
+    const script = sh('echo new > test/a.test.js; touch $FORGE_TASK');
+    const { end } = await loop(project, ['--max-cycles', '1', ...script]);
+    expect(end.reason).toBe(
+      'the requested number of cycles was run; 1 task not tried; test files were changed for A: look at them',
+    );
+    expect((await runForge(project, ['memory', 'report'])).stdout).toContain('1 test file changed');
+    project.write('.forge/init.sh', 'exit 3\n');
+    await runForge(project, ['trust', '--yes'], HUMAN);
+    const broken = await loop(project, sh('touch $FORGE_TASK'));
+    expect(broken.end.reason).toMatch(
+      /^too many cycles failed in a row \(environment: init\.sh: exit code 3\); /,
+    );
+  });
+});
+
 describe('loops in two worktrees', () => {
   it('EVT-03 do not take the same task, and forge fleet shows both', async () => {
     const [first, second] = await worktrees();
@@ -83,6 +122,16 @@ describe('loops in two worktrees', () => {
     // What breaks there is a task there.
     expect((await cycle(second, ['--task', 'none', ...sh('rm A')])).report?.regression_flags).toEqual(['A']);
     expect(tasksOf((await loop(second, sh('touch A'))).results)).toEqual(['A']);
+  });
+
+  it('EVT-03 take a task again whose worktree and branch are gone', async () => {
+    const [first, second] = await worktrees();
+    expect(await cycle(second, ['--task', 'B', ...sh('touch B')])).toMatchObject({
+      classification: 'SUCCESS',
+    });
+    first.git('worktree', 'remove', '--force', second.dir);
+    first.git('branch', '-qD', 'other');
+    expect(tasksOf((await loop(first, sh('touch $FORGE_TASK'))).results)).toEqual(['A', 'B']);
   });
 
   it('EVT-03 a person may ask for a task that was finished elsewhere', async () => {

@@ -133,7 +133,7 @@ describe('FORGE_ROLE=builder', () => {
     expect((await forgeJson<{ active: unknown }>(project, ['session', 'status'])).active).not.toBeNull();
   });
 
-  it('LTM-12 GOV-05 turns its notes and lessons in a cycle into observations, without a breach', async () => {
+  it('LTM-12 GOV-05 gives its notes and lessons to its cycle, without a breach', async () => {
     const project = await ready();
     const file = join(project.dir, '..', `observed-${basename(project.dir)}`);
     writeFileSync(file, '');
@@ -151,9 +151,10 @@ describe('FORGE_ROLE=builder', () => {
     const ended = await forgeJson(project, ['session', 'end', '--learned', 'd', '--failed', 'e'], env);
     expect(ended).toMatchObject({ learned: [], observed: ['d', 'e'] });
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual(
-      ['a', 'use port 0', 'b', 'in CI: c → port 0', 'd', 'e'].map((pattern) => ({ pattern })),
-    );
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      ...['a', 'use port 0'].map((note) => ({ note })),
+      ...['b', 'in CI: c → port 0', 'd', 'e'].map((pattern) => ({ pattern })),
+    ]);
     expect(await logOf(project, 'audit')).toEqual([]);
     expect(await logOf(project, 'note')).toEqual([]);
     expect((await forgeJson(project, ['knowledge', 'list'])).learnings).toEqual([]);

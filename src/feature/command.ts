@@ -213,9 +213,17 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', `Put quotes around it: ${hint(`"${first} ${second}"`)}`);
   if (second !== undefined && /\s/.test(first.trim()))
-    throw usage('feature.words', `${JSON.stringify(oneLine(first, 80))} is not an id. A test needs --test.`, {
-      hint: hint(`${quoteWord(first)} --test ${quoteWord(second)}`),
-    });
+    throw usage(
+      'feature.words',
+      `${JSON.stringify(oneLine(first, 80))} is not an id, and there is one text.`,
+      {
+        hint: hint(
+          tests.length > 0
+            ? quoteWord(`${first}: ${second}`)
+            : `${quoteWord(first)} --test ${quoteWord(second)}`,
+        ),
+      },
+    );
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
     throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;

@@ -232,7 +232,8 @@ export function judgeGit(facts: GitFacts): Remark[] {
   const countOf = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const remarks: Remark[] = [];
   if (facts.isRecovering) remarks.push(red('a rollback or an undo was interrupted', 'forge recover'));
-  if (upstream && upstream.ahead > 0 && upstream.behind > 0)
+  // A merge or rebase in progress may be what settles it.
+  if (!operation && upstream && upstream.ahead > 0 && upstream.behind > 0)
     remarks.push(
       red(
         `diverged from ${upstream.name}: ${plural(upstream.ahead, 'commit')} ahead, ${upstream.behind} behind`,

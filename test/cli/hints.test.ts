@@ -73,7 +73,7 @@ describe('hints', () => {
     [['status', 'all'], 'forge status\nforge status --help'],
     [['feature', 'add', 'a b', '--tests', 'c d'], 'forge feature add --help'],
     [['feature', 'add', 'a b', 'c d'], 'forge feature add "a b" --test "c d"'],
-    [['feature', 'add', 'a b', 'c d', '--test', 'e'], 'forge feature add "a b: c d" --test e'],
+    [['feature', 'add', 'a b', 'c d', '--test', 'e'], 'forge feature add "a b: c d" --test "e"'],
     [['--hlep'], 'forge --help'],
     [['recall'], 'forge recall what did we learn about login\nforge recall --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],

@@ -191,7 +191,7 @@ describe('forge init', () => {
   it.each([
     ['package.json', '{"version": "1.0.0", "name": "@shop/till"}', '@shop/till'],
     ['pyproject.toml', '[build-system]\nrequires = []\n\n[project]\nversion = "1"\nname = "till"\n', 'till'],
-    ['Cargo.toml', '[package]\nname = "till-rs"\n', 'till-rs'],
+    ['Cargo.toml', '[package]\nauthors = ["Ada"]\nname = "till-rs"\n', 'till-rs'],
     ['go.mod', 'module example.com/shop/till/v2\n\ngo 1.22\n', 'till'],
   ])('LAY-04 the project is named as %s says', async (file, text, name) => {
     const project = makePlainProject();

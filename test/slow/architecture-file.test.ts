@@ -150,6 +150,10 @@ describe('the invariants of architecture.md in the briefing', () => {
   it('KNO-03 do not prevent a session from starting, even if the file is damaged', async () => {
     const states: [string, (project: Project) => void][] = [
       ['not valid UTF-8', (project) => project.write(FILE, Buffer.from('# Invariants\n- \xff\n', 'latin1'))],
+      [
+        'merge conflict',
+        (project) => project.write(FILE, '# Invariants\n<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n'),
+      ],
       ['UTF-16', (project) => project.write(FILE, Buffer.from('\ufeff# Invariants\n- x\n', 'utf16le'))],
       ['', (project) => rmSync(project.path(FILE))],
       [

@@ -106,6 +106,8 @@ describe('proposals of forge init', () => {
       /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
     ])
       expect(stdout).toMatch(line);
+    const given = await runForge(project, ['init', '-n', '--test', 'node --test']);
+    expect(given.stdout).not.toContain('to run it at checkpoints too');
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 

@@ -158,7 +158,7 @@ export async function leadsTo(git: Git, commit: string, folder: string): Promise
 
 /** The files of a commit in a folder that contain a text, by their paths from the top. */
 export async function filesWith(git: Git, commit: string, folder: string, text: string): Promise<string[]> {
-  const args = ['grep', '-lz', '--fixed-strings', '--full-name', '-e', text, commit, '--'];
+  const args = ['grep', '-lz', '--no-color', '--fixed-strings', '--full-name', '-e', text, commit, '--'];
   const { stdout } = await git(['--no-literal-pathspecs', ...args, `:(top,literal)${folder}`]);
   return words(stdout).map((name) => name.slice(commit.length + 1));
 }

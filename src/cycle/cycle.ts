@@ -1,5 +1,5 @@
 import { elapsed } from '../core/clock.js';
-import { ForgeError } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -125,7 +125,11 @@ async function takeTask(run: CycleRun): Promise<StageOutcome> {
   const { context, input, watch } = run;
   if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
   await forgetArrived(context);
-  const { id, why } = chooseTask(context, input.task, listFeatures(context).features, watch.later);
+  const { features } = listFeatures(context);
+  const { id, why } = chooseTask(context, input.task, features, watch.later);
+  // Another loop took the last one meanwhile.
+  if (watch.later && id === NO_TASK && features.length > 0)
+    throw refused('claim.held', 'Every task that is left is taken or waits.');
   const { holdTask } = await import('../events/claim-work.js');
   if (context.git && id !== NO_TASK) run.claim = await holdTask(context, id, input.task !== undefined);
   run.task = id;

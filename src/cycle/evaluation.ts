@@ -1,5 +1,5 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
@@ -245,6 +245,16 @@ function putBack({ context, before }: CycleRun): string[] {
       return [`${what}, and ${file ? 'put back' : 'removed'}`];
     };
     const found = Object.entries(before.files).flatMap(([name, file]) => put(name, file));
+    // A test that is gone cannot run, so its feature would not fail.
+    for (const [name, bytes] of Object.entries(before.testFiles)) {
+      const path = join(layout.root, name);
+      if (!isTestFile(name) || existsSync(path)) continue;
+      mkdirSync(dirname(path), { recursive: true });
+      // The command may have made a link of the folder.
+      if (!realpathSync(dirname(path)).startsWith(realpathSync(layout.root))) continue;
+      writeFileSync(path, bytes);
+      found.push(`${name}, which tests name, was removed by the command, and put back`);
+    }
     const features = restoreFeatures(context, before);
     found.push(...features.map((what) => `${what} by the command, and put back`));
     // It is not approved, so nothing runs it.
@@ -280,6 +290,6 @@ function changedTests(
   after: CycleFacts['testFiles'],
   changed: readonly string[],
 ): string[] {
-  const named = Object.keys(before).filter((name) => before[name] !== after[name]);
+  const named = Object.keys(before).filter((name) => !after[name] || !before[name]?.equals(after[name]));
   return [...new Set([...named, ...changed.filter((path) => isTestFile(path))])].sort();
 }

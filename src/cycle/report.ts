@@ -276,10 +276,12 @@ function messageFor(
 }
 
 async function checkpointCycle(
-  { run, evaluation: { gained }, summary }: Work,
+  { run, evaluation: { gained, found }, summary }: Work,
   { execution }: RecordedCycle,
 ): Promise<string> {
   const { context, task } = run;
+  if (found.tests_changed.length > 0)
+    throw refused('cycle.tests', `test files changed: ${firstNames(found.tests_changed, 5)}`);
   requireTrust(context, [CYCLE_COMMANDS.checkpoint]);
   const first = gained.includes(task) ? task : gained[0];
   const issue = listFeatures(context).features.find(({ id }) => id === first)?.linear_issue ?? first;

@@ -41,8 +41,8 @@ export const hasFailed = (classification: Classification): boolean =>
 /** What a cycle compares before and after the command. */
 export interface CycleFacts {
   features: Feature[];
-  /** Digests of the files that the tests' commands name, and of the scripts of package.json. */
-  testFiles: Readonly<Record<string, string>>;
+  /** The files that the tests' commands name, and the scripts of package.json. */
+  testFiles: Readonly<Record<string, Buffer>>;
   /** Files that the command may not change, by name. Null: there is no such file. */
   files: Readonly<Record<string, GuardedFile | null>>;
   /** The file of each feature, by path. */

@@ -155,7 +155,8 @@ export function judged(
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
     const { unproven, ...failing } = withoutEvidence(feature);
-    return { ...failing, status: 'failing' };
+    // A person or an agent set it aside. A failure is what that expects.
+    return { ...failing, status: feature.status === 'blocked' ? 'blocked' : 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';
   const isBetter = feature.verified_dirty === true && !run.dirty && !run.keep;

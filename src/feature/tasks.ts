@@ -143,7 +143,7 @@ function featureCandidates(
       source: 'feature',
       status: feature.status,
       linear_issue: linear_issue && active.has(linear_issue) ? linear_issue : null,
-      blocked_by: isHeld ? ['a person (status blocked)'] : waits,
+      blocked_by: isHeld ? ['its status'] : waits,
       priority: feature.priority ?? null,
       created_at: feature.created_at ?? null,
     };

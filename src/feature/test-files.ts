@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
-import { sha256 } from '../core/text.js';
 import type { Feature } from './rules.js';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const SCRIPTS = 'the scripts of package.json';
 
-/** Digests of the files that the tests' commands name, and of the scripts of package.json. */
-export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, string>> {
+/** The files that the tests' commands name, and the scripts of package.json. */
+export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
   const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
-  const files: Record<string, string> = {};
+  const files: Record<string, Buffer> = {};
   for (const name of new Set(words.filter(isPath))) {
     const bytes = tryRead(join(root, name));
-    if (bytes) files[name] = sha256(bytes);
+    if (bytes) files[name] = bytes;
   }
   const manifest = tryRead(join(root, 'package.json'));
-  return manifest ? { ...files, [SCRIPTS]: sha256(scriptsIn(manifest)) } : files;
+  return manifest ? { ...files, [SCRIPTS]: Buffer.from(scriptsIn(manifest)) } : files;
 }
 
 const isPath = (word: string): boolean =>

@@ -36,11 +36,7 @@ describe('forge next', () => {
       [],
     ],
     ['nothing when the field is null', [feature('A', { blocked_by: null })], []],
-    [
-      'a person when its status is blocked',
-      [feature('A', { status: 'blocked' })],
-      ['a person (status blocked)'],
-    ],
+    ['a person when its status is blocked', [feature('A', { status: 'blocked' })], ['its status']],
     [
       'the named feature when its status is blocked too',
       [feature('A', { status: 'blocked', blocked_by: 'B' })],

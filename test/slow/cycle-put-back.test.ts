@@ -46,6 +46,18 @@ describe('what the command may not change', () => {
     expect([exit, project.read(CONFIG)]).toEqual([0, config]);
   });
 
+  it('GOV-01 a test file that is gone is put back, with its folder', async () => {
+    const project = await ready('node --test test/a.test.js');
+    const test =
+      "require('node:test')('a', () => require('node:assert')(require('node:fs').existsSync('done')));\n";
+    project.write('test/a.test.js', test);
+    expect(await violate(project, 'rm -r test; touch done')).toEqual([
+      'test/a.test.js, which tests name, was removed by the command, and put back',
+    ]);
+    expect(project.read('test/a.test.js')).toBe(test);
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
+  });
+
   it('GOV-01 changed tests and removed features are put back, and can pass again', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);

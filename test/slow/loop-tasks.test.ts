@@ -46,9 +46,7 @@ describe('a loop', () => {
     await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--blocked-by', 'B']);
     const { end, exit } = await loop(project, sh('touch A'));
     expect([end.stopped_by, exit]).toEqual(['nothing_left', 0]);
-    expect(end.reason).toBe(
-      'nothing can be done now: C (blocked by B), B (blocked by a person (status blocked))',
-    );
+    expect(end.reason).toBe('nothing can be done now: C (blocked by B), B (blocked by its status)');
   });
 });
 

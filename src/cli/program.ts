@@ -202,8 +202,8 @@ function wrongCall(
       const listed = GROUPS.filter(({ heading }) => heading !== null).map((entry) => entry.name);
       const known = specs.length > 0 ? names : [...Object.keys(SHORT_WAYS), 'version', ...listed];
       const [nearest] = namesLike(specs.length > 0 ? word : group, known);
-      if (!nearest && word.includes(' ') && names.includes('add'))
-        return usage(code, message, { hint: `${typed([group, 'add', word])}\n${help}` });
+      const verb = word.includes(' ') && names.includes('add') ? 'add' : group === 'focus' ? 'set' : null;
+      if (!nearest && verb) return usage(code, message, { hint: `${typed([group, verb, word])}\n${help}` });
       const all = nearest || specs.length === 0 ? '' : ` ${name} has: ${names.join(', ')}.`;
       return usage(code, `${message}${all}`, { hint: nearest ? `${name} ${nearest}\n${help}` : help });
     }

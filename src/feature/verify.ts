@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
@@ -28,6 +30,7 @@ import {
   testsDiffer,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
+import { isTestFile } from './test-files.js';
 
 export const FeatureChoice = z.strictObject({
   ids: z.optional(z.array(z.string())),
@@ -336,6 +339,10 @@ export interface FirstRun {
   command: string;
 }
 
+/** A test file that the command names and that is not there: a failure then says nothing about the work. */
+const missingTest = (root: string, argv: readonly string[]): string | undefined =>
+  argv.slice(1).find((word) => !word.startsWith('-') && isTestFile(word) && !existsSync(resolve(root, word)));
+
 /** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
 export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
   const commands = testCommands(feature, readConfig(context).features.test_command);
@@ -343,7 +350,8 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const interrupted = `Interrupted; ${feature.id} is stored, but its tests did not finish.`;
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
-  const not_run = whyNotRun(last);
+  const missing = last.exit_code === 0 ? undefined : missingTest(context.layout.root, last.argv);
+  const not_run = missing === undefined ? whyNotRun(last) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));

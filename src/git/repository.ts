@@ -66,7 +66,9 @@ export function findGuarded(from: string): Found | null {
 }
 
 /** True if git has a `.forge/` there that this checkout leaves out (sparse checkout). */
-export const isLeftOut = (repository: Repository): boolean => indexHas(repository, '.forge/config.toml');
+export const isLeftOut = (repository: Repository): boolean =>
+  existsSync(join(repository.gitDir, 'info', 'sparse-checkout')) &&
+  indexHas(repository, '.forge/config.toml');
 
 /** A `.forge/` without its config.toml: ignored files remain after a switch to a branch without one. */
 export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';

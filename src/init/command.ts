@@ -91,7 +91,7 @@ function render(result: InitResult, style: Style, { test }: Record<string, unkno
   ].join('\n');
 }
 
-/** What to commit, and how to remove forge again. */
+/** What to commit, and how to take it back before that. */
 function describeCommit({ agents, hooks, commit, skipped }: InitResult): string {
   const files = ['.forge', ...commit].join(' ');
   const remove = [
@@ -104,7 +104,7 @@ function describeCommit({ agents, hooks, commit, skipped }: InitResult): string 
       ? `Commit them together: git add ${files} && forge commit -m "Add forge" --why "agents remember"`
       : 'The end of a session commits .forge/.';
   const hasGit = !skipped.some((line) => line.startsWith('git:'));
-  return `${hasGit ? `${first}\n` : ''}To remove forge: ${remove.join(' && ')}`;
+  return `${hasGit ? `${first}\n` : ''}To take this back: ${remove.join(' && ')}`;
 }
 
 const LABELS = {

@@ -236,6 +236,6 @@ function workflow({ tool }: Pick<World, 'tool'>): string {
     `- A goal, a rule to follow, a question that the work waits for: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
     `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
     `- A lesson for later sessions, or, as a note, a question that can wait for a person (${by('learn', 'learn "TEXT" --as success')}${tool ? '' : ' or `--as note`'}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
-    `- Before you stop: answer or dismiss every open question, or park it for a person, which keeps the session open. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
+    `- Before you stop: answer or dismiss every open question, or park it for a person${tool ? '' : ' (`forge kfr patch --park "ID=Ada decides"`)'}, which keeps the session open. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
   ].join('\n');
 }

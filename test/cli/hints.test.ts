@@ -77,6 +77,7 @@ describe('hints', () => {
     [['--hlep'], 'forge --help'],
     [['recall'], 'forge recall what did we learn about login\nforge recall --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],
+    [['focus', 'LOGIN'], 'forge focus set LOGIN\nforge focus --help'],
     [['note', 'Dates are UTC'], 'forge note add "Dates are UTC"\nforge note --help'],
     [['agent', 'install', 'claude-code', '-n'], 'forge agent install claude -n'],
     [['done', 'logi'], 'forge done LOGIN'],

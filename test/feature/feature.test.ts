@@ -113,6 +113,17 @@ describe('forge feature', () => {
     );
   });
 
+  it('FEA-05 a test file that is not there yet is not a test that failed', async () => {
+    const project = await makeForge();
+    const add = ['feature', 'add', 'A', 'a', '--test', 'sh tests/a.sh'];
+    expect((await runForge(project, add)).stdout).toContain(
+      'not run (tests/a.sh does not exist yet). Once it can run: forge done A',
+    );
+    project.write('tests/a.sh', 'exit 1\n');
+    const { stdout } = await runForge(project, ['feature', 'add', 'B', 'b', '--test', 'sh tests/a.sh']);
+    expect(stdout).toContain('its test fails for now, as it should');
+  });
+
   it('FEA-05 a new test that was stopped is reported as such, whatever it printed', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);

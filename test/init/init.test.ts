@@ -169,7 +169,7 @@ describe('forge init', () => {
     const [, commit = ''] = /together: (.*)/.exec(stdout) ?? [];
     run(fresh.dir, 'sh', ['-ec', commit]);
     expect(fresh.git('status', '--porcelain')).toBe('');
-    const [, remove = ''] = /remove forge: (.*)/.exec(stdout) ?? [];
+    const [, remove = ''] = /take this back: (.*)/.exec(stdout) ?? [];
     run(fresh.dir, 'sh', ['-ec', remove]);
     expect(existsSync(fresh.path('.forge'))).toBe(false);
     expect(existsSync(fresh.path('.git/hooks/commit-msg'))).toBe(false);

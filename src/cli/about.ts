@@ -132,7 +132,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     exits: { '1': 'the cycle failed, or broke a rule' },
   },
   loop: {
-    text: 'Runs governed cycles until a limit is reached, too many fail in a row, or nothing is left to do. forge help roles tells what a builder may not do, and what happens after a failed cycle.',
+    text: 'Runs governed cycles until a limit is reached, too many fail in a row, or nothing is left to do. forge help roles says what a builder may not do and what happens after a failed cycle.',
     exits: { '1': 'too many cycles failed in a row', '4': 'memory was halted' },
   },
   commit: {

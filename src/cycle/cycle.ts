@@ -129,7 +129,7 @@ async function takeTask(run: CycleRun): Promise<StageOutcome> {
   const { id, why } = chooseTask(context, input.task, features, watch.later);
   // Another loop took the last one meanwhile.
   if (watch.later && id === NO_TASK && features.length > 0)
-    throw refused('claim.held', 'Every task that is left is taken or waits.');
+    throw refused('claim.held', 'Every remaining task is taken or blocked.');
   const { holdTask } = await import('../events/claim-work.js');
   if (context.git && id !== NO_TASK) run.claim = await holdTask(context, id, input.task !== undefined);
   run.task = id;

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
@@ -249,11 +249,15 @@ function putBack({ context, before }: CycleRun): string[] {
     for (const [name, bytes] of Object.entries(before.testFiles)) {
       const path = join(layout.root, name);
       if (!isTestFile(name) || existsSync(path)) continue;
-      mkdirSync(dirname(path), { recursive: true });
-      // The command may have made a link of the folder.
-      if (!realpathSync(dirname(path)).startsWith(realpathSync(layout.root))) continue;
-      writeFileSync(path, bytes);
-      found.push(`${name}, which tests name, was removed by the command, and put back`);
+      const what = `the test file ${name} was removed by the command`;
+      try {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, bytes);
+        found.push(`${what}, and put back`);
+      } catch {
+        // Something else is in its place.
+        found.push(what);
+      }
     }
     const features = restoreFeatures(context, before);
     found.push(...features.map((what) => `${what} by the command, and put back`));

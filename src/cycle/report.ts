@@ -204,7 +204,7 @@ async function commitCycle({ run, evaluation, summary }: Work): Promise<Kept['co
   return commit ?? null;
 }
 
-/** Exit 3 while a feature fails that passes in HEAD: what broke it is still in the working tree, of whichever task. */
+/** Exit 3 while a feature that passes in HEAD fails: what broke it is still in the working tree. */
 async function refuseWorse(context: Context): Promise<void> {
   const before = await passingAt(context, 'HEAD');
   const { features } = listFeatures(context);

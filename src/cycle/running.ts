@@ -155,7 +155,7 @@ export interface CycleWatch {
   onOutput?(text: string): void;
   /** Also the output of other tests that pass. */
   showsAll?: boolean;
-  /** Tasks that failed, which all others go before. */
+  /** Tasks to try last, because they failed. */
   later?: ReadonlySet<string>;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;

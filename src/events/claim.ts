@@ -196,7 +196,7 @@ async function withBucket<T>(
 
 const isTimeout = (error: unknown): boolean => (error as Error).message === 'timeout';
 
-/** The library reports a bucket that another process has just made, and that takes no entries yet, as JetStream being off. */
+/** Until a new bucket is ready, the library reports that JetStream is off. */
 function asStarting(error: Error): never {
   throw error.name === 'JetStreamNotEnabled' ? new Error('no leader') : error;
 }

@@ -133,7 +133,7 @@ export function settleClaims(
   }));
 }
 
-/** Forgets what other worktrees finished on a branch that was committed to since and that HEAD has, or that is gone. */
+/** Forgets tasks finished in other worktrees once HEAD contains later commits of their branch, or the branch is gone. */
 export async function forgetArrived(context: Context): Promise<void> {
   const { git, disk, layout } = context;
   if (!git || !disk.exists(claimsFile(layout))) return;

@@ -215,7 +215,7 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   if (second !== undefined && /\s/.test(first.trim()))
     throw usage(
       'feature.words',
-      `${JSON.stringify(oneLine(first, 80))} is not an id, and there is one text.`,
+      `${JSON.stringify(oneLine(first, 80))} is not an id, and a feature has only one text.`,
       {
         hint: hint(
           tests.length > 0

@@ -155,7 +155,7 @@ export function judged(
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
     const { unproven, ...failing } = withoutEvidence(feature);
-    // A person or an agent set it aside. A failure is what that expects.
+    // It was set aside, so its tests are expected to fail.
     return { ...failing, status: feature.status === 'blocked' ? 'blocked' : 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';

@@ -172,7 +172,7 @@ export function restoreFeatures(
 export const updateFeatures = (context: Context, change?: (features: Feature[]) => Feature[]): Feature[] =>
   updateEntries(context, FEATURE_LIST, change);
 
-/** Features that are new to be passing: a commit does not have them so. */
+/** Features that pass now and did not in a commit. */
 export async function newlyPassing(
   context: Context,
   features: readonly Feature[],

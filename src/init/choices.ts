@@ -71,7 +71,7 @@ export function settingsFor({ test, idPattern, branch, hooks }: InitInput, found
   const settings: [section: string, key: string, value: string | string[]][] = [];
   const ids = idPattern ?? found.idPattern ?? '';
   if (ids !== '' && ids !== DEFAULT_SETTINGS.id_pattern) settings.push(['commit', 'id_pattern', ids]);
-  // Beside another convention only agents follow the protocol. A subject of theirs has the form of the others.
+  // In a project with another convention only agents follow the protocol, and their subjects have the usual form.
   if (found.convention) settings.push(['commit', 'who', 'agents']);
   if (isConventional(found)) settings.push(['commit', 'style', 'conventional']);
   if (hooks === 'warn') settings.push(['commit', 'enforce', 'warn']);

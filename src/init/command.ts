@@ -91,7 +91,7 @@ function render(result: InitResult, style: Style, { test }: Record<string, unkno
   ].join('\n');
 }
 
-/** What to commit, and how to take it back before that. */
+/** What to commit, or how to undo it. */
 function describeCommit({ agents, hooks, commit, skipped }: InitResult): string {
   const files = ['.forge', ...commit].join(' ');
   const remove = [

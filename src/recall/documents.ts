@@ -118,7 +118,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
   return { documents, records, redacted, hasReset };
 }
 
-/** Of a run of tests only the failures. What passes, the feature says. */
+/** Only failed test runs: the document of a feature shows that it passes. */
 const withoutPasses = (record: LedgerRecord): object =>
   record.kind === 'verification'
     ? { runs: objectsIn(record.runs).filter(({ status }) => status !== 'passing') }

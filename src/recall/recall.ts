@@ -117,12 +117,12 @@ async function searchAll(
   }
 }
 
-/** A filter for a kind that no document has finds nothing, whatever the words. */
+/** Explains an empty result when no document is of the requested kind. */
 function warnOfKind({ warnings }: Context, corpora: readonly Corpus[], { tier }: Query): void {
   const kinds = new Set(corpora.flatMap((corpus) => corpus.allFacts().map(({ source }) => source)));
   if (tier === null || kinds.has(tier.toLowerCase()) || tier === 'skill') return;
   warnings.push(
-    `Nothing here is of the kind ${JSON.stringify(oneLine(tier, 40))}. There are: ${[...kinds].sort().join(', ')}.`,
+    `No entry is of the kind ${JSON.stringify(oneLine(tier, 40))}. Kinds here: ${[...kinds].sort().join(', ')}.`,
   );
 }
 

@@ -27,7 +27,7 @@ function describeDecision({ decision, checks, divergence }: RecoveryPlan): strin
   if (decision === 'alert') return 'a human has to look first; nothing is done';
   if (decision === 'continue')
     return hasFailed
-      ? 'fix here what fails, which only uncommitted work can have broken'
+      ? 'fix what fails; only uncommitted work can have broken it'
       : 'what the checkpoint proved still holds';
   const { uncommitted, untracked } = divergence;
   return [

@@ -178,8 +178,7 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
   const shown = [...new Set([...own, ...related])].slice(0, SHOWN_NOTES);
-  const left = notes.length - shown.length;
-  return [...shown, ...(left > 0 ? [`… ${plural(left, 'other note')}: forge note list`] : [])];
+  return [...shown, ...(notes.length > shown.length ? ['… other notes: forge note list'] : [])];
 }
 
 const SHOWN_ANSWERS = 5;

@@ -153,8 +153,8 @@ export function handoverOf(
 }
 
 /**
- * The same, and what sessions left that it could not know: of another clone, or on another branch while it ran. Also the
- * last one of this clone: what somebody else ends leaves the own next step in force.
+ * The same, and the next steps of sessions that it did not know: of another clone, or on another branch while it ran. Also
+ * this clone's last one, so that another person's session does not hide it.
  */
 export function handoversOf(
   recent: readonly ArchivedSession[],

@@ -106,7 +106,7 @@ function forPerson(context: Context, architecture: readonly string[]): string[] 
   ];
 }
 
-/** Of sessions that ended, the one of this clone first. */
+/** The running session's next step, else the last one left in this clone, else the last one. */
 function nextStep(context: Context, features: readonly Feature[]): string | null {
   if (readRunning(context)) return readProgress(context).next ?? null;
   const isOwn = ownSessions(context);

@@ -232,7 +232,7 @@ describe('forge recall', () => {
     expect(await texts('tier:note', 'since:yesterday')).toHaveLength(3);
     const unknown = await runForge(project, ['recall', 'tier:notes', 'last']);
     expect(unknown.exitCode).toBe(1);
-    expect(unknown.stderr).toContain('Nothing here is of the kind "notes". There are: ');
+    expect(unknown.stderr).toContain('No entry is of the kind "notes". Kinds here: ');
     expect((await forgeError(project, ['recall', '--limit', '3'])).code).toBe('recall.empty');
   });
 

@@ -304,7 +304,7 @@ describe('forge briefing', () => {
     );
     expect(await shown()).toEqual(['The last notes', header, comma]);
     await forgeJson(project, ['focus', 'set', 'Export a file with a header']);
-    const more = '… 1 other note: forge note list';
+    const more = '… other notes: forge note list';
     expect(await shown()).toEqual(['Notes about this', header, more]);
     const { notes } = await forgeJson<{ notes: { id: string; text: string }[] }>(project, ['note', 'list']);
     await forgeJson(project, ['note', 'remove', notes[1]?.id.slice(0, 12) ?? '']);

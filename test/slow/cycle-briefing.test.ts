@@ -26,7 +26,7 @@ describe('the briefing of a builder', () => {
     expect(text).not.toMatch(/No task is set|forge log|forge end|forge keeps the memory/);
     const { stdout } = await runForge(project, ['briefing']);
     expect(stdout).toContain('forge log "TEXT"');
-    // Of another task nothing is in focus.
+    // Only the focus of the cycle's own task is shown.
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);
     await forgeJson(project, ['focus', 'set', '--task', 'A: a', '--file', 'src/a.ts']);
     await cycle(project, ['--task', 'B', ...sh(KEEP)]);
@@ -52,7 +52,7 @@ describe('the briefing of a builder', () => {
     expect(broken).toMatch(
       /^- GOVERNANCE_VIOLATION\n- Violation: .forge\/config.toml was changed by the command, and put back\n- execution: exit code 3\n/m,
     );
-    // What a test printed is data.
+    // The output of a test is quoted data.
     expect(text.indexOf('## Last try')).toBeLessThan(text.indexOf('\n--- end '));
     expect([project.has(TRIES), project.git('status', '--porcelain', '.forge/local')]).toEqual([false, '']);
   });

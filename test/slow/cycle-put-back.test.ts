@@ -52,7 +52,7 @@ describe('what the command may not change', () => {
       "require('node:test')('a', () => require('node:assert')(require('node:fs').existsSync('done')));\n";
     project.write('test/a.test.js', test);
     expect(await violate(project, 'rm -r test; touch done')).toEqual([
-      'test/a.test.js, which tests name, was removed by the command, and put back',
+      'the test file test/a.test.js was removed by the command, and put back',
     ]);
     expect(project.read('test/a.test.js')).toBe(test);
     expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });

@@ -117,7 +117,7 @@ describe('loops in two worktrees', () => {
     commitAll(second);
     second.git('merge', '-q', '-m', 'Merge', 'main');
     expect((await loop(second, sh('touch no'))).end.reason).toBe('nothing is left to do');
-    // What breaks there is a task there.
+    // A regression there becomes a task there.
     expect((await cycle(second, ['--task', 'none', ...sh('rm A')])).report?.regression_flags).toEqual(['A']);
     expect(tasksOf((await loop(second, sh('touch A'))).results)).toEqual(['A']);
   });

@@ -57,6 +57,8 @@ export async function startSession(
   const gitState = readGitState(context, commits);
   gitState.catch(() => undefined);
   const reading = readAround(context, commits);
+  const edited = findForeignEdits(context);
+  edited.catch(() => undefined);
   await installGuard(context);
   // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
   const verdict = await requireVerified(context);
@@ -92,7 +94,7 @@ export async function startSession(
   warnSize(context, listed);
   noteHooks(context, around.commits);
   await keepGitState(context, gitState);
-  const [foreign, missing] = await Promise.all([findForeignEdits(context), readMissing(context, state)]);
+  const [foreign, missing] = await Promise.all([edited, readMissing(context, state)]);
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...state, ...around, architecture, focus, missing, foreign };

@@ -7,7 +7,7 @@ import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
+import { isOwnSession, keptOpen, readRunning, requireRunning } from '../session/running.js';
 import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
 import { type Applied, applyPatch, type Patched } from './patch.js';
 import {
@@ -47,7 +47,8 @@ export function readKfr(context: Context): Kfr {
 
 /** As stored, even without a running session. Valid only with a session id that this git dir issued (SES-13). */
 export function readKfrFile(context: Context): Kfr {
-  const kfr = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR).value;
+  const { value, bytes } = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR);
+  const kfr = bytes ? value : keptOpen(context);
   return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
 }
 
@@ -121,23 +122,21 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
   const { disk, layout } = context;
   return disk.withLock(() => {
     const { id } = requireRunning(context);
-    warnLost(context);
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
-    const own = ofSession(id, before.value);
+    const own = ofSession(id, before.bytes ? before.value : keptOpen(context));
     const { kfr, answer } = change(own);
     if (kfr !== own) disk.replaceAll(kfrWrites(context, kfr, before.bytes));
     return answer;
   });
 }
 
-/** The writes that store working memory, and its open entries in the git dir in case the file is lost. */
+/** The writes that store working memory, and what is open in the git dir too, in case the file is lost. */
 export function kfrWrites({ layout }: Context, kfr: Kfr, expected?: Buffer | null): Write[] {
-  const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
-  const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
+  const open = { ...kfr, entries: openEntries(kfr), closed: [] };
   return [
     { path: kfrFile(layout), bytes: encodeDocument(kfr), expected },
     // An agent's sandbox makes .git read-only.
-    ...(isWritable(layout.state) ? [{ path: openFile(layout), bytes: encodeDocument(note) }] : []),
+    ...(isWritable(layout.state) ? [{ path: openFile(layout), bytes: encodeDocument(open) }] : []),
   ];
 }
 

@@ -37,7 +37,6 @@ import {
   readRunning,
   sessionHeld,
   showFocus,
-  warnLost,
 } from './running.js';
 import {
   archivedIds,
@@ -155,7 +154,6 @@ function leaveRunning(
  * archived under a new id. Open questions can only be carried over.
  */
 function clearLeftovers(context: Context, resume: string | undefined): ArchivedSession | null {
-  warnLost(context);
   if (isLeftBehind(context)) {
     clearShortTerm(context);
     return null;

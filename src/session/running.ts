@@ -1,6 +1,5 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
 import { readHint, readPlain, replaceFiles, writeHint } from '../core/files.js';
 import { type Holder, judgeHolder, type ProcessIdentity, type Verdict } from '../core/holder.js';
@@ -17,9 +16,9 @@ import {
   sessionIdsFile,
   sessionIdsLock,
 } from '../core/paths.js';
-import type { Format } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import { type Context, isBuilding, readConfig, warnOnce } from '../project/project.js';
+import { KFR, type Kfr, NO_KFR } from '../kfr/rules.js';
+import { type Context, isBuilding, readConfig } from '../project/project.js';
 import {
   FOCUS,
   type Focus,
@@ -65,35 +64,21 @@ const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean 
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (running) return running;
-  const lost = describeLost(context);
-  throw refused('session.none', `No session is running.${lost === null ? '' : ` ${lost}`}`, {
-    hint: isBuilding(context) ? 'forge note add "TEXT"   # its cycle keeps it' : 'forge start',
+  const { session, entries } = keptOpen(context);
+  const named = entries.map(({ id, text }) => `${id} "${oneLine(text, 120)}"`).join(', ');
+  const lost = ` The files of session ${sessionName(session ?? '')} are gone; still open: ${named}.`;
+  throw refused('session.none', `No session is running.${named === '' ? '' : lost}`, {
+    hint: isBuilding(context)
+      ? 'forge note add "TEXT"   # its cycle keeps it'
+      : `forge start${named === '' ? '' : ' --resume latest'}`,
   });
 }
 
-const Lost = z.looseObject({
-  schema_version: z.string(),
-  session: z.string(),
-  entries: z.array(z.looseObject({ id: z.string(), text: z.string() })),
-});
-export type OpenNote = z.infer<typeof Lost>;
-const LOST: Format<OpenNote> = { name: 'open', version: '1.0', schema: Lost };
-
-/** SES-13: the open questions of a running session whose files are missing (`git clean -fdx`). Null if nothing is lost. */
-export function describeLost({ disk, layout }: Context): string | null {
-  const note = disk.readDocument(LOST, openFile(layout), null).value;
-  if (!note?.entries.length || disk.exists(kfrFile(layout)) || disk.exists(archiveFile(layout, note.session)))
-    return null;
-  const named = note.entries.map(({ id, text }) => `${id} "${oneLine(text, 120)}"`).join(', ');
-  return `The working memory of session ${sessionName(note.session)} is gone; open were: ${named}. Add again what still matters: forge kfr patch --add "OpenQuestion:…"`;
-}
-
-/** Reports them once and removes the copy. */
-export function warnLost(context: Context): void {
-  const lost = describeLost(context);
-  if (lost === null) return;
-  warnOnce(context, lost);
-  context.disk.remove(openFile(context.layout));
+/** SES-13: what is open in working memory whose file is missing (`git clean -fdx`). The git dir keeps it. */
+export function keptOpen({ disk, layout }: Context): Kfr {
+  if (disk.exists(kfrFile(layout))) return NO_KFR;
+  const kept = disk.readDocument(KFR, openFile(layout), NO_KFR).value;
+  return kept.session !== null && !disk.exists(archiveFile(layout, kept.session)) ? kept : NO_KFR;
 }
 
 /**

@@ -5,32 +5,37 @@ import { KNOWLEDGE, SESSIONS } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, textsOf } from '../support/kfrs.js';
 
 describe('working memory whose file is lost', () => {
-  it('SES-13 the next command names the questions that were open', async () => {
+  it('SES-13 KFR-09 the next command names what is open, and a start takes it along', async () => {
     const project = await makeWorking('--task', 'logout');
     await ask(project);
     await patch(project, [add('Constraint', 'no new dependency')]);
     project.git('clean', '-fdxq');
-    const lost = /gone; open were: kfr-1 "which cookie\?"\./;
-    expect((await forgeError(project, ['progress', 'add', 'x'])).message).toMatch(lost);
-    const { stderr, exitCode } = await runForge(project, ['session', 'start']);
-    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(lost)]);
-    // It is reported once, and no longer counts.
-    expect((await list(project)).entries).toEqual([]);
-    expect((await runForge(project, ['session', 'end', '--no-commit'])).stderr).not.toMatch(lost);
+    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({
+      message: expect.stringMatching(/are gone; still open: kfr-1 "which cookie\?"\.$/),
+      hint: 'forge start --resume latest',
+    });
+    expect(await forgeError(project, ['session', 'start'])).toMatchObject({
+      exitCode: 3,
+      code: 'gate.closed',
+    });
+    await forgeJson(project, ['session', 'start', '--resume', 'latest']);
+    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
     expect(project.has(KNOWLEDGE)).toBe(true);
   });
 
-  it('SES-13 if only the file is lost, the next patch reports it, without settled entries', async () => {
+  it('SES-13 KFR-09 if only the file is lost, the gate stays closed', async () => {
     const project = await makeWorking();
     await ask(project);
     await ask(project, 'which port?');
     await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'no such route' }]);
     project.git('clean', '-fdxq', '.forge/local');
-    const { stderr } = await runForge(project, ['kfr', 'patch', '--goal', 'g']);
-    expect(stderr).toMatch(/open were: kfr-2 "which port\?"\./);
-    expect(
-      (await forgeJson<{ session: object }>(project, ['session', 'end', '--no-commit'])).session,
-    ).toBeDefined();
+    expect(textsOf(await list(project))).toEqual(['kfr-2 which port?']);
+    expect(await forgeError(project, ['session', 'end', '--no-commit'])).toMatchObject({
+      exitCode: 3,
+      code: 'gate.closed',
+    });
+    await patch(project, [{ op: 'resolve', id: 'kfr-2', resolution: '8080' }]);
+    await forgeJson(project, ['session', 'end', '--no-commit']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
 import {
   listFolder,
@@ -8,18 +8,22 @@ import {
   readPlain,
   realPath,
   removePath,
+  removeQuietly,
   replaceFiles,
   type Write,
   writeHint,
+  writeQuietly,
 } from './files.js';
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
 import {
   architectureFile,
   featuresFolder,
+  keptFolder,
   type Layout,
   learnedFolder,
   lockFile,
+  sessionsFolder,
   shown,
   writtenFile,
 } from './paths.js';
@@ -141,7 +145,9 @@ export class Disk {
       this.checkInside(dirname(path));
     }
     const named = writes.map((write) => ({ ...write, name: shown(this.layout, write.path) }));
-    if (!this.dryRun) replaceFiles(named, () => this.checkHeld());
+    if (this.dryRun) return;
+    replaceFiles(named, () => this.checkHeld());
+    for (const write of writes) keepCopy(this.layout, write);
   }
 
   /** Nothing that travels with the repository is written without a guard (LTM-13). */
@@ -227,6 +233,21 @@ export const reliedPaths = (layout: Layout): string[] => [
 
 const isRelied = (layout: Layout, path: string): boolean =>
   reliedPaths(layout).some((relied) => path === relied || path.startsWith(relied + sep));
+
+/** A feature, a lesson, the architecture or a session's archive: git may take it away before or after a commit. */
+function keepCopy(layout: Layout, { path, bytes }: Write): void {
+  if (!isRelied(layout, path) && dirname(path) !== sessionsFolder(layout)) return;
+  const copy = join(keptFolder(layout), encodeURIComponent(relative(layout.dir, path)));
+  if (bytes) writeQuietly(copy, () => bytes, MAX_STATE_BYTES);
+  else removeQuietly(copy);
+}
+
+/** The files that forge wrote here, and where the copy of each is. */
+export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
+  listFolder(keptFolder(layout)).map((name) => ({
+    path: join(layout.dir, decodeURIComponent(name)),
+    copy: join(keptFolder(layout), name),
+  }));
 
 /** More files than change between two commits. */
 const MAX_RECORDED = 500;

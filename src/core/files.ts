@@ -300,20 +300,22 @@ export function readHint<T>(path: string, max = MAX_HINT_BYTES): T | null {
 
 /** Stores a value that can be computed again. Neither locked nor synced, and never an error. */
 export const writeHint = (path: string, value: object, max = MAX_HINT_BYTES): void =>
-  writeQuietly(path, () => `${JSON.stringify(value)}\n`, max);
+  writeQuietly(path, () => Buffer.from(`${JSON.stringify(value)}\n`), max);
 
 /** Adds a line to a log. A full log loses its older half. */
 export const appendLog = (path: string, line: string): void =>
   writeQuietly(path, () => {
     const text = `${readPlain(path, 2 * MAX_HINT_BYTES)?.toString('utf8') ?? ''}${line}\n`;
-    return text.length < MAX_HINT_BYTES ? text : text.slice(text.indexOf('\n', text.length / 2) + 1);
+    const isFull = text.length >= MAX_HINT_BYTES;
+    return Buffer.from(isFull ? text.slice(text.indexOf('\n', text.length / 2) + 1) : text);
   });
 
-function writeQuietly(path: string, makeText: () => string, max = MAX_HINT_BYTES): void {
+/** Not synced, and without an error. */
+export function writeQuietly(path: string, make: () => Buffer, max = MAX_HINT_BYTES): void {
   const draft = draftOf(path);
   try {
     fs.mkdirSync(dirname(path), { recursive: true });
-    const bytes = Buffer.from(makeText(), 'utf8');
+    const bytes = make();
     // Without git the folder is in .forge/, where a clone may have put a symlink.
     if (bytes.length > max || !fs.lstatSync(dirname(path)).isDirectory()) return;
     fs.rmSync(draft, { force: true });

@@ -116,6 +116,8 @@ const inState =
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
 /** Digests of the files that agents rely on, as forge last wrote them. */
 export const writtenFile = inState('written.json');
+/** Copies of the files of memory that forge wrote here, in case git takes them away. */
+export const keptFolder = inState('kept');
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);

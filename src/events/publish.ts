@@ -3,8 +3,8 @@ import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
-import { fetchPromotions } from './promotions.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
+import { fetchPromotions } from './promotions.js';
 import {
   BUDGET,
   requireOn,

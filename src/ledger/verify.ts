@@ -13,6 +13,7 @@ import {
   readJournalText,
   rewriteJournal,
 } from './journal.js';
+import { settleLostFiles } from './lost.js';
 import {
   anchorsFile,
   digestOfPlace,
@@ -44,11 +45,13 @@ export async function verify(
   context: Context,
   { isReadOnly = context.disk.dryRun }: { isReadOnly?: boolean } = {},
 ): Promise<Verdict> {
+  const lost: Finding[] = [];
   for (let attempt = 0; ; attempt++) {
     const verdict = await withObjects(context, async (objects) => {
       const place = await readPlace(context, objects);
+      lost.push(...(await settleLostFiles(context, objects, place.refs, isReadOnly)));
       const known = readIntact(context, place);
-      if (known) return known;
+      if (known) return { ...known, findings: lost };
       const observation = await observe(context, objects, place);
       const comparison = compare(observation);
       const findings = isReadOnly
@@ -59,7 +62,7 @@ export async function verify(
       const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
       const found = verdictOf(snapshot, findings);
       if (!isReadOnly) keepIntact(context, place, found);
-      return found;
+      return { ...found, findings: [...findings, ...lost] };
     });
     if (verdict) return verdict;
   }

@@ -131,14 +131,18 @@ function answerFact(output: string): string {
   }
 }
 
-/** The summary lines of test runners, and the first error of a compiler. The last match counts. */
+/** The summary lines of test runners, those about failures first. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
   /^(?:=+ )?((?:\d+ \w+, )*\d+ (?:passed|failed|errors?|skipped|deselected)\b.* in [\d.]+s.*?)(?: =+)?$/m,
   /^test result: .*$/m,
+  /^\s*\d+ failing\b.*$/m,
+  /^[#ℹ] fail [1-9]\d*$/m,
+  /^\s*not ok \d+.*$/m,
+  /^(?:FAIL(?:ED)?|---\s*FAIL:?)\s+\S+.*$/m,
   /^\s*\d+ passing\b.*$/m,
-  /^# pass \d+$/m,
-  /^(?:FAIL(?:ED)?|ok|---\s*FAIL:?)\s+\S+.*$/m,
+  /^[#ℹ] pass \d+$/m,
+  /^ok\s+\S+.*$/m,
   /^Ran \d+ tests? in .*$/m,
 ];
 const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
@@ -146,6 +150,12 @@ const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
 /** What a test runner printed as its result. */
 export const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
+
+/** A shell's fact that a test runner's result or a compiler's error begins. It holds until a file changes. */
+export const isVerdict = (fact: string): boolean => {
+  const text = fact.replace(/^exit \d+: /, '');
+  return totalsIn(text.split('; ').join('\n')).length > 0 || ERROR.test(text);
+};
 
 function shellFact(output: string, exit: number | null): string {
   const ended = exit === null ? '' : `exit ${exit}: `;

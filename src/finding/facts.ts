@@ -67,10 +67,11 @@ function numbered(output: string, from: number): (readonly [number, string])[] {
   });
 }
 
-/** A file's declarations, exported names first. */
-function readFact(path: string, output: string, from = 1): string {
+/** The declarations in a file, or in lines of it, exported names first. */
+function readFact({ path, from, to }: Extract<Question, { kind: 'read' }>, output: string): string {
   if (output.trim() === '') return 'Nothing was shown';
-  const lines = numbered(output, from);
+  const lines = numbered(output.trimEnd(), from);
+  const isPart = from > 1 || to !== null;
   const language = LANGUAGES.find(([ends]) => ends.test(path));
   const named = (pattern: RegExp | null | undefined): string[] =>
     lines.flatMap(([number, line]) => {
@@ -81,10 +82,11 @@ function readFact(path: string, output: string, from = 1): string {
         : [`${oneLine(name.replace(/^(function\*?|const|let|var|def|fn|func)\s+/, ''), 60)} (${number})`];
     });
   const names = [...new Set([...named(language?.[1]), ...named(language?.[2])])];
+  const range = `Lines ${lines[0]?.[0]} to ${lines.at(-1)?.[0]}`;
   if (names.length === 0)
-    return `${plural(lines.length, 'line')}: ${cut(lines.map(([, line]) => line).join(' '))}`;
+    return `${isPart ? range : plural(lines.length, 'line')}: ${cut(lines.map(([, line]) => line).join(' '))}`;
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
-  return `File contains: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return `${isPart ? `${range} contain` : 'File contains'}: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }
 
 const cut = (text: string): string => oneLine(text.replace(/\s+/g, ' ').trim(), MAX_FACT);
@@ -174,7 +176,7 @@ function fetchFact(output: string): string {
 
 /** EXM-02: the fact in a tool's output. */
 export function factOf(tool: string, question: Question, output: string, exit: number | null = null): string {
-  if (question.kind === 'read') return readFact(question.path, output, question.from);
+  if (question.kind === 'read') return readFact(question, output);
   if (question.kind === 'search') return searchFact(output);
   if (question.kind === 'list') return listFact(output);
   const kind = kindOf(tool);

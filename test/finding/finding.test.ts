@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
@@ -85,6 +86,15 @@ describe('facts', () => {
     ['a.yml', 'on: push\njobs:\n  test: 1', 'on (1), jobs (2)'],
   ])('EXM-02 of %s: what it exports first, with the lines', (name, text, fact) => {
     expect(factOf('Read', readQuestion('Read', name, '/x'), text)).toContain(`File contains: ${fact}`);
+  });
+
+  it('EXM-02 of a part of a file: which lines were shown', () => {
+    const of = (command: string, output: string): string =>
+      factOf('Bash', readQuestion('Bash', { command }, '/x'), output);
+    const lines = '{\n  "name": "x",\n  "version": "1"\n';
+    expect(of('cat package.json | head -3', lines)).toBe('Lines 1 to 3 contain: name (2), version (3)');
+    expect(of('sed -n 5,6p a.ts', 'x()\ny()\n')).toBe('Lines 5 to 6: x() y()');
+    expect(of('cat package.json', lines)).toBe('File contains: name (2), version (3)');
   });
 
   it.each<[string, string, string, number | null]>([
@@ -296,6 +306,8 @@ describe('forge finding', () => {
     await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
     await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
     await extract('Bash', 'npm test', '# pass 3\n');
+    // The times of files are a few milliseconds late.
+    await setTimeout(50);
     project.write('src/app.js', 'export const answer = 43;\n');
     // A test run before the change tells nothing about it.
     const read = ['**Files Already Read:**', '- src/two.js: File contains: one (1), two (2)', ''];

@@ -67,10 +67,11 @@ function numbered(output: string, from: number): (readonly [number, string])[] {
   });
 }
 
-/** A file's declarations, exported names first. */
-function readFact(path: string, output: string, from = 1): string {
+/** The declarations in a file, or in lines of it, exported names first. */
+function readFact({ path, from, to }: Extract<Question, { kind: 'read' }>, output: string): string {
   if (output.trim() === '') return 'Nothing was shown';
-  const lines = numbered(output, from);
+  const lines = numbered(output.trimEnd(), from);
+  const isPart = from > 1 || to !== null;
   const language = LANGUAGES.find(([ends]) => ends.test(path));
   const named = (pattern: RegExp | null | undefined): string[] =>
     lines.flatMap(([number, line]) => {
@@ -81,10 +82,11 @@ function readFact(path: string, output: string, from = 1): string {
         : [`${oneLine(name.replace(/^(function\*?|const|let|var|def|fn|func)\s+/, ''), 60)} (${number})`];
     });
   const names = [...new Set([...named(language?.[1]), ...named(language?.[2])])];
+  const range = `Lines ${lines[0]?.[0]} to ${lines.at(-1)?.[0]}`;
   if (names.length === 0)
-    return `${plural(lines.length, 'line')}: ${cut(lines.map(([, line]) => line).join(' '))}`;
+    return `${isPart ? range : plural(lines.length, 'line')}: ${cut(lines.map(([, line]) => line).join(' '))}`;
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
-  return `File contains: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return `${isPart ? `${range} contain` : 'File contains'}: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }
 
 const cut = (text: string): string => oneLine(text.replace(/\s+/g, ' ').trim(), MAX_FACT);
@@ -131,14 +133,18 @@ function answerFact(output: string): string {
   }
 }
 
-/** The summary lines of test runners, and the first error of a compiler. The last match counts. */
+/** The summary lines of test runners, those about failures first. */
 const TOTALS: readonly RegExp[] = [
   /^\s*Tests:?\s+.*\b\d+ (?:passed|failed|total).*$/m,
   /^(?:=+ )?((?:\d+ \w+, )*\d+ (?:passed|failed|errors?|skipped|deselected)\b.* in [\d.]+s.*?)(?: =+)?$/m,
   /^test result: .*$/m,
+  /^\s*\d+ failing\b.*$/m,
+  /^[#ℹ] fail [1-9]\d*$/m,
+  /^\s*not ok \d+.*$/m,
+  /^(?:FAIL(?:ED)?|---\s*FAIL:?)\s+\S+.*$/m,
   /^\s*\d+ passing\b.*$/m,
-  /^# pass \d+$/m,
-  /^(?:FAIL(?:ED)?|ok|---\s*FAIL:?)\s+\S+.*$/m,
+  /^[#ℹ] pass \d+$/m,
+  /^ok\s+\S+.*$/m,
   /^Ran \d+ tests? in .*$/m,
 ];
 const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
@@ -146,6 +152,12 @@ const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
 /** What a test runner printed as its result. */
 export const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
+
+/** A shell's fact that a test runner's result or a compiler's error begins. It holds until a file changes. */
+export const isVerdict = (fact: string): boolean => {
+  const text = fact.replace(/^exit \d+: /, '');
+  return totalsIn(text.split('; ').join('\n')).length > 0 || ERROR.test(text);
+};
 
 function shellFact(output: string, exit: number | null): string {
   const ended = exit === null ? '' : `exit ${exit}: `;
@@ -164,7 +176,7 @@ function fetchFact(output: string): string {
 
 /** EXM-02: the fact in a tool's output. */
 export function factOf(tool: string, question: Question, output: string, exit: number | null = null): string {
-  if (question.kind === 'read') return readFact(question.path, output, question.from);
+  if (question.kind === 'read') return readFact(question, output);
   if (question.kind === 'search') return searchFact(output);
   if (question.kind === 'list') return listFact(output);
   const kind = kindOf(tool);

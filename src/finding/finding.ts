@@ -8,8 +8,8 @@ import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
 import { isWork, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { totalsIn } from './facts.js';
-import { hasChanged, type KnownAnswer, lookUp, shownAs, toStored } from './known.js';
+import { isVerdict, totalsIn } from './facts.js';
+import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
 import { commandIn, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
@@ -83,16 +83,18 @@ export function summarizeFindings(
 ): MemorySummary & { left: number } {
   const from = readRunning(context)?.resumed_from;
   const before = from === undefined ? [] : findingsIn(context, from);
+  const hasChangedSince = projectChanges(context);
   return summarize(
-    [...before, ...findingsIn(context)].filter((one) => isTelling(context, one)),
+    [...before, ...findingsIn(context)].filter((one) => isTelling(context, one, hasChangedSince)),
     budget,
   );
 }
 
-/** Not a file that changed since, nor a command that only looked, committed or printed nothing. */
-function isTelling(context: Context, one: Stored): boolean {
-  const { question, tool, query, tokens, success } = one;
+/** Not a file that changed since, a test run before a change, or a command that only looked, committed or printed nothing. */
+function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
+  const { question, tool, query, fact, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);
+  if (kindOf(tool) === 'shell' && isVerdict(fact) && hasChangedSince(one.at)) return false;
   return question.kind !== 'other' || kindOf(tool) !== 'shell' || !success || (tokens > 0 && isWork(query));
 }
 

@@ -195,8 +195,29 @@ function whyStale(
   return changedSince(context, one.question, asked, one.at);
 }
 
+/**
+ * Whether a file of the project changed since a time, except those that git ignores. Folders do not count: a test run makes
+ * temporary files. Each answer serves earlier and later times, because the files are walked through.
+ */
+export function projectChanges(context: Context): (since: number) => boolean {
+  const all = readQuestion('rg', { pattern: '.' }, context.layout.root);
+  let [stale, fresh] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  return (since) => {
+    if (since > stale && since < fresh)
+      if (changedSince(context, all, all, since, false) === null) fresh = since;
+      else stale = since;
+    return since <= stale;
+  };
+}
+
 /** What changed in the place of a search or a listing since then. Null if nothing did. */
-function changedSince(context: Context, known: Question, asked: Question, since: number): string | null {
+function changedSince(
+  context: Context,
+  known: Question,
+  asked: Question,
+  since: number,
+  countsFolders = true,
+): string | null {
   if (asked.kind === 'other' || known.kind === 'other') return 'Its answer may be another one each time.';
   const { root } = context.layout;
   if (!isInside(asked.path, root)) return 'It looked outside of the project.';
@@ -214,7 +235,7 @@ function changedSince(context: Context, known: Question, asked: Question, since:
     if (!stats) return `${relative(root, path)} is gone.`;
     if (stats.isSymbolicLink()) return path === asked.path ? 'It is a link.' : null;
     const isFolder = stats.isDirectory();
-    if ((isFolder || !foldersOnly) && stats.ctimeMs >= since)
+    if ((isFolder ? countsFolders : !foldersOnly) && stats.ctimeMs >= since)
       return `${relative(root, path) || 'The folder'} changed after it was searched.`;
     if (!isFolder || !isDeep) return null;
     for (const entry of readdirSync(path, { withFileTypes: true })) {

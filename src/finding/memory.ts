@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { countTokens, oneLine } from '../core/text.js';
+import { isPipeline } from '../session/rules.js';
 import { factOf } from './facts.js';
 import { answers, commandIn, kindOf, type Question, readQuestion, type ToolInput } from './question.js';
 
@@ -59,7 +60,7 @@ export function findingOf(step: Step, number: number, root: string): Finding & {
   return {
     tool,
     query: oneLine(queryOf(input, asked), 300),
-    fact: oneLine(factOf(tool, asked, output, exit), 600),
+    fact: oneLine(factOf(tool, asked, output, isPipeline(queryOf(input, asked)) ? null : exit), 600),
     step: number,
     success,
     ...(question.kind === 'read' ? { filePath: relative(root, question.path) } : {}),

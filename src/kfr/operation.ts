@@ -47,9 +47,10 @@ export function checkShape(operation: Operation): CheckedOperation {
   if (success) return data;
   const issue = error.issues[0] as z.core.$ZodIssue;
   const field = fieldName(issue.path);
+  const choices = field === 'op' ? OPERATIONS : KINDS;
   const problem =
-    field === 'op'
-      ? `found ${shownValue(operation.op)}, allowed: ${OPERATIONS.join(', ')}`
+    field === 'op' || field === 'kind'
+      ? `found ${shownValue(operation[field])}, allowed: ${choices.join(', ')}`
       : describeIssue(issue, operation);
   throw new Refused('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`, true);
 }

@@ -21,11 +21,12 @@ import {
   type Observed,
   observerOf,
   orWarn,
+  refuseAgent,
   requireSupervisor,
   timestamp,
   warnOnce,
 } from '../project/project.js';
-import { approveRules } from '../trust/trust.js';
+import { approveRules, forgetRules } from '../trust/trust.js';
 import {
   describeLearning,
   firstOpen,
@@ -97,8 +98,11 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
   );
   const [removed] = meant;
   if (!removed) throw noSuch('knowledge', id, 'forge knowledge list');
+  const rules = meant.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text] : []));
+  if (rules.length > 0) refuseAgent(context, 'Removing an invariant');
   const ids = new Set(meant.map((learning) => learning.id));
   updateEntries(context, LEARNED_LIST, (before) => before.filter((entry) => !ids.has(idOf(entry))));
+  forgetRules(context, rules);
   return { removed };
 }
 
@@ -205,19 +209,22 @@ const ArchitectureEdit = z.strictObject({
 
 export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 
-/** KNO-03: a new text for `architecture.md`. An editor works on the file itself: it may save again after it returned. */
+/** KNO-03: a new text for `architecture.md`. An agent may add invariants, and drop or change none. An editor works on the file itself: it may save again after it returned. */
 export async function editArchitecture(context: Context, raw: z.infer<typeof ArchitectureEdit> = {}) {
   const { text } = checkInput(ArchitectureEdit, raw);
   requireSupervisor(context, 'knowledge');
   const { path, bytes: before } = readFile(context);
   const bytes = text === undefined ? await useEditor(context, before) : Buffer.from(text);
+  const [old, stated] = [before, bytes].map((each) => textsOf(parseInvariants(each.toString('utf8'))));
+  const lacking = (from: string[] = [], those: string[] = []) => from.filter((one) => !those.includes(one));
+  const gone = lacking(old, stated);
+  if (gone.length > 0) refuseAgent(context, 'Removing or changing an invariant');
   const changed = !bytes.equals(before);
   const draft = text === undefined ? architectureDraft(context.layout, makeToken(8)) : null;
   if (changed) replaceText(context, bytes, before, draft);
   const read = parseInvariants(decodeProse(bytes, path));
-  const known = new Set(textsOf(parseInvariants(before.toString('utf8'))));
-  const fresh = textsOf(read).filter((invariant) => !known.has(invariant));
-  approveRules(context, fresh);
+  approveRules(context, lacking(stated, old));
+  forgetRules(context, gone);
   return { path, changed, invariants: await withoutSecrets(context, read, path) };
 }
 

@@ -6,6 +6,7 @@ import { SCOPE } from './command-cycles.js';
 import { describeEvidence } from './proven.js';
 
 const CONDITIONS: Record<string, string> = {
+  verdict: 'a cycle has no verdict, because no test of a feature ran',
   classification: 'a cycle was not SUCCESS or PARTIAL_SUCCESS',
   environment_valid: "a cycle's environment was not valid",
   governance_violations: 'a cycle broke a rule',

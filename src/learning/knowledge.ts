@@ -134,12 +134,13 @@ export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
       ...weighed,
       id: candidateId(weighed.knowledge_id),
       seen: countCycles(weighed),
+      clean: evidenceOf(weighed).length,
       isLesson: isLesson(weighed),
     }))
     .reverse()
     .sort((a, b) => b.seen - a.seen)
     .slice(0, MAX_OPEN)
-    .map(({ id, pattern, scope, seen, isLesson }) => ({ id, pattern, scope, seen, isLesson }));
+    .map(({ id, pattern, scope, seen, clean, isLesson }) => ({ id, pattern, scope, seen, clean, isLesson }));
 }
 
 export type Open = ReturnType<typeof openCandidates>[number];

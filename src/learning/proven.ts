@@ -49,9 +49,17 @@ export function describeEvidence({
   return parts.join(', ');
 }
 
-/** "C-317204: tests need -x, seen 2 times". */
-export const describeCandidate = (candidate: { id: string; pattern: string; seen: number }): string =>
-  `${candidate.id}: ${oneLine(candidate.pattern, 200)}, seen ${plural(candidate.seen, 'time')}`;
+/** "C-317204: tests need -x, seen 2 times". One that was seen often enough says what it lacks. */
+export const describeCandidate = (candidate: {
+  id: string;
+  pattern: string;
+  seen: number;
+  clean: number;
+}): string => {
+  const { id, pattern, seen, clean } = candidate;
+  const lacks = seen < ENOUGH ? '' : `, ${clean} with passed feature tests (${ENOUGH} are needed)`;
+  return `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}${lacks}`;
+};
 
 /**
  * Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) settles

@@ -9,8 +9,17 @@ export const WINDOW = 10;
 /** The newest evidence is named, at most this much. */
 const MAX_EVIDENCE = 100;
 
-/** LTM's conditions, by the names of its fields: why observations do not count as evidence. */
-const CONDITIONS = ['classification', 'environment_valid', 'governance_violations', 'execution'] as const;
+/**
+ * Why observations do not count as evidence: LTM's conditions, by the names of its fields, and `verdict` for a session in
+ * which no test of a feature ran.
+ */
+const CONDITIONS = [
+  'verdict',
+  'classification',
+  'environment_valid',
+  'governance_violations',
+  'execution',
+] as const;
 type Unmet = (typeof CONDITIONS)[number];
 type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
 
@@ -85,9 +94,11 @@ const cycleOf = ({ id, record }: Identified): string =>
 /** The conditions of LTM-06 that an evaluation does not meet. */
 function unmetBy(record: LedgerRecord, isExecuted: boolean): Unmet[] {
   const { classification, environment_valid, governance_violations: broken } = record;
+  const isOpen = classification === null;
   const met: Record<Unmet, boolean> = {
-    classification: classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS',
-    environment_valid: environment_valid === true,
+    verdict: !isOpen,
+    classification: isOpen || classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS',
+    environment_valid: isOpen || environment_valid === true,
     governance_violations: Array.isArray(broken) && broken.length === 0,
     execution: isExecuted,
   };

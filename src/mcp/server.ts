@@ -66,7 +66,7 @@ async function describeError(host: Host, error: unknown): Promise<ToolError> {
   const resume = RESUME.exec(masked.hint ?? '')?.[1];
   const hint = resume
     ? `Call session_start: {"resume":"${resume}"}`
-    : (NEXT_STEP[masked.code] ?? masked.hint);
+    : (NEXT_STEP[masked.code] ?? masked.hint?.replace(', or add --redact', ''));
   return hint === undefined ? masked : { ...masked, hint };
 }
 
@@ -111,13 +111,14 @@ async function answerCall(
   watch: Watch,
 ): Promise<object> {
   const { run, text, shape, example, reads = false } = TOOLS[name];
+  const shown = `Example: ${JSON.stringify(example)}`;
   let hint: string | undefined;
   try {
     const given = reads ? raw : await mapTexts(raw, host.clean);
     // Before the check of the form, whose error would repeat the input.
     if (!reads) await host.guard(textsOf(given));
     const inputs = await host.inputs();
-    hint = `Example: ${JSON.stringify(example)}`;
+    hint = shown;
     const input = inputs.check(name, given);
     hint = undefined;
     watch.signal.throwIfAborted();
@@ -127,8 +128,10 @@ async function answerCall(
       ...(shape ? { structuredContent: shape(value) } : {}),
     };
   } catch (error) {
+    const described = await describeError(host, error);
     // The example replaces a hint that names a command line.
-    const found = { ...(await describeError(host, error)), ...(hint === undefined ? {} : { hint }) };
+    if (/\.(?:empty|nothing)$/.test(described.code)) hint = shown;
+    const found = { ...described, ...(hint === undefined ? {} : { hint }) };
     const words = found.hint === undefined ? found.message : `${found.message}\n${found.hint}`;
     return {
       isError: true,

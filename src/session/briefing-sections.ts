@@ -200,9 +200,9 @@ function learningItem(learning: Learning): string {
 }
 
 const FILES =
-  /(?<![\w./@-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]*[\w@-]\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
+  /(?<![\w./@*?}>\]-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]*[\w@-]\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
 
-/** The names of files in a text. `Node.js` does not count. */
+/** The names of files in a text. `Node.js` and patterns (`*.types.ts`) do not count. */
 export const filesNamedIn = (text: string): string[] => [...new Set(text.match(FILES) ?? [])];
 
 /** Says of each text which files it names that were renamed or removed. */

@@ -8,7 +8,7 @@ import { readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { cleanForeign, installGuard, maskText } from '../guard/guard.js';
 import { type Context, isBuilding, readConfig } from '../project/project.js';
-import { addEntry, isWork } from './rules.js';
+import { addEntry, isPipeline, isWork } from './rules.js';
 import { holdsSession, readRunning } from './running.js';
 import { editProgress } from './store.js';
 
@@ -115,7 +115,7 @@ async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
   const shown = last.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
     // Masked before it is truncated, because half a secret is not recognized.
     const words = oneLine(await maskText(command), 100);
-    return exit === null ? words : `${words} (exit ${exit})`;
+    return exit === null || isPipeline(command) ? words : `${words} (exit ${exit})`;
   });
   return listed('Ran', await Promise.all(shown), last.length, '; ');
 }

@@ -393,6 +393,11 @@ const LOOKS =
 /** A here-document may be cut off before its end. */
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1(?:[\s\S]*?\n\s*\2\b|[\s\S]*$)/g;
 
+/** A pipeline ends with the code of its last command, which says nothing about its first. So does `x || y`. */
+export const isPipeline = (line: string): boolean =>
+  !/\bpipefail\b/.test(line) &&
+  (line.replace(HERE_DOCUMENT, '').match(SHELL_TOKENS) ?? []).some((token) => token === '|');
+
 /** Whether a line of shell has a command that neither looks nor is forge's own. A commit is recorded as such. */
 export const isWork = (line: string): boolean =>
   line

@@ -13,6 +13,7 @@ import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
 import {
   checkSkill,
   describe,
+  describeNew,
   instructionsOf,
   isInsideSkill,
   isSkillName,
@@ -214,16 +215,23 @@ export async function matchFocus(context: Context, raw: MatchInput = {}): Promis
 
 /** SKL-06: the approved skill that fits a focus best, and why; null when none fits. */
 export function bestSkill(context: Context, focus: Focus): { name: string; why: string[] } | null {
-  const [best] = matchApproved(context, focus);
+  const best = matchAll(context, focus).find(({ skill }) => skill.isApproved);
   return best ? { name: best.skill.name, why: best.why } : null;
 }
 
-/** The metadata of the skills that fit the focus, best first, for the briefing. */
-export const matchingMetadata = (context: Context, focus: Focus): string[] =>
-  matchApproved(context, focus).map(({ skill }) => describe(skill.manifest));
+/** The metadata of the skills that fit the focus, best first, for the briefing. Of those not approved here only the names. */
+export function matchingMetadata(context: Context, focus: Focus): string[] {
+  const fitting = matchAll(context, focus).map(({ skill }) => skill);
+  const waiting = fitting.filter(({ isApproved }) => !isApproved).map(({ name }) => oneLine(name, 80));
+  const note = `Not approved on this machine: ${firstNames(waiting, 3)}. A person reads and approves: forge trust`;
+  return [
+    ...fitting.filter(({ isApproved }) => isApproved).map(({ manifest }) => describe(manifest)),
+    ...(waiting.length > 0 ? [note] : []),
+  ];
+}
 
-const matchApproved = (context: Context, focus: Focus): SkillMatch[] =>
-  matchSkills(readSkills(context), subjectOf(context, focus)).filter(({ skill }) => skill.isApproved);
+const matchAll = (context: Context, focus: Focus): SkillMatch[] =>
+  matchSkills(readSkills(context), subjectOf(context, focus));
 
 /** A skill's pattern for the first line of a commit; null without an approved one. */
 export function commitPattern(context: Context, name: string): { name: string; pattern: string } | null {
@@ -246,8 +254,7 @@ export async function newSkill(
   context: Context,
   raw: z.infer<typeof NewSkillInput>,
 ): Promise<{ name: string; files: string[] }> {
-  const { name, description = `Describe in one sentence what ${raw.name} does and when to use it` } =
-    checkInput(NewSkillInput, raw);
+  const { name, description = describeNew(raw.name) } = checkInput(NewSkillInput, raw);
   checkName(name);
   checkText(description, { what: 'The description', lines: false, maxBytes: 1024 });
   const { toManifestText } = await import('./skill-md.js');

@@ -28,6 +28,7 @@ import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '..
 import { entryTimes, sessionName } from '../session/rules.js';
 import { isLeftByPerson, readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
+import { describeMissing } from '../trust/trust.js';
 import {
   isOrphan,
   judgeFeatures,
@@ -97,10 +98,12 @@ function orElse<T>(read: () => T, otherwise: T): T {
 
 function checkKnowledge(context: Context): Remark[] {
   const { learnings } = listKnowledge(context);
-  return judgeKnowledge(
-    learnings.flatMap(({ learned_at }) => learned_at ?? []),
-    context.world.now(),
-  );
+  const times = learnings.flatMap(({ learned_at }) => learned_at ?? []);
+  const missing = describeMissing(context);
+  return [
+    ...judgeKnowledge(times, context.world.now()),
+    ...(missing === null ? [] : [yellow(missing, 'forge trust')]),
+  ];
 }
 
 const VERIFY = 'forge memory verify';

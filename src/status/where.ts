@@ -6,15 +6,13 @@ import type { Candidate } from '../feature/tasks.js';
 import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
-import { readInvariants } from '../knowledge/knowledge.js';
-import { readLearnings } from '../knowledge/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
-import { approvedRules } from '../trust/trust.js';
+import { describeMissing, showTrust } from '../trust/trust.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
 
@@ -68,7 +66,6 @@ export async function whereYouStand(
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
   const step = attempt(() => nextStep(context, features ?? []), null);
-  const rules = await readInvariants(context);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -78,7 +75,7 @@ export async function whereYouStand(
     step,
     halted,
     paused: pause ? describeUnreviewed(pause) : null,
-    waiting: attempt(() => forPerson(context, rules), []),
+    waiting: attempt(() => forPerson(context), []),
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
@@ -94,14 +91,18 @@ export async function whereYouStand(
 
 const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
 
-/** Invariants that agents need not follow yet, and notes that begin as `forge help gate` shows. */
-function forPerson(context: Context, architecture: readonly string[]): string[] {
-  const learned = readLearnings(context.disk).flatMap((one) => (one.kind === 'invariant' ? [one.text] : []));
-  const isApproved = approvedRules(context);
-  const rules = [...architecture, ...learned].filter((text) => !isApproved(text)).length;
+/** What `forge trust` asks, and notes that begin as `forge help gate` shows. */
+function forPerson(context: Context): string[] {
+  const { items } = showTrust(context);
+  const missing = describeMissing(context);
+  const open = items.filter(({ state }) => state !== 'trusted' && state !== 'missing');
+  const rules = open.filter(({ kind }) => kind === 'rule').length;
+  const what = rules === open.length ? 'invariant' : 'thing';
+  const some = 0 < rules && rules < open.length ? ` (${plural(rules, 'invariant')})` : '';
   const notes = readRecords(context, 'note').filter(({ record }) => FOR_SOMEBODY.test(String(record.text)));
   return [
-    ...(rules > 0 ? [`${plural(rules, 'invariant')} to approve: forge trust`] : []),
+    ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
+    ...(missing === null ? [] : [`${missing}: forge trust`]),
     ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list`] : []),
   ];
 }

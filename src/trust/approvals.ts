@@ -46,7 +46,8 @@ export const Approval = z.looseObject({
 export type Approval = z.infer<typeof Approval>;
 
 export interface TrustItem extends Runnable {
-  state: 'trusted' | 'changed' | 'new';
+  /** `missing`: an invariant that a person approved, and that nobody states now. */
+  state: 'trusted' | 'changed' | 'new' | 'missing';
   /** What was approved before it changed. */
   before?: string;
 }
@@ -82,6 +83,19 @@ export function judgeTrust(runnables: readonly Runnable[], approvals: readonly A
     if (!before || one.kind === 'rule') return { ...one, state: 'new' };
     return { ...one, state: 'changed', before: before.content };
   });
+}
+
+/** The approved invariants that are not among these. */
+export function missingRules(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
+  const digests = new Set(runnables.map(({ digest }) => digest));
+  const missing = approvals.filter(({ kind, digest }) => kind === 'rule' && !digests.has(digest));
+  return missing.map(({ kind, name, content, digest }) => ({
+    kind,
+    name,
+    content,
+    digest,
+    state: 'missing',
+  }));
 }
 
 /** The lines that differ, as `-old` and `+new`, with one line of context around them. */
@@ -133,17 +147,31 @@ export function approvedHere(context: Context): (runnable: Runnable) => boolean 
 
 /** Adds approvals, readable by this person only. Durable on return. */
 export function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
-  if (context.disk.dryRun || runnables.length === 0) return;
-  const path = approvalsFile(context);
+  if (runnables.length === 0) return;
   const at = timestamp(context);
+  changeApprovals(context, (before) => {
+    const known = new Set(before.map(({ digest }) => digest));
+    const added = runnables
+      .filter(({ digest }) => !known.has(digest))
+      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at, how }));
+    return [...before, ...added];
+  });
+}
+
+/** Removes approvals of what a person removed. */
+export function forget(context: Context, runnables: readonly Runnable[]): void {
+  const gone = new Set(runnables.map(({ digest }) => digest));
+  if (gone.size > 0) changeApprovals(context, (before) => before.filter(({ digest }) => !gone.has(digest)));
+}
+
+function changeApprovals(context: Context, change: (before: Approval[]) => Approval[]): void {
+  if (context.disk.dryRun) return;
+  const path = approvalsFile(context);
   makeFolder(dirname(path), PRIVATE);
   withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
-    const isKnown = approvedHere(context);
-    const added = runnables
-      .filter((one) => !isKnown(one))
-      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at, how }));
-    if (added.length === 0) return;
-    const approvals = [...readApprovals(context), ...added];
+    const before = readApprovals(context);
+    const approvals = change(before);
+    if (approvals.length === before.length) return;
     const after = { schema_version: APPROVALS.version, identity: identityHere(context), approvals };
     replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
   });

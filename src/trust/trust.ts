@@ -5,7 +5,7 @@ import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js'
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
 import { templatesFolder } from '../core/templates.js';
-import { isBinary, sha256 } from '../core/text.js';
+import { isBinary, plural, sha256 } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
@@ -17,8 +17,10 @@ import {
   approvedHere,
   CYCLE_COMMANDS,
   digestAll,
+  forget,
   identityHere,
   judgeTrust,
+  missingRules,
   type Runnable,
   readApprovals,
   runnable,
@@ -36,12 +38,13 @@ export function showTrust(context: Context) {
   const runnables = listRunnables(context);
   const ledger = ledgerId(context);
   const inCi = approvedBy(ciApproval(context.world.env), ledger, runnables);
-  const approvals = readApprovals(context);
+  const [named, approvals] = [listNamed(context), readApprovals(context)];
   const items = [
     ...judgeTrust(runnables, approvals).map((item) =>
       inCi(item) ? { ...item, state: 'trusted' as const } : item,
     ),
-    ...judgeTrust(listNamed(context), approvals),
+    ...judgeTrust(named, approvals),
+    ...missingRules(named, approvals),
   ];
   const trusted = items.every(({ state }) => state === 'trusted');
   return { identity: identityHere(context), digest: digestAll(ledger, runnables), items, trusted };
@@ -77,8 +80,10 @@ export function approveTrust(
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });
-  const rules = listNamed(context).filter(({ digest }) => input.rules?.includes(digest));
-  approve(context, [...runnables, ...rules], 'approved');
+  const isRead = ({ digest }: Runnable): boolean => input.rules?.includes(digest) ?? false;
+  const named = listNamed(context);
+  approve(context, [...runnables, ...named.filter(isRead)], 'approved');
+  forget(context, missingRules(named, readApprovals(context)).filter(isRead));
   return showTrust(context);
 }
 
@@ -109,6 +114,21 @@ export const approveInitScript = (context: Context): void =>
 /** Approves invariants that a person just entered. */
 export function approveRules(context: Context, texts: readonly string[]): void {
   if (context.world.terminal) approve(context, texts.map(toRule), 'entered');
+}
+
+/** Forgets invariants that a person just removed, unless they are stated elsewhere too. */
+export function forgetRules(context: Context, texts: readonly string[]): void {
+  const stated = new Set(listRules(context).map(({ digest }) => digest));
+  const removed = texts.map(toRule).filter(({ digest }) => !stated.has(digest));
+  if (context.world.terminal) forget(context, removed);
+}
+
+/** `1 approved invariant is missing`; null if none is. */
+export function describeMissing(context: Context): string | null {
+  const { length } = missingRules(listRules(context), readApprovals(context));
+  return length === 0
+    ? null
+    : `${plural(length, 'approved invariant')} ${length === 1 ? 'is' : 'are'} missing`;
 }
 
 /** Returns which invariants a person approved on this machine, word for word. */

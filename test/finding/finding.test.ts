@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { factOf } from '../../src/finding/facts.js';
 import { readQuestion } from '../../src/finding/question.js';
@@ -87,6 +88,15 @@ describe('facts', () => {
     expect(factOf('Read', readQuestion('Read', name, '/x'), text)).toContain(`File contains: ${fact}`);
   });
 
+  it('EXM-02 of a part of a file: which lines were shown', () => {
+    const of = (command: string, output: string): string =>
+      factOf('Bash', readQuestion('Bash', { command }, '/x'), output);
+    const lines = '{\n  "name": "x",\n  "version": "1"\n';
+    expect(of('cat package.json | head -3', lines)).toBe('Lines 1 to 3 contain: name (2), version (3)');
+    expect(of('sed -n 5,6p a.ts', 'x()\ny()\n')).toBe('Lines 5 to 6: x() y()');
+    expect(of('cat package.json', lines)).toBe('File contains: name (2), version (3)');
+  });
+
   it.each<[string, string, string, number | null]>([
     [
       'npx vitest run',
@@ -119,6 +129,15 @@ describe('facts', () => {
       "exit 2: src/a.ts(3,7): error TS2322: Type 'x'.",
       2,
     ],
+    [
+      'node --test src/ 2>&1 | tail -12',
+      'not ok 1 - adds\n# pass 0\n# fail 1\n# cancelled 0\n',
+      '# fail 1; not ok 1 - adds',
+      null,
+    ],
+    ['node --test', 'ℹ pass 2\nℹ fail 0\n', 'exit 0: ℹ pass 2', 0],
+    ['mocha', '  2 passing (8ms)\n  1 failing\n', 'exit 1: 1 failing; 2 passing (8ms)', 1],
+    ['go test ./...', 'ok  \tp/a\t0.1s\nFAIL\tp/b\t0.2s\n', 'exit 1: FAIL p/b 0.2s', 1],
     ['npm run x', `start\n${'long '.repeat(200)}`, 'exit 0: start long', 0],
   ])('EXM-02 of %s: the line that tells', (command, output, fact, exit) => {
     const said = factOf('Bash', readQuestion('Bash', { command }, '/x'), output, exit);
@@ -287,13 +306,20 @@ describe('forge finding', () => {
     await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
     await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
     await extract('Bash', 'npm test', '# pass 3\n');
+    // The times of files are a few milliseconds late.
+    await setTimeout(50);
     project.write('src/app.js', 'export const answer = 43;\n');
-    expect((await runForge(project, ['finding', 'summary'])).stdout.split('\n')).toEqual([
-      '**Files Already Read:**',
-      '- src/two.js: File contains: one (1), two (2)',
-      '',
+    // A test run before the change tells nothing about it.
+    const read = ['**Files Already Read:**', '- src/two.js: File contains: one (1), two (2)', ''];
+    const summary = async () => (await runForge(project, ['finding', 'summary'])).stdout.split('\n');
+    expect(await summary()).toEqual(read);
+    await extract('Bash', 'npm test', '# pass 4\n');
+    await extract('Bash', 'npm test 2>&1 | tail -3', '# pass 4\n# fail 1\n');
+    expect(await summary()).toEqual([
+      ...read,
       '**Other Findings:**',
-      '- Bash (npm test): # pass 3',
+      '- Bash (npm test): # pass 4',
+      '- Bash (npm test 2>&1 | tail -3): # fail 1; # pass 4',
       '',
     ]);
   });

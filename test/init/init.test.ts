@@ -130,6 +130,18 @@ describe('forge init', () => {
     expect(differences(third, snapshot(project.dir))).toEqual([]);
   });
 
+  it('LAY-02 does not put back a skill that was removed by a commit', async () => {
+    const project = await makeForge();
+    project.git('rm', '-rq', '.forge/skills/linear-integration');
+    project.git('commit', '-qm', 'Retire a skill');
+    run(project.dir, 'rm', ['-r', '.forge/skills/qa-review']);
+    const { repaired } = await forgeJson<InitResult>(project, ['init']);
+    expect(repaired.every((path) => path.includes('skills/qa-review'))).toBe(true);
+    expect(project.has('.forge/skills/qa-review/skill.toml')).toBe(true);
+    expect(project.has('.forge/skills/linear-integration')).toBe(false);
+    expect(project.git('status', '--porcelain')).toBe('');
+  });
+
   it('LAY-02 --dry-run lists the files it would create and writes nothing, not even in the git dir', async () => {
     const project = makeRepository();
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];

@@ -57,6 +57,7 @@ describe('a patch', () => {
   });
 
   const NO_OP = 'allowed: replace, add, remove, resolve, dismiss, park.';
+  const KINDS = 'allowed: Goal, Plan, ActiveContract, Constraint, OpenQuestion.';
   it.each<[string, unknown, string, string]>([
     ['no object', 'add', 'malformed', 'operation: found "add", allowed: object.'],
     ['null', null, 'malformed', 'operation: found null, allowed: object.'],
@@ -64,7 +65,8 @@ describe('a patch', () => {
     ['no op', {}, 'malformed', `op: found nothing, ${NO_OP}`],
     ['an op of the prototype', { op: 'constructor' }, 'malformed', `op: found "constructor", ${NO_OP}`],
     ['a number as op', { op: 5 }, 'malformed', `op: found 5, ${NO_OP}`],
-    ['no kind', { op: 'add', text: 'x' }, 'malformed', 'kind: found nothing, allowed: string.'],
+    ['no kind', { op: 'add', text: 'x' }, 'malformed', `kind: found nothing, ${KINDS}`],
+    ['a number as kind', { op: 'add', kind: 5, text: 'x' }, 'malformed', `kind: found 5, ${KINDS}`],
     ['no text', { op: 'add', kind: 'Goal' }, 'malformed', 'text: found nothing, allowed: string.'],
     [
       'a number as text',

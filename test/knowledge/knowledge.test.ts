@@ -126,6 +126,35 @@ describe('forge knowledge', () => {
     });
   });
 
+  it('KNO-01 KNO-03 an agent removes lessons, but no invariant, and changes none of architecture.md', async () => {
+    const project = await makeForge();
+    const AGENT = { env: { CLAUDECODE: '1' } };
+    const add = async (...args: string[]) =>
+      (await forgeJson<{ learning: Learning }>(project, ['knowledge', 'add', ...args])).learning.id;
+    const [rule, lesson] = [await add('invariant', 'Agents never publish'), await add('success', 'Port 0')];
+    const before = snapshot(project.dir);
+    expect(await forgeError(project, ['knowledge', 'remove', rule], AGENT)).toMatchObject({
+      exitCode: 3,
+      code: 'human.required',
+      message: expect.stringMatching(/^Removing an invariant needs a human's decision/),
+    });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect((await runForge(project, ['knowledge', 'remove', lesson], AGENT)).exitCode).toBe(0);
+    expect((await runForge(project, ['knowledge', 'remove', rule])).exitCode).toBe(0);
+
+    const edit = (text: string, options: object = {}) =>
+      runForge(project, ['architecture', 'edit', '-'], { stdin: text, ...options });
+    const rules = '# A\n\n## Invariants\n\n- Dates are UTC\n- Names are unique\n';
+    expect((await edit(rules, AGENT)).exitCode).toBe(0);
+    for (const changed of [rules.replace('- Names are unique\n', ''), rules.replace('UTC', 'local')]) {
+      const { exitCode, stderr } = await edit(changed, AGENT);
+      expect([exitCode, stderr]).toEqual([3, expect.stringContaining('Removing or changing an invariant')]);
+      expect(project.read('.forge/memory/long-term/architecture.md')).toBe(rules);
+    }
+    expect((await edit(`Intro.\n${rules}- One more\n`, AGENT)).exitCode).toBe(0);
+    expect((await edit('# B\n')).exitCode).toBe(0);
+  });
+
   it('KNO-01 lists once, and removes, every spelling that two branches have stored', async () => {
     const project = await makeForge();
     for (const [n, text] of ['Never use Blake3', 'never use blake3.', 'Other'].entries())

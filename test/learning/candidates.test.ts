@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openForge } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import { forgeJson } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { commit } from '../support/memory.js';
 import { cycle, recordAll } from '../support/patterns.js';
@@ -18,6 +18,26 @@ it('GOV-05 the id of a candidate is the same in a clone', async () => {
   expect(await forgeJson(clone, ['memory', 'promote'])).toMatchObject({
     rejected: [{ pattern: 'p', candidate, observed: 3 }],
   });
+});
+
+it('GOV-05 LTM-06 a lesson of sessions without a verdict says what it lacks', async () => {
+  const project = await makeForge();
+  const end = async (...args: string[]) => {
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end', '--no-commit', ...args]);
+  };
+  const candidate = async () =>
+    /C-\d+: npm ci first.*$/m.exec((await forgeJson<{ text: string }>(project, ['briefing'])).text)?.[0] ??
+    '';
+  await end('--learned', 'npm ci first');
+  expect(await candidate()).toMatch(/: npm ci first, seen 1 time$/);
+  const [id = ''] = (await candidate()).split(':');
+  for (let i = 0; i < 2; i++) await end('--confirm', id);
+  expect(await candidate()).toBe(
+    `${id}: npm ci first, seen 3 times, 0 with passed feature tests (3 are needed)`,
+  );
+  const { stdout } = await runForge(project, ['memory', 'promote']);
+  expect(stdout).toMatch(/npm ci first +a cycle has no verdict, because no test of a feature ran \(C-\d+\)/);
 });
 
 it('GOV-05 KNO-01 a lesson that is removed from what was learned is no candidate any more', async () => {

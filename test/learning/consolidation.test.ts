@@ -68,7 +68,8 @@ describe('consolidation', () => {
   it.each<[string, Fields[]]>([
     ['observed', three.slice(1)],
     ['classification', doubtful({ classification: 'FAILURE' })],
-    ['classification', doubtful({ classification: null })],
+    ['verdict', doubtful({ classification: null })],
+    ['verdict', doubtful({ classification: null, environment_valid: null })],
     ['classification', doubtful({ classification: 'REGRESSION' })],
     ['environment_valid', doubtful({ environment_valid: false })],
     ['environment_valid', doubtful({ environment_valid: null })],

@@ -215,7 +215,8 @@ describe('forge briefing', () => {
     project.git('add', 'lib/cli.py', 'lib/form.py', '.gitignore');
     project.git('commit', '-qm', 'Two');
     // The program writes store.json when it runs.
-    const lesson = 'cli.py prints what lib/form.py, new.py and store.json have, as in Node.js with {a..c}';
+    const lesson =
+      'cli.py prints what lib/form.py, new.py and store.json have, as in Node.js with {a..c}, lib/*.types.ts and [id].py';
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'end', '--learned', lesson, '--failed', 'lib/cli.py as a script']);
     const shown = async (): Promise<string[]> =>

@@ -166,6 +166,11 @@ describe('forge skill', () => {
     });
     await forgeJson(project, ['session', 'start', '--task', 'A cake']);
     expect((await forgeJson<Focus>(project, ['focus', 'show'])).skill).toBeNull();
+    const { stdout: brief } = await runForge(project, ['briefing']);
+    expect(brief).toMatch(
+      /^ {2}Not approved on this machine: baking\. A person reads and approves: forge trust$/m,
+    );
+    expect(brief).not.toContain('Does baking');
     const { stdout } = await runForge(project, ['trust', '--show']);
     expect(stdout).toContain('.forge/skills/baking/instructions.md');
   });
@@ -182,6 +187,22 @@ describe('forge skill', () => {
     expect(await forgeError(project, ['skill', 'new', 'release-notes'])).toMatchObject({ exitCode: 3 });
     for (const name of ['../x', 'A', 'a--b', 'x-', 'x'.repeat(65)])
       expect(await forgeError(project, ['skill', 'new', name])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('SKL-02 a new skill is not offered until somebody describes it, and the check names it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['skill', 'new', 'deploy']);
+    const file = '.forge/skills/deploy/skill.toml';
+    project.write(file, project.read(file).replace(/^keywords = .*$/m, 'keywords = ["deploy"]'));
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    const names = async () => (await match(project, 'deploy it')).map(({ name }) => name);
+    expect(await names()).toEqual([]);
+    expect(await problems(project, 'deploy')).toEqual([
+      'deploy: skill.description is still to be filled in, so no agent is offered the skill',
+    ]);
+    project.write(file, project.read(file).replace(/^description = .*$/m, 'description = "Deploy the site"'));
+    expect(await names()).toEqual(['deploy']);
+    expect(await problems(project, 'deploy')).toEqual([]);
   });
 
   it.each([

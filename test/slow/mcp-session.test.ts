@@ -3,6 +3,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge, PROGRESS } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
 import { changedPaths, type Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { connect, MODES } from '../support/servers.js';
 
 /** A project with a feature whose test a person approved. */
@@ -127,11 +128,16 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       ['session_note_promote', { id: 'kfr-7' }, 'The briefing shows'],
       ['session_end', { confirm: ['C-7'] }, 'The briefing lists'],
       ['session_start', { resume: '2026-01-01-session-009' }, 'Call session_start without resume'],
+      ['focus_set', {}, 'Example: {"task":'],
+      ['recall', { query: ' ' }, 'Example: {"query":'],
+      ['session_working_memory_update', { operations: [] }, 'Example: {"operations":'],
+      ['progress_add', { text: `wrote to ${SAMPLES.email()}` }, 'Write '],
     ];
-    for (const [tool, given, hint] of hints)
-      expect((await call(tool, given)).structuredContent.error).toMatchObject({
-        hint: expect.stringContaining(hint),
-      });
+    for (const [tool, given, hint] of hints) {
+      const told = String((await call(tool, given)).structuredContent.error?.hint);
+      expect(told).toContain(hint);
+      expect(told).not.toMatch(/--redact|--help|forge focus set/);
+    }
   });
 
   it('KFR-14 AGT-02 names what expires with another task', async () => {

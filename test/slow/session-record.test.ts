@@ -54,6 +54,8 @@ describe('a turn of an agent', () => {
       ['npm test', 1],
       ['ls -la', 0],
       ['cd app && npx tsc', 0],
+      ['npm run e2e 2>&1 | tail -5', 0],
+      ['set -o pipefail; npm run e2e | cat', 2],
       ['git status', 0],
       ['forge log "x; y" && forge done a; npm run lint', 0],
       [`git add -A; git commit -m "$(cat <<'EOF'\nAdd "x"; and y\nEOF\n)"`, 0],
@@ -66,7 +68,7 @@ describe('a turn of an agent', () => {
     expect(await lines(project)).toEqual([
       'Changed: README.md',
       `Committed ${hash}: Add the form`,
-      'Ran: npm test (exit 1); forge log "x; y" && forge done a; npm run lint (exit 0); cd app && npx tsc (exit 0)',
+      'Ran: npm test (exit 1); forge log "x; y" && forge done a; npm run lint (exit 0); set -o pipefail; npm run e2e | cat (exit 2); npm run e2e 2>&1 | tail -5; cd app && npx tsc (exit 0)',
     ]);
     await claude(project, 'stop', { transcript_path: path });
     expect(await lines(project)).toHaveLength(3);

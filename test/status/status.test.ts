@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -225,6 +225,37 @@ describe('forge status', () => {
     expect(await waiting()).toBe('1 invariant to approve: forge trust; 1 note for somebody: forge note list');
     await runForge(project, ['trust', '--yes'], { terminal: true });
     expect(await waiting()).toBe('1 note for somebody: forge note list');
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'Names are not empty']);
+    project.write('.forge/skills/deploy/skill.toml', '[skill]\nname = "deploy"\ndescription = "Deploy"\n');
+    expect(await waiting()).toMatch(/^2 things to approve \(1 invariant\): forge trust; /);
+  });
+
+  it('VIS-01 KNO-01 names an approved invariant that is missing, until a person lets it go', async () => {
+    const project = await makeForge();
+    const PERSON = { terminal: true };
+    for (const text of ['Dates are UTC', 'Names are unique'])
+      await runForge(project, ['knowledge', 'add', 'invariant', text], PERSON);
+    await runForge(project, ['trust', '--yes'], PERSON);
+    const [first] = (await forgeJson<{ learnings: { id: string }[] }>(project, 'knowledge list')).learnings;
+    await runForge(project, ['knowledge', 'remove', first?.id ?? ''], PERSON);
+    expect((await runForge(project, [])).stdout).not.toMatch(/^For you/m);
+
+    const folder = project.path('.forge/memory/long-term/learned.d');
+    for (const file of readdirSync(folder)) rmSync(`${folder}/${file}`);
+    expect((await runForge(project, [])).stdout).toMatch(
+      /^For you +1 approved invariant is missing: forge trust$/m,
+    );
+    expect(await component(project, 'long-term')).toMatchObject({
+      color: 'yellow',
+      reasons: ['1 approved invariant is missing'],
+      fix: ['forge trust'],
+    });
+    const { stdout } = await runForge(project, ['trust', '--show']);
+    expect(stdout).toMatch(
+      /^invariant {2}approved, and missing now.*\n {2}(?:Dates are UTC|Names are unique)$/m,
+    );
+    await runForge(project, ['trust', '--yes'], PERSON);
+    expect((await runForge(project, [])).stdout).not.toMatch(/^For you/m);
   });
 
   it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {

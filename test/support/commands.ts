@@ -59,7 +59,7 @@ export const CALLS: string[][] = [
   ['skill', 'list'],
   ['skill', 'show', 'qa-review'],
   ['skill', 'resource', 'qa-review', 'checklists/review.md'],
-  ['skill', 'new', 'made'],
+  ['skill', 'new', 'made', '--description', 'Made here'],
   ['skill', 'check'],
   ['skill', 'match', 'text'],
   ['skill', 'import', 'SKILL'],

@@ -4,12 +4,13 @@ import { checkRange, type RangeCommit, readMessageRules } from '../commit/check.
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
+import { whyFailed } from '../core/process.js';
 import { oneLine, plural } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTests, type VerifyWatch, whyNotRun, whyTestFailed } from '../feature/verify.js';
+import { runTests, type VerifyWatch, whyNotRun } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
@@ -242,10 +243,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const failures: CiFinding[] = [];
   for (const { feature, commands } of trusted) {
     const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
-    const not_run = last && whyNotRun(last);
+    const not_run = last && whyNotRun(context.layout.root, last);
     if (!last || (last.exit_code === 0 && not_run === null)) continue;
     const now = not_run === null ? 'fails now' : 'did not run';
-    const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyTestFailed(last)}`;
+    const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyFailed(last)}`;
     failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
   }
   const findings = [...unproven, ...failures];

@@ -10,10 +10,11 @@ import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTests, type VerifyWatch, whyNotRun } from '../feature/verify.js';
+import { runTests, type VerificationRun, type VerifyWatch, whyNotRun } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
+import { readRecords } from '../ledger/memory.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
@@ -231,10 +232,16 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const passing = features
     .filter(({ status }) => status === 'passing')
     .map((feature) => ({ feature, commands: presentCommands(context, feature) }));
+  const passed = passedFeatures(context);
+  const isRecorded = ({ id, override }: Feature): boolean => override !== undefined || passed.has(id);
   const unproven = passing
-    .filter(({ feature, commands }) => !isProven(feature, commands))
+    .filter(({ feature, commands }) => !isProven(feature, commands) || !isRecorded(feature))
     .map(({ feature }) =>
-      describeFeature(context, feature, 'is marked passing, but not by a run of its current tests'),
+      describeFeature(
+        context,
+        feature,
+        `is marked passing, but ${isRecorded(feature) ? 'not by a run of its current tests' : 'no recorded run of its tests passed'}`,
+      ),
     );
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return toResult(detail, unproven);
@@ -255,6 +262,18 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const cause = findings.length === 0 ? 'refused' : 'findings';
   return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
 }
+
+/** Ids of the features whose tests passed in a run that memory has. */
+const passedFeatures = (context: Context): Set<string> =>
+  new Set(
+    readRecords(context, 'evaluation').flatMap(({ record }) =>
+      record.kind === 'verification'
+        ? (record.runs as VerificationRun[]).flatMap(({ feature, exit_code, not_run }) =>
+            exit_code === 0 && not_run === undefined ? feature : [],
+          )
+        : [],
+    ),
+  );
 
 interface Testable {
   feature: Feature;
